@@ -50,7 +50,7 @@ void bouma_refinement_free(bouma_refinement *refinement)
         bm_refinement_free(refinement);
 }
 
-void bouma_io_free(bouma_io_file *file)
+void bouma_file_free(bouma_file *file)
 {
     if (!file || file->freed)
         return;
@@ -146,7 +146,7 @@ const char *bouma_refinement_message(const bouma_refinement *refinement)
     return message_of(refinement ? &refinement->step->ds->error : NULL);
 }
 
-const char *bouma_io_message(const bouma_io_file *file)
+const char *bouma_file_message(const bouma_file *file)
 {
     return message_of(file ? &file->error : NULL);
 }

@@ -57,8 +57,8 @@ int bouma_dataset_open_mpi(bouma_dataset **out, MPI_Comm comm, const char *path,
     return open_together(out, comm, BM_MODE_READ, path, opts);
 }
 
-int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm mpi, const char *path,
-                      bouma_io_mode mode, const bouma_options *opts)
+int bouma_file_open_mpi(bouma_file **out, MPI_Comm mpi, const char *path,
+                        bouma_file_mode mode, const bouma_options *opts)
 {
     BM_STRICT_MATH;
     struct bm_error error = {0};
@@ -84,11 +84,11 @@ static int together(struct bm_comm **out, MPI_Comm mpi,
     return rc;
 }
 
-int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
+int bouma_verify_mpi(bouma_verify_report *report, MPI_Comm mpi,
+                     const char *path, bouma_depth depth,
                      const bouma_options *opts,
                      void (*each)(void *user, const bouma_finding *f),
-                     void *user, bouma_verify_report *report, char *message,
-                     size_t bytes)
+                     void *user, char *message, size_t bytes)
 {
     BM_STRICT_MATH;
     struct bm_comm *comm;
@@ -98,8 +98,8 @@ int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
     return rc ? rc : bm_api_verify(comm, &q, depth, report);
 }
 
-int bouma_probe_mpi(MPI_Comm mpi, const bouma_probe_spec *spec,
-                    const bouma_options *opts, bouma_probe_report *report,
+int bouma_probe_mpi(bouma_probe_report *report, MPI_Comm mpi,
+                    const bouma_probe_spec *spec, const bouma_options *opts,
                     char *message, size_t bytes)
 {
     BM_STRICT_MATH;
@@ -109,9 +109,9 @@ int bouma_probe_mpi(MPI_Comm mpi, const bouma_probe_spec *spec,
     return rc ? rc : bm_api_probe(comm, spec, opts, report, message, bytes);
 }
 
-int bouma_drain_mpi(MPI_Comm mpi, const char *local, const char *path,
-                    int remove, const bouma_options *opts,
-                    bouma_drain_report *report, char *message, size_t bytes)
+int bouma_drain_mpi(bouma_drain_report *report, MPI_Comm mpi, const char *local,
+                    const char *path, int remove, const bouma_options *opts,
+                    char *message, size_t bytes)
 {
     BM_STRICT_MATH;
     struct bm_comm *comm;

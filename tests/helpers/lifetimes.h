@@ -48,18 +48,19 @@ static inline void lifetimes_write(const struct lifetimes_ranks *ranks,
     bouma_grid_spec g = {.size = sizeof(g),
                          .ndims = 2,
                          .shape = {LIFETIMES_SIDE, LIFETIMES_SIDE}};
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
     struct particle_block_set set;
     struct particle_block block;
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;
 
-    particle_block_make(&block, UNIFORM, LIFETIMES_PARTICLES, 3, BOUMA_F32, 5);
+    particle_block_make(&block, UNIFORM, LIFETIMES_PARTICLES, 3, BOUMA_TYPE_F32,
+                        5);
     MUST(ds, ranks->create(&ds, path, o));
     MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
     MUST(ds, bouma_variable_define(&v, grid, "v", &spec));
-    MUST(ds, particle_block_define(&set, ds, "dust", 3, BOUMA_F32, 0, 0));
+    MUST(ds, particle_block_define(&set, ds, "dust", 3, BOUMA_TYPE_F32, 0, 0));
     for (int step = 0; step < 2; step++) {
         for (size_t i = 0; i < LIFETIMES_SIDE * LIFETIMES_SIDE; i++)
             samples[step][i] = lifetimes_sample(step, i);
@@ -176,7 +177,7 @@ static inline void lifetimes_use(struct lifetimes *l,
         bouma_variable_info info;
 
         CHECK_EQ(l->data->count, LIFETIMES_PARTICLES);
-        bouma_variable_info_get(l->data->variables[0], &info);
+        bouma_variable_info_get(&info, l->data->variables[0]);
         CHECK(!strcmp(info.name, "position"));
     }
 }

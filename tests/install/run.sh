@@ -137,7 +137,7 @@ for library in bouma ${mpi:+bouma_mpi}; do
     readelf -d "$libdir/lib$library.so" | grep -q "SONAME.*\[lib$library\.so\.$abi\]" ||
         fail "the SONAME of lib$library.so is not that of version $version"
 done
-grep -q "VERSION_MAJOR ${version%%.*}\$" "$prefix/include/bouma.h" ||
+grep -q "VERSION_MAJOR ${version%%.*}\$" "$prefix/include/bouma_base.h" ||
     fail "bouma.h is not version $version"
 
 # ---- other languages, and fewer packages -----------------------------------

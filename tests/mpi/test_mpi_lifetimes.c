@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     how.count = ranks.size;
     path_in(&ranks, path, "lifetimes", 0);
     bouma_options_init(&o, sizeof(o));
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     lifetimes_write(&how, path, &o);
     lifetimes_free_in_all_orders(&how, path, &o);
 

@@ -16,7 +16,7 @@ static bouma_options in_memory(bouma_io **io)
     REQUIRE(*io);
     bouma_options_init(&o, sizeof(o));
     o.io = *io;
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     return o;
 }
 
@@ -57,7 +57,7 @@ static void a_table_in_memory_lives_as_long_as_what_uses_it(void)
     const void *data[] = {"bytes"};
     char back[6] = "";
     void *into[] = {back};
-    bouma_io_file *file;
+    bouma_file *file;
     bouma_dataset *none;
     bouma_io *io;
     bouma_options o = in_memory(&io);
@@ -66,19 +66,19 @@ static void a_table_in_memory_lives_as_long_as_what_uses_it(void)
     lifetimes_write(&alone, "d", &o);
     lifetimes_begin(&l, &alone, "d", &o);
     CHECK_EQ(bouma_dataset_open(&none, "missing", &o), BOUMA_ENOTFOUND);
-    REQUIRE(!bouma_io_open(&file, "d/plain", BOUMA_IO_UPDATE, &o));
+    REQUIRE(!bouma_file_open(&file, "d/plain", BOUMA_FILE_MODE_UPDATE, &o));
     bouma_io_memory_free(io);
     CHECK_TEXT(bouma_error_message(none), "missing");
     bouma_dataset_free(none);
     lifetimes_use(&l, &alone);
     for (int kind = 0; kind < LIFETIMES_KINDS; kind++)
         lifetimes_free(&l, (enum lifetimes_kind)kind);
-    CHECK_EQ(bouma_io_declare(file, 1, &count, &size, &offset), BOUMA_OK);
-    CHECK_EQ(bouma_io_write(file, data), BOUMA_OK);
-    CHECK_EQ(bouma_io_read(file, into), BOUMA_OK);
+    CHECK_EQ(bouma_file_declare(file, 1, &count, &size, &offset), BOUMA_OK);
+    CHECK_EQ(bouma_file_write(file, data), BOUMA_OK);
+    CHECK_EQ(bouma_file_read(file, into), BOUMA_OK);
     CHECK(!strcmp(back, "bytes"));
-    CHECK_EQ(bouma_io_close(file), BOUMA_OK);
-    bouma_io_free(file);
+    CHECK_EQ(bouma_file_close(file), BOUMA_OK);
+    bouma_file_free(file);
 }
 
 /* One who writes gives its claim back at once, whatever is still read. */
@@ -109,7 +109,7 @@ static void a_freed_writer_makes_room_for_the_next(void)
 static struct {
     struct lifetimes *life; /* NULL: it frees nothing */
     enum lifetimes_kind first, last;
-    bouma_io_file *file;
+    bouma_file *file;
     pthread_t caller;
     int calls;
 } now;
@@ -132,7 +132,7 @@ static void progress(void *user, const char *what, uint64_t done,
     (void)total;
     called();
     if (now.file)
-        bouma_io_free(now.file);
+        bouma_file_free(now.file);
 }
 
 static int take_patch(void *user, const bouma_patch_info *patch, int level,
@@ -262,16 +262,17 @@ static void callers_free_what_is_written(void)
     o.progress = progress;
     lifetimes_write(&alone, "d", &o);
     CHECK(now.calls > 0);
-    REQUIRE(!bouma_io_open(&now.file, "d/plain", BOUMA_IO_CREATE, &o));
-    REQUIRE(!bouma_io_declare(now.file, 1, &count, &size, &offset));
+    REQUIRE(!bouma_file_open(&now.file, "d/plain", BOUMA_FILE_MODE_CREATE, &o));
+    REQUIRE(!bouma_file_declare(now.file, 1, &count, &size, &offset));
     now.calls = 0;
-    CHECK_EQ(bouma_io_write(now.file, data), BOUMA_OK);
+    CHECK_EQ(bouma_file_write(now.file, data), BOUMA_OK);
     CHECK(now.calls > 0);
     now.file = NULL;
 
     {
         bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {100}};
-        bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_I8};
+        bouma_variable_spec spec = {.size = sizeof(spec),
+                                    .type = BOUMA_TYPE_I8};
         bouma_variable *v;
         bouma_grid *grid;
 
