@@ -140,6 +140,13 @@ done
 grep -q "VERSION_MAJOR ${version%%.*}\$" "$prefix/include/bouma_base.h" ||
     fail "bouma.h is not version $version"
 
+python3 -c "
+import json, sys
+api = json.load(open(sys.argv[1]))
+assert api['version'] == sys.argv[2], api['version']
+assert 'bouma_dataset_open' in [f['name'] for f in api['functions']]" \
+    "$prefix/share/bouma/api.json" "$version" || fail "share/bouma/api.json"
+
 # ---- other languages, and fewer packages -----------------------------------
 
 if [ -z "$sanitize" ]; then

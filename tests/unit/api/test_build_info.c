@@ -9,6 +9,8 @@ static void the_number_is_that_of_the_text(void)
     REQUIRE(sscanf(bouma_version(), "%d.%d.%d", &major, &minor, &patch) == 3);
     CHECK_EQ(bouma_version_number(), major * 10000 + minor * 100 + patch);
     CHECK_EQ(bouma_version_number(), BOUMA_VERSION_NUMBER);
+    CHECK(major == BOUMA_VERSION_MAJOR && minor == BOUMA_VERSION_MINOR &&
+          patch == BOUMA_VERSION_PATCH);
 }
 
 static void each_fact_has_a_value(void)
