@@ -208,11 +208,12 @@ static void *close_column(struct bm_collector *c, size_t i)
 bouma_particle_data *bm_collector_finish(struct bm_collector *c)
 {
     struct held_data *held = bm_new(c->a, 1, sizeof(*held));
-    bouma_particle_data *d = &held->seen;
+    bouma_particle_data *d;
     int whole;
 
     if (!held)
         return NULL;
+    d = &held->seen;
     if (c->variable_count) {
         held->step = c->variables[0]->object->schema->step;
         bm_step_hold(held->step);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "lifetimes.h"
 
 static const struct lifetimes_ranks alone = {bouma_dataset_create,
@@ -294,6 +295,42 @@ static void callers_free_what_is_written(void)
     bouma_io_memory_free(io);
 }
 
+static void *resize_here(void *user, void *block, size_t bytes)
+{
+    (void)user;
+    CHECK(pthread_equal(pthread_self(), now.caller));
+    return realloc(block, bytes);
+}
+
+static void release_here(void *user, void *block)
+{
+    (void)user;
+    CHECK(pthread_equal(pthread_self(), now.caller));
+    free(block);
+}
+
+/* Unless threads are asked for; also if a thread stores what was written. */
+static void an_allocator_is_called_on_the_callers_thread(void)
+{
+    const bouma_allocator here = {NULL, resize_here, release_here};
+    char dir[] = "/tmp/bouma-lifetimes-XXXXXX", path[64];
+    struct lifetimes l;
+    bouma_options o;
+
+    REQUIRE(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/d", dir);
+    now.caller = pthread_self();
+    bouma_options_init(&o, sizeof(o));
+    o.allocator = &here;
+    o.async = 1;
+    lifetimes_write(&alone, path, &o);
+    lifetimes_begin(&l, &alone, path, &o);
+    lifetimes_use(&l, &alone);
+    for (int kind = 0; kind < LIFETIMES_KINDS; kind++)
+        lifetimes_free(&l, (enum lifetimes_kind)kind);
+    remove_tree(dir);
+}
+
 static void no_handle_has_a_message_too(void)
 {
     CHECK_TEXT(bouma_step_message(NULL), "memory");
@@ -315,6 +352,7 @@ int main(void)
     for (int threads = 1; threads <= 4; threads += 3)
         callers_free_what_is_in_use(threads);
     callers_free_what_is_written();
+    an_allocator_is_called_on_the_callers_thread();
     no_handle_has_a_message_too();
     return check_result();
 }
