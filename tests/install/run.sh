@@ -156,7 +156,7 @@ fi
 # ---- what is in the libraries ---------------------------------------------
 
 for library in "$libdir"/libbouma*.so; do
-    wrong=$(nm -D --defined-only "$library" | awk '$NF !~ /^bouma_/')
+    wrong=$(nm -D --defined-only "$library" | awk '$2 != "A" && $NF !~ /^bouma_/')
     if [ -n "$wrong" ]; then
         echo "$wrong"
         fail "$library shows names that do not begin with bouma_"
