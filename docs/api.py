@@ -403,7 +403,7 @@ class Header:
         if heading:
             self.section, self.comment = heading.group(1), None
         elif token.kind == "comment" and token.line == before and self.last is not None:
-            self.last["doc"] = (self.last["doc"] + " " + words_of(token.text)).strip()
+            self.last["doc"] = (words_of(token.text) + "\n\n" + self.last["doc"]).strip()
         elif token.kind == "comment":
             self.comment = token
         elif token.kind == "directive":

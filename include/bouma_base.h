@@ -14,6 +14,7 @@ extern "C" {
 
 /* ---- version ------------------------------------------------------------ */
 
+/* The version that a program is compiled with. */
 #define BOUMA_VERSION_MAJOR 0
 #define BOUMA_VERSION_MINOR 1
 #define BOUMA_VERSION_PATCH 0
@@ -91,6 +92,7 @@ BOUMA_API size_t bouma_type_size(bouma_type type);
 BOUMA_API const char *bouma_type_name(bouma_type type);
 BOUMA_API bouma_type bouma_type_parse(const char *text);
 
+/* The most axes that arrays of the API have room for. */
 #define BOUMA_MAX_DIMS 3
 
 /* The samples lo <= index < hi, on as many axes as the grid has. */
@@ -293,6 +295,7 @@ BOUMA_API int bouma_codec_info_get(bouma_codec_info *out, bouma_codec codec);
 /* 1 if it is a choice for grids; 0 if for particles alone, or none. */
 BOUMA_API int bouma_assign_is_for_grids(bouma_assign choice);
 
+/* The longest path in bouma_options, with its NUL. */
 #define BOUMA_PATH_BYTES 256
 
 /* Zero means "choose for me" in every field; new fields go at the end. Set
@@ -375,6 +378,7 @@ typedef struct bouma_options {
     char trace[BOUMA_PATH_BYTES];
 } bouma_options;
 
+/* Zero all fields but 'size'. */
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
 
 /* Set a field by its name and text: "assign" and "optimal", "file_size" and

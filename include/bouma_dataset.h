@@ -13,13 +13,16 @@ extern "C" {
 
 /* ---- datasets ----------------------------------------------------------- */
 
-typedef struct bouma_dataset bouma_dataset;
-typedef struct bouma_step bouma_step;
+/* Handles. Datasets, steps and refinements are opened and freed; the others
+ * belong to a step or, while they are written, to a dataset. */
+typedef struct bouma_dataset bouma_dataset; /* the steps of a simulation */
+typedef struct bouma_step bouma_step;       /* one of them, to be read */
 typedef struct bouma_grid bouma_grid;
-typedef struct bouma_particles bouma_particles;
-typedef struct bouma_variable bouma_variable;
-typedef struct bouma_attributes bouma_attributes;
-typedef struct bouma_refinement bouma_refinement;
+typedef struct bouma_particles bouma_particles; /* a set of them */
+typedef struct bouma_variable bouma_variable;   /* of a grid, or of particles */
+typedef struct bouma_attributes bouma_attributes; /* named values */
+typedef struct bouma_refinement
+    bouma_refinement; /* a box that is read from coarse to fine */
 
 /* Create a dataset: a directory, by convention named NAME.bouma. An empty
  * directory, or what a killed creation left, is taken over; anything else of
@@ -153,6 +156,7 @@ BOUMA_API int bouma_attributes_set_text(bouma_attributes *attributes,
 BOUMA_API int bouma_attributes_set_number(bouma_attributes *attributes,
                                           const char *name, double number);
 
+/* One named value, or several of the same type. */
 typedef struct bouma_attribute {
     const char *name;
     bouma_type type;

@@ -66,6 +66,7 @@ typedef struct bouma_step_details {
 BOUMA_API int bouma_step_details_get(bouma_step_details *out,
                                      const bouma_step *step);
 
+/* The i-th file of a step. BOUMA_ENOTFOUND past the last. */
 typedef struct bouma_step_file {
     uint64_t bytes;
     int64_t chunks;
@@ -84,6 +85,7 @@ BOUMA_API bouma_variable *bouma_grid_variable(bouma_grid *grid, int i);
 BOUMA_API bouma_variable *bouma_grid_find_variable(bouma_grid *grid,
                                                    const char *name);
 
+/* A grid, as it was defined or is stored. */
 typedef struct bouma_grid_info {
     const char *name;
     int ndims, levels;
@@ -107,6 +109,7 @@ typedef struct bouma_grid_info {
 BOUMA_API void bouma_grid_info_get(bouma_grid_info *out,
                                    const bouma_grid *grid);
 
+/* A variable of a grid or of particles, and what the step has of it. */
 typedef struct bouma_variable_info {
     const char *name;
     bouma_type type;
@@ -223,6 +226,7 @@ typedef struct bouma_patch_info {
     const uint64_t *level_bytes; /* [levels], stored */
 } bouma_patch_info;
 
+/* Which patches are read, at which levels, and who gets them: see above. */
 typedef struct bouma_patch_query {
     size_t size; /* sizeof(bouma_patch_query) */
     const bouma_box *box;
@@ -267,6 +271,7 @@ bouma_particles_find_variable(bouma_particles *particles, const char *name);
 BOUMA_API bouma_attributes *
 bouma_particles_attributes(bouma_particles *particles);
 
+/* A set of particles, as the step has it. */
 typedef struct bouma_particles_info {
     const char *name;
     int ndims;

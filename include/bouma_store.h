@@ -37,6 +37,7 @@ typedef struct bouma_allocator {
     void (*release)(void *user, void *block);
 } bouma_allocator;
 
+/* How bouma_io opens a file. */
 typedef enum bouma_open_mode {
     BOUMA_OPEN_MODE_READ = 1, /* an existing regular file, for reading */
     BOUMA_OPEN_MODE_CREATE =
@@ -51,6 +52,7 @@ typedef enum bouma_open_mode {
     BOUMA_OPEN_MODE_VIEW = 6 /* an existing file of any program, for reading */
 } bouma_open_mode;
 
+/* Storage: a table of functions. */
 typedef struct bouma_io {
     size_t size; /* sizeof(bouma_io) */
     void *user;  /* passed to every function */
