@@ -13,6 +13,7 @@ extern "C" {
 
 /* ---- checking and mending ----------------------------------------------- */
 
+/* How much of a dataset is checked. */
 typedef enum bouma_depth {
     BOUMA_DEPTH_QUICK = 1, /* manifests and file sizes */
     BOUMA_DEPTH_META = 2,  /* also the tables of chunks */
@@ -20,6 +21,7 @@ typedef enum bouma_depth {
     BOUMA_DEPTH_DEEP = 4   /* also decode every chunk, compare its range */
 } bouma_depth;
 
+/* How bad a finding is. */
 typedef enum bouma_severity {
     BOUMA_SEVERITY_NOTE =
         1, /* harmless, such as leftovers of a killed writer */
@@ -30,6 +32,8 @@ typedef enum bouma_severity {
                            newer version of bouma wrote it */
 } bouma_severity;
 
+/* Something that a check has found, or what a repair does about it. The texts
+ * are there during the call. */
 typedef struct bouma_finding {
     size_t size; /* sizeof(bouma_finding) */
     bouma_severity severity;
@@ -38,6 +42,7 @@ typedef struct bouma_finding {
     const char *text;
 } bouma_finding;
 
+/* The sums of a check. */
 typedef struct bouma_verify_report {
     size_t size; /* sizeof(bouma_verify_report), set by the caller */
     uint64_t steps, files, chunks, bytes; /* checked */

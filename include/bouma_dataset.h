@@ -13,13 +13,16 @@ extern "C" {
 
 /* ---- datasets ----------------------------------------------------------- */
 
-typedef struct bouma_dataset bouma_dataset;
-typedef struct bouma_step bouma_step;
+/* Handles. Datasets, steps and refinements are opened and freed; the others
+ * belong to a step or, while they are written, to a dataset. */
+typedef struct bouma_dataset bouma_dataset; /* the steps of a simulation */
+typedef struct bouma_step bouma_step;       /* one of them, to be read */
 typedef struct bouma_grid bouma_grid;
-typedef struct bouma_particles bouma_particles;
-typedef struct bouma_variable bouma_variable;
-typedef struct bouma_attributes bouma_attributes;
-typedef struct bouma_refinement bouma_refinement;
+typedef struct bouma_particles bouma_particles; /* a set of them */
+typedef struct bouma_variable bouma_variable;   /* of a grid, or of particles */
+typedef struct bouma_attributes bouma_attributes; /* named values */
+typedef struct bouma_refinement
+    bouma_refinement; /* a box that is read from coarse to fine */
 
 /* Create a dataset: a directory, by convention named NAME.bouma. An empty
  * directory, or what a killed creation left, is taken over; anything else of
@@ -61,10 +64,14 @@ BOUMA_API int bouma_dataset_open(bouma_dataset **out, const char *path,
  * dropped, with BOUMA_ESTATE. Collective. */
 BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
 
-/* Free the handle with its grids, variables and attributes; free steps and
- * refinements opened from it first. If the dataset was not closed, an
- * unfinished step and the steps of an unfinished group stay unpublished.
- * Collective only if it was opened with MPI. */
+/* Free the handle with its grids, variables and attributes. If the dataset was
+ * not closed, an unfinished step and the steps of an unfinished group stay
+ * unpublished. Collective only if it was opened with MPI.
+ *
+ * Steps that are still open can be read as before. The communicator and the
+ * claim of a writer end at once, so if the dataset had several ranks,
+ * collective reads of these steps are BOUMA_ESTATE: each rank reads for itself.
+ * Steps can be freed after MPI_Finalize(), the dataset cannot. */
 BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
 
 /* The message of the last failed call on 'ds' or on anything that belongs to
@@ -72,6 +79,19 @@ BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
  * bouma_options is named as in "the option 'replace'", so that a program can
  * substitute its own name. */
 BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
+
+/* The same message by another handle: a dataset and all that belongs to it, or
+ * was opened from it, have one in common. With these, a function that gets just
+ * a variable can tell what failed; and a step has a message when its dataset
+ * was freed. */
+BOUMA_API const char *bouma_step_message(const bouma_step *step);
+BOUMA_API const char *bouma_grid_message(const bouma_grid *grid);
+BOUMA_API const char *bouma_particles_message(const bouma_particles *particles);
+BOUMA_API const char *bouma_variable_message(const bouma_variable *variable);
+BOUMA_API const char *
+bouma_attributes_message(const bouma_attributes *attributes);
+BOUMA_API const char *
+bouma_refinement_message(const bouma_refinement *refinement);
 
 /* The i-th remark, or NULL past the last. bouma_dataset_append() reports
  * leftovers, such as "step 42 is incomplete (5 subfiles, no manifest),
@@ -138,6 +158,7 @@ BOUMA_API int bouma_attributes_set_text(bouma_attributes *attributes,
 BOUMA_API int bouma_attributes_set_number(bouma_attributes *attributes,
                                           const char *name, double number);
 
+/* One named value, or several of the same type. */
 typedef struct bouma_attribute {
     size_t size; /* sizeof(bouma_attribute), set by the caller */
     const char *name;

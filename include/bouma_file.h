@@ -29,6 +29,7 @@ extern "C" {
  * (synced only if durable) and progress. */
 typedef struct bouma_file bouma_file;
 
+/* How a plain file is opened. */
 typedef enum bouma_file_mode {
     BOUMA_FILE_MODE_READ = 1, /* an existing file */
     BOUMA_FILE_MODE_CREATE =

@@ -24,7 +24,6 @@ BOUMA_API int bouma_dataset_append_mpi(bouma_dataset **out, MPI_Comm comm,
 BOUMA_API int bouma_dataset_open_mpi(bouma_dataset **out, MPI_Comm comm,
                                      const char *path,
                                      const bouma_options *opts);
-
 BOUMA_API int bouma_file_open_mpi(bouma_file **out, MPI_Comm comm,
                                   const char *path, bouma_file_mode mode,
                                   const bouma_options *opts);

@@ -19,6 +19,8 @@ extern "C" {
  * of n begins at sample i * shape / n. */
 typedef struct bouma_plan bouma_plan;
 
+/* The write that is planned. Zero means "choose for me", except in ranks, ndims
+ * and shape. */
 typedef struct bouma_plan_spec {
     size_t size; /* sizeof(bouma_plan_spec) */
     int ranks;
@@ -92,6 +94,7 @@ BOUMA_API int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
                               size_t bytes);
 BOUMA_API void bouma_plan_free(bouma_plan *plan);
 
+/* The sums of a plan. */
 BOUMA_API int bouma_plan_report_get(bouma_plan_report *out,
                                     const bouma_plan *plan);
 
@@ -168,11 +171,13 @@ typedef struct bouma_probe_spec {
     int tries;              /* of which the median counts; 0: 5 */
 } bouma_probe_spec;
 
+/* How fast something is. */
 typedef struct bouma_speed {
     double latency;   /* seconds, of a smallest transfer */
     double bandwidth; /* bytes per second, of large ones; 0: not measured */
 } bouma_speed;
 
+/* What was measured. */
 typedef struct bouma_probe_report {
     size_t size; /* sizeof(bouma_probe_report), set by the caller */
     int ranks, nodes;

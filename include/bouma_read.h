@@ -43,8 +43,8 @@ typedef struct bouma_dataset_info {
 BOUMA_API int bouma_dataset_info_get(bouma_dataset_info *out,
                                      const bouma_dataset *ds);
 
-/* Open a committed step. The caller owns *out and frees it before the dataset.
- * BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
+/* Open a committed step. The caller owns *out and frees it, also after the
+ * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
  * it is lost (see bouma_losses()). If another program rewrites the step, reads
  * of it may fail with BOUMA_ESTATE: then free it and open it again. (Steps that
  * are open on the writer's own handle are kept until they are freed.)
@@ -72,6 +72,7 @@ BOUMA_API int bouma_step_details_get(bouma_step_details *out,
  * which followed. */
 BOUMA_API int bouma_step_record_get(bouma_record *out, const bouma_step *step);
 
+/* The i-th file of a step. BOUMA_ENOTFOUND past the last. */
 typedef struct bouma_step_file {
     size_t size; /* sizeof(bouma_step_file), set by the caller */
     uint64_t bytes;
@@ -91,6 +92,7 @@ BOUMA_API bouma_variable *bouma_grid_variable(bouma_grid *grid, int i);
 BOUMA_API bouma_variable *bouma_grid_find_variable(bouma_grid *grid,
                                                    const char *name);
 
+/* A grid, as it was defined or is stored. */
 typedef struct bouma_grid_info {
     size_t size; /* sizeof(bouma_grid_info), set by the caller */
     const char *name;
@@ -114,6 +116,7 @@ typedef struct bouma_grid_info {
 } bouma_grid_info;
 BOUMA_API int bouma_grid_info_get(bouma_grid_info *out, const bouma_grid *grid);
 
+/* A variable of a grid or of particles, and what the step has of it. */
 typedef struct bouma_variable_info {
     size_t size; /* sizeof(bouma_variable_info), set by the caller */
     const char *name;
@@ -216,7 +219,7 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * parts without samples at the level. It returns 0 to continue; anything else
  * ends the call with BOUMA_EABORTED. Both run on the calling thread, 'each' in
  * an order that depends only on the files and levels; neither may read the step
- * (BOUMA_ESTATE) or free it.
+ * (BOUMA_ESTATE).
  *
  * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
  * from each other: 'box' is the smallest one around them, and 'step' of the
@@ -233,6 +236,7 @@ typedef struct bouma_patch_info {
     const uint64_t *level_bytes; /* [levels], stored */
 } bouma_patch_info;
 
+/* Which patches are read, at which levels, and who gets them: see above. */
 typedef struct bouma_patch_query {
     size_t size; /* sizeof(bouma_patch_query) */
     const bouma_box *box;
@@ -277,6 +281,7 @@ bouma_particles_find_variable(bouma_particles *particles, const char *name);
 BOUMA_API bouma_attributes *
 bouma_particles_attributes(bouma_particles *particles);
 
+/* A set of particles, as the step has it. */
 typedef struct bouma_particles_info {
     size_t size; /* sizeof(bouma_particles_info), set by the caller */
     const char *name;
@@ -371,13 +376,14 @@ BOUMA_API void bouma_particles_query_init(bouma_particles_query *query,
 /* Pass all particles that match, each once, to 'each', batch by batch, in no
  * particular order (but always the same). It returns 0 to continue; anything
  * else ends the call with BOUMA_EABORTED. It may not read the step
- * (BOUMA_ESTATE) or free it. Not collective. */
+ * (BOUMA_ESTATE). Not collective. */
 BOUMA_API int bouma_particles_query_run(
     bouma_particles *particles, const bouma_particles_query *query,
     int (*each)(void *user, const bouma_batch *batch), void *user);
 
-/* Particles in memory: the caller owns and frees them. Columns are as in a
- * batch, for all particles. */
+/* Particles in memory: the caller owns and frees them; until then 'variables'
+ * are there, even if the step is freed. Columns are as in a batch, for all
+ * particles. */
 typedef struct bouma_particle_data {
     uint64_t count;
     size_t variable_count;

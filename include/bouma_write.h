@@ -76,6 +76,8 @@ BOUMA_API int bouma_hz_template(char *out, size_t bytes, int ndims,
                                 const int64_t *shape, const int64_t *ranks,
                                 bouma_rank_order order);
 
+/* A variable of a grid or of particles. Zero means "choose for me", except in
+ * type. */
 typedef struct bouma_variable_spec {
     size_t size; /* sizeof(bouma_variable_spec) */
     bouma_type type;

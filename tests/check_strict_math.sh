@@ -26,6 +26,9 @@ bouma_step_find_particles bouma_step_free bouma_step_grid bouma_step_grid_count
 bouma_step_particles bouma_step_particles_count bouma_variable_attributes
 bouma_variable_level_bytes bouma_variable_put bouma_variable_put_copy
 bouma_variable_select bouma_version
+bouma_build_field bouma_build_info bouma_version_number
+bouma_attributes_message bouma_grid_message bouma_particles_message
+bouma_refinement_message bouma_step_message bouma_variable_message
 '
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }

@@ -34,6 +34,17 @@ enum bm_api_use {
  * the message of an earlier call is cleared, and bm_api_finish_write(). */
 int bm_api_begin(bouma_dataset *ds, enum bm_api_use use);
 
+/* A call that calls its caller back, on a dataset or on a step (may be NULL):
+ * what the caller frees meanwhile stays until the call ends, with 'rc', which
+ * comes back. */
+void bm_api_enter(bouma_dataset *ds);
+int bm_api_leave(bouma_dataset *ds, int rc);
+void bm_api_enter_step(bouma_step *step);
+int bm_api_leave_step(bouma_step *step, int rc);
+
+/* ESTATE if the step is left of a dataset of several ranks that was freed. */
+int bm_api_check_together(const bouma_step *step);
+
 /* A call has ended with 'rc', which comes back: tell the trace, if there is
  * one. It began at 'begun', a bm_trace_now() of ds->engine.tracing.trace. */
 int bm_api_traced(bouma_dataset *ds, const char *call, double begun, int rc);

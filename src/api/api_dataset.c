@@ -1,4 +1,4 @@
-/* api_dataset.c -- opening and closing; the version. */
+/* api_dataset.c -- opening and closing. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,16 +9,6 @@
 #include "dataset/sweep.h"
 #include "dataset/truncate.h"
 #include "store/envelope.h"
-#include "write/write.h"
-
-#define TEXT_OF(x)      #x
-#define DOTTED(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
-
-const char *bouma_version(void)
-{
-    return DOTTED(BOUMA_VERSION_MAJOR, BOUMA_VERSION_MINOR,
-                  BOUMA_VERSION_PATCH);
-}
 
 const bouma_allocator *bm_api_allocator(const bouma_options *opts)
 {
@@ -229,26 +219,6 @@ int bouma_dataset_close(bouma_dataset *ds)
     ds->given.in_step = 0;
     bm_given_forget_puts(&ds->given, ds->a);
     return rc;
-}
-
-void bouma_dataset_free(bouma_dataset *ds)
-{
-    BM_STRICT_MATH;
-
-    if (!ds)
-        return;
-    for (const struct bm_open_step *s = ds->open_steps; s; s = s->next)
-        if (s->busy) /* by a callback of a call that goes on */
-            return;
-    bm_write_release(&ds->carried, ds->a);
-    bm_dataset_free(ds);
-}
-
-const char *bouma_error_message(const bouma_dataset *ds)
-{
-    if (!ds)
-        return bouma_status_text(BOUMA_ENOMEM);
-    return ds->error.text;
 }
 
 const char *bouma_dataset_note(const bouma_dataset *ds, int i)

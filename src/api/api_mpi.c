@@ -2,6 +2,7 @@
 #include "bouma_mpi.h"
 
 #include "api/api.h"
+#include "api/build_info.h"
 #include "check/check.h"
 #include "comm/comm_mpi.h"
 
@@ -118,4 +119,22 @@ int bouma_drain_mpi(bouma_drain_report *report, MPI_Comm mpi, const char *local,
     struct bm_request q = bm_api_ask(path, opts, NULL, NULL, message, bytes);
 
     return rc ? rc : bm_api_drain(comm, &q, local, remove, report);
+}
+
+/* ---- the build ---------------------------------------------------------- */
+
+#define TEXT(x)         #x
+#define TEXT_OF(x)      TEXT(x)
+#define DOTTED(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
+
+const char *bm_build_mpi(void)
+{
+#if defined(OMPI_MAJOR_VERSION)
+    return "Open MPI " DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+                              OMPI_RELEASE_VERSION);
+#elif defined(MPICH_VERSION)
+    return "MPICH " MPICH_VERSION;
+#else
+    return "MPI " TEXT_OF(MPI_VERSION) "." TEXT_OF(MPI_SUBVERSION);
+#endif
 }

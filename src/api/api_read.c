@@ -25,12 +25,6 @@ int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
     return bm_api_traced(ds, "open step", begun, rc);
 }
 
-void bouma_step_free(bouma_step *step)
-{
-    if (step && !step->open.busy) /* else it is a callback's mistake */
-        bm_step_free(step);
-}
-
 int bouma_step_details_get(bouma_step_details *given, const bouma_step *step)
 {
     BM_STRICT_MATH;
@@ -481,8 +475,10 @@ int bouma_variable_read(bouma_variable *variable, int level,
         return rc;
     step = variable->object->schema->step;
     begun = bm_trace_now(step->ds->engine.tracing.trace);
+    bm_api_enter_step(step);
     rc = bm_read_box(step, &r);
-    return bm_api_traced(step->ds, "read box", begun, rc);
+    rc = bm_api_traced(step->ds, "read box", begun, rc);
+    return bm_api_leave_step(step, rc);
 }
 
 int bouma_step_read(bouma_step *step, const bouma_request *requests,
@@ -499,6 +495,8 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
         return BOUMA_EINVAL;
     ds = step->ds;
     rc = bm_api_begin(ds, BM_TO_READ);
+    if (!rc)
+        rc = bm_api_check_together(step);
     if (rc)
         return rc;
     own = bm_new(ds->a, count, sizeof(*own));
@@ -524,9 +522,11 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
         n += !rc && !is_empty(&own[n]);
     }
     begun = bm_trace_now(ds->engine.tracing.trace);
+    bm_api_enter_step(step);
     rc = bm_read_all(step, own, n, rc);
     bm_drop(ds->a, own);
-    return bm_api_traced(ds, "read boxes of all", begun, rc);
+    rc = bm_api_traced(ds, "read boxes of all", begun, rc);
+    return bm_api_leave_step(step, rc);
 }
 
 /* ---- refinement --------------------------------------------------------- */
@@ -570,8 +570,10 @@ int bouma_variable_query(bouma_variable *variable,
         return rc;
     step = variable->object->schema->step;
     begun = bm_trace_now(step->ds->engine.tracing.trace);
+    bm_api_enter_step(step);
     rc = bm_query(step, variable, query, &lifted);
-    return bm_api_traced(step->ds, "query patches", begun, rc);
+    rc = bm_api_traced(step->ds, "query patches", begun, rc);
+    return bm_api_leave_step(step, rc);
 }
 
 int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
@@ -579,6 +581,7 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
 {
     BM_STRICT_MATH;
     struct bm_read_request r;
+    bouma_step *step;
     char something;
     int rc;
 
@@ -592,27 +595,36 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
                      "the box is empty: there is nothing to refine");
     if (rc)
         return rc;
-    return bm_refinement_open(out, variable->object->schema->step, variable,
-                              level, &r.box);
+    step = variable->object->schema->step;
+    bm_api_enter_step(step);
+    rc = bm_refinement_open(out, step, variable, level, &r.box);
+    return bm_api_leave_step(step, rc);
 }
 
 int bouma_refinement_next(bouma_refinement *refinement)
 {
     BM_STRICT_MATH;
     struct bouma_dataset *ds;
+    bouma_step *step;
     double begun;
     int rc;
 
     if (!refinement)
         return BOUMA_EINVAL;
-    ds = refinement->step->ds;
+    step = refinement->step;
+    ds = step->ds;
     bm_error_clear(&ds->error);
-    rc = bm_api_check_idle(refinement->step);
+    rc = bm_api_check_idle(step);
     if (rc)
         return rc;
     begun = bm_trace_now(ds->engine.tracing.trace);
+    bm_api_enter_step(step);
+    refinement->calls++;
     rc = bm_refinement_next(refinement);
-    return bm_api_traced(ds, "refine", begun, rc);
+    if (--refinement->calls == 0 && refinement->freed)
+        bm_refinement_free(refinement);
+    rc = bm_api_traced(ds, "refine", begun, rc);
+    return bm_api_leave_step(step, rc);
 }
 
 const void *bouma_refinement_data(const bouma_refinement *refinement,
@@ -629,9 +641,4 @@ const void *bouma_refinement_data(const bouma_refinement *refinement,
     if (level)
         *level = refinement->level;
     return refinement->data;
-}
-
-void bouma_refinement_free(bouma_refinement *refinement)
-{
-    bm_refinement_free(refinement);
 }

@@ -380,13 +380,14 @@ static int end(bouma_dataset *ds, int status)
                      "no step was begun; call bouma_step_begin() first");
     if (!rc)
         rc = status;
+    bm_api_enter(ds);
     finished = bm_api_finish_write(ds);
     memset(&ds->carried.record, 0, sizeof(ds->carried.record));
     begun = bm_trace_now(ds->engine.tracing.trace);
     rc = finished ? finished : bm_write_step(ds, rc, &ds->carried.record);
     bm_refused_end_step(&ds->given.refused);
     forget_step(ds);
-    return bm_api_traced(ds, "write step", begun, rc);
+    return bm_api_leave(ds, bm_api_traced(ds, "write step", begun, rc));
 }
 
 int bouma_step_end(bouma_dataset *ds)

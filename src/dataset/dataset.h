@@ -125,6 +125,17 @@ struct bm_found {
     struct bouma_attributes attributes;
 };
 
+/* How long a handle lives. Its caller may free it at any time; steps that are
+ * open, and calls that are under way and call the caller back, keep it. */
+struct bm_lifetime {
+    int freed;            /* by its caller */
+    int calls;            /* under way */
+    int ended;            /* see bm_dataset_end() */
+    int together;         /* it had several ranks, until it ended... */
+    int rank;             /* ...and this one was here */
+    struct bm_comm alone; /* that of a handle that has ended */
+};
+
 /* Of the format in which it is written. */
 struct bm_version {
     int major, minor;
@@ -147,6 +158,7 @@ struct bouma_dataset {
     struct bm_engine engine;
     struct bm_found found;
     struct bm_open_step *open_steps;
+    struct bm_lifetime life;
 
     /* Writing: */
     struct bm_schema schema;
@@ -163,6 +175,10 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
                     const bouma_options *options, const bouma_allocator *a);
 void bm_dataset_free(struct bouma_dataset *ds);
+/* End what the handle has in common with other ranks, and with other writers:
+ * the communicator, the claim, what was not committed. Open steps can still be
+ * read, each rank for itself. Collective, if it was opened with MPI. */
+void bm_dataset_end(struct bouma_dataset *ds);
 
 /* At its end: nothing is drained any more, and the trace is written, if there
  * is to be one; if that fails, a note says why. Collective. */

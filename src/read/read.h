@@ -29,12 +29,20 @@ struct bouma_step {
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], one for each thread */
     int worker_count;
+    int freed; /* by its caller */
+    int holds; /* the caller's, until then; those of refinements, of particles
+                  in memory and of calls that are under way */
 };
 
 /* Collective. The message is in the dataset. */
 int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
                  uint64_t step);
 void bm_step_free(struct bouma_step *step);
+
+/* Keep a step, and with it its dataset; and let go of it. What nobody keeps is
+ * freed: a dataset that its caller has freed goes with its last step. */
+void bm_step_hold(struct bouma_step *step);
+void bm_step_drop(struct bouma_step *step); /* accepts NULL */
 
 /* Tell the caller's 'progress', if there is one. What it calls leaves no
  * message behind. */
@@ -172,6 +180,8 @@ struct bouma_refinement {
     const struct bouma_variable *variable;
     struct bm_box box;
     int level;
+    int freed;     /* by its caller */
+    int calls;     /* under way: they keep it */
     uint8_t *data; /* dense, of the current level */
     struct bm_refined {
         uint64_t *keys; /* [count], ascending: chunks with samples of it */
