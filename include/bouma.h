@@ -487,7 +487,8 @@ BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
  * bouma_dataset_note() reports them. BOUMA_EBUSY if the last writer is known to
  * be still running. A writer on another machine cannot be seen: this one then
  * takes over, and the next step of the other one fails with BOUMA_EBUSY. Define
- * grids and variables again; they may differ. Collective. */
+ * grids and variables again, by bouma_define_like() or one by one; they may
+ * differ. Collective. */
 BOUMA_API int bouma_dataset_append(bouma_dataset **out, const char *path,
                                    const bouma_options *opts);
 
@@ -639,6 +640,30 @@ BOUMA_API int bouma_grid_define(bouma_grid **out, bouma_dataset *ds,
 BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                                     const char *name,
                                     const bouma_variable_spec *spec);
+
+/* Define what a committed step has, as a program does that appends to a dataset:
+ * all grids, sets of particles and variables of step 'step' (-1: the last one),
+ * with their attributes; and set those attributes of the dataset that the step
+ * has. The files of the next step are then, byte for byte, those that the same
+ * definitions made by hand would give. ('hz_partitions' with BOUMA_HZ_GLOBAL is
+ * in no file, so it is 1 then.) Find the handles with
+ * bouma_dataset_find_grid() and _particles(), and more can be defined.
+ *
+ * BOUMA_ENOTFOUND if there is no such step, which fails no later step.
+ * BOUMA_EEXISTS if a name is defined already: call this first. After a failure
+ * nothing is defined. Collective. */
+BOUMA_API int bouma_define_like(bouma_dataset *ds, int64_t step);
+
+/* A grid or a set of particles that is defined in this dataset, by its name;
+ * bouma_grid_find_variable() then finds its variables. BOUMA_ENOTFOUND if there
+ * is none: the message lists those there are, *out is NULL, and the next step
+ * fails as after a failed definition, until the name is defined. (That holds
+ * for a variable that is not found, too.) Of steps that are read, see
+ * bouma_step_find_grid(). */
+BOUMA_API int bouma_dataset_find_grid(bouma_grid **out, bouma_dataset *ds,
+                                      const char *name);
+BOUMA_API int bouma_dataset_find_particles(bouma_particles **out,
+                                           bouma_dataset *ds, const char *name);
 
 /* Begin step number 'step' (0 or more, in any order) at 'time', which must be
  * finite. */

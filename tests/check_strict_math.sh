@@ -25,6 +25,7 @@ bouma_step_find_particles bouma_step_free bouma_step_grid bouma_step_grid_count
 bouma_step_particles bouma_step_particles_count bouma_variable_attributes
 bouma_variable_level_bytes bouma_variable_put bouma_variable_put_copy
 bouma_variable_select bouma_version
+bouma_dataset_find_grid bouma_dataset_find_particles
 '
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }
