@@ -26,6 +26,8 @@ bouma_step_particles bouma_step_particles_count bouma_variable_attributes
 bouma_variable_level_bytes bouma_variable_put bouma_variable_put_copy
 bouma_variable_select bouma_version
 bouma_dataset_find_grid bouma_dataset_find_particles
+bouma_dataset_first_step bouma_dataset_last_step bouma_dataset_next_step
+bouma_dataset_previous_step
 '
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }

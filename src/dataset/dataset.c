@@ -408,6 +408,7 @@ static void release_found(struct bm_found *found, const bouma_allocator *a)
     bm_attributes_release(&found->attributes);
     bm_found_clear_notes(found, a);
     bm_drop(a, found->notes);
+    bm_step_times_release(&found->times, a);
     bm_step_list_release(&found->steps);
 }
 
