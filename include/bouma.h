@@ -865,6 +865,8 @@ BOUMA_API int bouma_attributes_set_text(bouma_attributes *attributes,
                                         const char *name, const char *text);
 BOUMA_API int bouma_attributes_set_number(bouma_attributes *attributes,
                                           const char *name, double number);
+BOUMA_API int bouma_attributes_set_int64(bouma_attributes *attributes,
+                                         const char *name, int64_t number);
 
 typedef struct bouma_attribute {
     const char *name;
@@ -881,6 +883,32 @@ BOUMA_API int bouma_attributes_get(const bouma_attributes *attributes, int i,
                                    bouma_attribute *out);
 BOUMA_API int bouma_attributes_find(const bouma_attributes *attributes,
                                     const char *name, bouma_attribute *out);
+
+/* The value of an attribute by its name. A number of any type is converted, if
+ * that loses nothing: 3 of type f32 is an int64_t, 3.5 is not; 2^53 + 1 of type
+ * i64 is no double. Text is never a number, nor a number text. The arrays get
+ * exactly 'count' values: bouma_attributes_find() tells how many there are. A
+ * text belongs to the attributes, is NUL-terminated and valid until they change.
+ *
+ * BOUMA_ENOTFOUND if there is no such attribute. BOUMA_EINVAL if its type or
+ * the number of its values does not fit, if a value would change, or if a text
+ * has a zero byte in it; the message says what there is. What 'out' points to is
+ * then 0 or NULL. */
+BOUMA_API int bouma_attributes_get_text(const char **out,
+                                        const bouma_attributes *attributes,
+                                        const char *name);
+BOUMA_API int bouma_attributes_get_number(double *out,
+                                          const bouma_attributes *attributes,
+                                          const char *name);
+BOUMA_API int bouma_attributes_get_int64(int64_t *out,
+                                         const bouma_attributes *attributes,
+                                         const char *name);
+BOUMA_API int bouma_attributes_get_numbers(double *out, size_t count,
+                                           const bouma_attributes *attributes,
+                                           const char *name);
+BOUMA_API int bouma_attributes_get_int64s(int64_t *out, size_t count,
+                                          const bouma_attributes *attributes,
+                                          const char *name);
 
 /* ---- reading ------------------------------------------------------------ */
 

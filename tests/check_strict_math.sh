@@ -27,7 +27,9 @@ bouma_variable_level_bytes bouma_variable_put bouma_variable_put_copy
 bouma_variable_select bouma_version
 bouma_dataset_find_grid bouma_dataset_find_particles
 bouma_dataset_first_step bouma_dataset_last_step bouma_dataset_next_step
-bouma_dataset_previous_step
+bouma_dataset_previous_step bouma_attributes_get_text
+bouma_attributes_get_number bouma_attributes_get_int64
+bouma_attributes_set_int64
 '
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }
