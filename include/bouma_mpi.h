@@ -51,6 +51,36 @@ BOUMA_API int bouma_drain_mpi(MPI_Comm comm, const char *local,
                               bouma_drain_report *report, char *message,
                               size_t bytes);
 
+/* The same with a communicator as Fortran has it: a number, as comm%MPI_VAL of
+ * mpi_f08, a comm of the module mpi, or comm.py2f() in Python. For programs in
+ * these languages, which need not know what an MPI_Comm is in C. */
+BOUMA_API int bouma_dataset_create_fint(bouma_dataset **out, MPI_Fint comm,
+                                        const char *path,
+                                        const bouma_options *opts);
+BOUMA_API int bouma_dataset_append_fint(bouma_dataset **out, MPI_Fint comm,
+                                        const char *path,
+                                        const bouma_options *opts);
+BOUMA_API int bouma_dataset_open_fint(bouma_dataset **out, MPI_Fint comm,
+                                      const char *path,
+                                      const bouma_options *opts);
+BOUMA_API int bouma_io_open_fint(bouma_io_file **out, MPI_Fint comm,
+                                 const char *path, bouma_io_mode mode,
+                                 const bouma_options *opts);
+BOUMA_API int
+bouma_verify_fint(MPI_Fint comm, const char *path, bouma_verify_depth depth,
+                  const bouma_options *opts,
+                  void (*each)(void *user, const bouma_finding *f), void *user,
+                  bouma_verify_report *report, char *message, size_t bytes);
+BOUMA_API int bouma_probe_fint(MPI_Fint comm, const bouma_probe_spec *spec,
+                               const bouma_options *opts,
+                               bouma_probe_report *report, char *message,
+                               size_t bytes);
+BOUMA_API int bouma_drain_fint(MPI_Fint comm, const char *local,
+                               const char *path, int remove,
+                               const bouma_options *opts,
+                               bouma_drain_report *report, char *message,
+                               size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

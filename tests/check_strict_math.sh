@@ -30,6 +30,8 @@ bouma_dataset_first_step bouma_dataset_last_step bouma_dataset_next_step
 bouma_dataset_previous_step bouma_attributes_get_text
 bouma_attributes_get_number bouma_attributes_get_int64
 bouma_attributes_set_int64
+bouma_dataset_append_fint bouma_dataset_create_fint bouma_dataset_open_fint
+bouma_drain_fint bouma_io_open_fint bouma_probe_fint bouma_verify_fint
 '
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }

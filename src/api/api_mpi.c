@@ -119,3 +119,55 @@ int bouma_drain_mpi(MPI_Comm mpi, const char *local, const char *path,
 
     return rc ? rc : bm_api_drain(comm, &q, local, remove, report);
 }
+
+/* ---- communicators of Fortran ----------------------------------------------- */
+
+int bouma_dataset_create_fint(bouma_dataset **out, MPI_Fint comm,
+                              const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_create_mpi(out, MPI_Comm_f2c(comm), path, opts);
+}
+
+int bouma_dataset_append_fint(bouma_dataset **out, MPI_Fint comm,
+                              const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_append_mpi(out, MPI_Comm_f2c(comm), path, opts);
+}
+
+int bouma_dataset_open_fint(bouma_dataset **out, MPI_Fint comm,
+                            const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_open_mpi(out, MPI_Comm_f2c(comm), path, opts);
+}
+
+int bouma_io_open_fint(bouma_io_file **out, MPI_Fint comm, const char *path,
+                       bouma_io_mode mode, const bouma_options *opts)
+{
+    return bouma_io_open_mpi(out, MPI_Comm_f2c(comm), path, mode, opts);
+}
+
+int bouma_verify_fint(MPI_Fint comm, const char *path, bouma_verify_depth depth,
+                      const bouma_options *opts,
+                      void (*each)(void *user, const bouma_finding *f),
+                      void *user, bouma_verify_report *report, char *message,
+                      size_t bytes)
+{
+    return bouma_verify_mpi(MPI_Comm_f2c(comm), path, depth, opts, each, user,
+                            report, message, bytes);
+}
+
+int bouma_probe_fint(MPI_Fint comm, const bouma_probe_spec *spec,
+                     const bouma_options *opts, bouma_probe_report *report,
+                     char *message, size_t bytes)
+{
+    return bouma_probe_mpi(MPI_Comm_f2c(comm), spec, opts, report, message,
+                           bytes);
+}
+
+int bouma_drain_fint(MPI_Fint comm, const char *local, const char *path,
+                     int remove, const bouma_options *opts,
+                     bouma_drain_report *report, char *message, size_t bytes)
+{
+    return bouma_drain_mpi(MPI_Comm_f2c(comm), local, path, remove, opts,
+                           report, message, bytes);
+}
