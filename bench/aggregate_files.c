@@ -134,7 +134,7 @@ struct manner {
 };
 
 typedef void act(const char *path, const struct load *l, void *const *data,
-                 const struct manner *m, bouma_io_report *report);
+                 const struct manner *m, bouma_file_report *report);
 
 static void check_mpi(int rc, const char *what)
 {
@@ -144,7 +144,7 @@ static void check_mpi(int rc, const char *what)
 
 static void write_mpiio(const char *path, const struct load *l,
                         void *const *data, const struct manner *m,
-                        bouma_io_report *report)
+                        bouma_file_report *report)
 {
     MPI_File file;
 
@@ -165,7 +165,7 @@ static void write_mpiio(const char *path, const struct load *l,
 
 static void read_mpiio(const char *path, const struct load *l,
                        void *const *data, const struct manner *m,
-                       bouma_io_report *report)
+                       bouma_file_report *report)
 {
     MPI_File file;
 
@@ -182,47 +182,48 @@ static void read_mpiio(const char *path, const struct load *l,
     check_mpi(MPI_File_close(&file), "MPI_File_close");
 }
 
-static void check(int rc, const bouma_io_file *file)
+static void check(int rc, const bouma_file *file)
 {
     if (rc)
-        fail(bouma_io_message(file));
+        fail(bouma_file_message(file));
 }
 
 static void move_bouma(const char *path, const struct load *l,
                        void *const *data, const struct manner *m, int reading,
-                       bouma_io_report *report)
+                       bouma_file_report *report)
 {
-    bouma_io_file *file = NULL;
+    bouma_file *file = NULL;
     bouma_options o;
     int rc;
 
     bouma_options_init(&o, sizeof(o));
-    o.durability = m->sync ? BOUMA_DURABLE : BOUMA_FAST;
+    o.durability = m->sync ? BOUMA_DURABILITY_DURABLE : BOUMA_DURABILITY_FAST;
     o.transport = m->transport;
     o.buffer_bytes = m->buffer_bytes;
-    rc = bouma_io_open_mpi(&file, MPI_COMM_WORLD, path,
-                           reading ? BOUMA_IO_READ : BOUMA_IO_CREATE, &o);
+    rc = bouma_file_open_mpi(
+        &file, MPI_COMM_WORLD, path,
+        reading ? BOUMA_FILE_MODE_READ : BOUMA_FILE_MODE_CREATE, &o);
     check(rc, file);
-    check(bouma_io_declare(file, l->variables, l->count, l->size, l->offset),
+    check(bouma_file_declare(file, l->variables, l->count, l->size, l->offset),
           file);
-    rc = reading ? bouma_io_read(file, data)
-                 : bouma_io_write(file, (const void *const *)data);
+    rc = reading ? bouma_file_read(file, data)
+                 : bouma_file_write(file, (const void *const *)data);
     check(rc, file);
-    check(bouma_io_report_get(file, report), file);
-    check(bouma_io_close(file), file);
-    bouma_io_free(file);
+    check(bouma_file_report_get(report, file), file);
+    check(bouma_file_close(file), file);
+    bouma_file_free(file);
 }
 
 static void write_bouma(const char *path, const struct load *l,
                         void *const *data, const struct manner *m,
-                        bouma_io_report *report)
+                        bouma_file_report *report)
 {
     move_bouma(path, l, data, m, 0, report);
 }
 
 static void read_bouma(const char *path, const struct load *l,
                        void *const *data, const struct manner *m,
-                       bouma_io_report *report)
+                       bouma_file_report *report)
 {
     move_bouma(path, l, data, m, 1, report);
 }
@@ -240,7 +241,7 @@ static void remove_file(const struct bench *b, const char *path)
 static double seconds_of(act *doing, const char *path, const struct load *l,
                          uint8_t *memory, const struct manner *m)
 {
-    bouma_io_report report;
+    bouma_file_report report;
     void *data[NINE];
     double begun;
 
@@ -494,7 +495,7 @@ static void memory(const struct bench *b, struct arrays *a)
 {
     struct load l = {.layout = SOA, .distribution = UNIFORM, .mib = 40};
     struct manner m = {.transport = 0, .buffer_bytes = MIB};
-    bouma_io_report report;
+    bouma_file_report report;
     char path[AGGREGATE_PATH_BYTES];
     void *data[NINE];
     double before, grown;

@@ -54,7 +54,7 @@ static void series_init(struct series *s, const struct bench *b,
     bouma_grid_spec g = {
         .size = sizeof(g), .ndims = 3, .shape = {PLANES, SIZE, SIZE}};
     bouma_variable_spec v = {
-        .size = sizeof(v), .type = BOUMA_F32, .codec = codec};
+        .size = sizeof(v), .type = BOUMA_TYPE_F32, .codec = codec};
     bouma_options o;
     bouma_grid *grid;
     int rc;
@@ -64,7 +64,7 @@ static void series_init(struct series *s, const struct bench *b,
     aggregate_path(s->path, b, name);
     bouma_options_init(&o, sizeof(o));
     o.io = &s->io.table;
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     o.predict = predict;
     rc = bouma_dataset_create_mpi(&s->ds, MPI_COMM_WORLD, s->path, &o);
     check(rc, s->ds);

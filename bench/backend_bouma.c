@@ -27,7 +27,7 @@ static void open_dataset(struct backend *backend,
     bouma_options options;
     bouma_grid_spec shape = {.size = sizeof(shape), .ndims = BOUMA_MAX_DIMS};
     bouma_variable_spec kind = {
-        .size = sizeof(kind), .type = BOUMA_F32, .codec = in->codec};
+        .size = sizeof(kind), .type = BOUMA_TYPE_F32, .codec = in->codec};
     bouma_grid *grid;
     char path[BACKEND_PATH_BYTES];
 
@@ -49,13 +49,13 @@ static void open_dataset(struct backend *backend,
 
 static void open_fast(struct backend *backend, const struct backend_input *in)
 {
-    open_dataset(backend, in, "fast.bouma", BOUMA_FAST);
+    open_dataset(backend, in, "fast.bouma", BOUMA_DURABILITY_FAST);
 }
 
 static void open_durable(struct backend *backend,
                          const struct backend_input *in)
 {
-    open_dataset(backend, in, "durable.bouma", BOUMA_DURABLE);
+    open_dataset(backend, in, "durable.bouma", BOUMA_DURABILITY_DURABLE);
 }
 
 static void write_step(struct backend *backend, const struct backend_input *in)

@@ -54,10 +54,10 @@ static struct sizes store(const float *data, const int64_t shape[3],
     bouma_io *io = bouma_io_memory_new();
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 3};
     bouma_variable_spec s = {.size = sizeof(s),
-                             .type = BOUMA_F32,
+                             .type = BOUMA_TYPE_F32,
                              .codec = codec,
                              .tolerance = tolerance,
-                             .tolerance_kind = BOUMA_RELATIVE};
+                             .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
     bouma_options o;
     bouma_step_details details;
     bouma_variable_info about;
@@ -80,9 +80,9 @@ static struct sizes store(const float *data, const int64_t shape[3],
         bouma_step_begin(ds, 0, 0) || bouma_variable_put(v, NULL, data, NULL) ||
         bouma_step_end(ds, NULL) || bouma_step_open(&step, ds, 0))
         fail(bouma_error_message(ds));
-    bouma_step_details_get(step, &details);
+    bouma_step_details_get(&details, step);
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
-    bouma_variable_info_get(v, &about);
+    bouma_variable_info_get(&about, v);
     sizes.all = (double)(details.record.stored_bytes + details.manifest_bytes);
     sizes.data = (double)about.stored_bytes;
     sizes.raw = about.raw_bytes;
@@ -225,7 +225,7 @@ static void run_codec(const struct bm_codec *codec, int nominal,
         bouma_box box = {{0, 64 * (p / 2), 64 * (p % 2)},
                          {NZ, 64 * (p / 2) + 64, 64 * (p % 2) + 64}};
         struct bm_lattice lattice[LEVELS];
-        struct bm_field f = {.type = BOUMA_F32,
+        struct bm_field f = {.type = BOUMA_TYPE_F32,
                              .size = 4,
                              .levels = LEVELS,
                              .lattice = lattice,
@@ -341,10 +341,10 @@ static void time_transform(int repetitions)
         for (int i = 0; i < COUNT; i++)
             dense[i] = patches[0][i % PATCH_SAMPLES];
         begun = measure_now();
-        bm_wavelet_forward(BOUMA_F32, &o, sorted, dense);
+        bm_wavelet_forward(BOUMA_TYPE_F32, &o, sorted, dense);
         forward[at] = measure_now() - begun;
         begun = measure_now();
-        bm_wavelet_inverse(BOUMA_F32, &o, back, sorted, sorted);
+        bm_wavelet_inverse(BOUMA_TYPE_F32, &o, back, sorted, sorted);
         inverse[at] = measure_now() - begun;
     }
     printf("the wavelet transform of a patch of 64^3 f32, GB/s\n");

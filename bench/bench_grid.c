@@ -93,9 +93,9 @@ static double write_dataset(const struct bench *b, const char *path,
     bouma_grid_spec g = {
         .size = sizeof(g), .ndims = 3, .shape = {b->size, b->size, b->size}};
     bouma_variable_spec s = {.size = sizeof(s),
-                             .type = BOUMA_F32,
+                             .type = BOUMA_TYPE_F32,
                              .tolerance = b->tolerance,
-                             .tolerance_kind = BOUMA_RELATIVE};
+                             .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
     bouma_options o;
     bouma_variable *v;
     bouma_dataset *ds;
@@ -106,7 +106,7 @@ static double write_dataset(const struct bench *b, const char *path,
         measure_remove(path);
     MPI_Barrier(MPI_COMM_WORLD);
     bouma_options_init(&o, sizeof(o));
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     o.distribute = request->distribute;
     o.assign = request->assign;
     o.files = request->files;
@@ -297,7 +297,7 @@ static double read_whole(const struct bench *b, bouma_variable *v, int level,
     double begun, seconds;
     float *data;
 
-    if (bouma_variable_select(v, level, NULL, &s))
+    if (bouma_variable_select(&s, v, level, NULL))
         fail("cannot select");
     data = allocate((size_t)s.bytes);
     memset(data, 1, (size_t)s.bytes); /* pages are there */
@@ -342,11 +342,11 @@ static void read_boxes(const struct bench *b, bouma_dataset *ds,
         }
         q.box = &box;
         check(bouma_variable_query(v, &q), ds);
-        bouma_dataset_info_get(ds, &before);
+        bouma_dataset_info_get(&before, ds);
         begun = measure_now();
         check(bouma_variable_read(v, 0, &box, data, NULL), ds);
         times[i] = measure_now() - begun;
-        bouma_dataset_info_get(ds, &after);
+        bouma_dataset_info_get(&after, ds);
         check_values(b, &box, 0, data, bound);
         *ratio = fmax(*ratio, (double)(after.bytes_read - before.bytes_read) /
                                   (double)n.bytes);
@@ -366,7 +366,7 @@ static void bench_read(const struct bench *b, const char *path)
     check(bouma_step_open(&step, ds, 0), ds);
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "flame"),
                                  "temperature");
-    bouma_variable_info_get(v, &about);
+    bouma_variable_info_get(&about, v);
     for (int i = -1; i < b->repetitions; i++) {
         int n = i < 0 ? 0 : i;
 

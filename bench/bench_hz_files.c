@@ -30,8 +30,12 @@ static const struct kind {
     double limit; /* of the time, over that of patches; 0: it is only told */
 } kinds[] = {
     {"patch", {.layout = BOUMA_LAYOUT_PATCH}, 0},
-    {"hz, rows", {.layout = BOUMA_LAYOUT_HZ, .hz_order = BOUMA_HZ_ROWS}, 1.5},
-    {"hz, curve", {.layout = BOUMA_LAYOUT_HZ, .hz_order = BOUMA_HZ_CURVE}, 1.6},
+    {"hz, rows",
+     {.layout = BOUMA_LAYOUT_HZ, .hz_order = BOUMA_HZ_ORDER_ROWS},
+     1.5},
+    {"hz, curve",
+     {.layout = BOUMA_LAYOUT_HZ, .hz_order = BOUMA_HZ_ORDER_CURVE},
+     1.6},
 #ifdef BENCH_IDX
     {"idx in place", {.layout = BOUMA_LAYOUT_HZ, .idx = 1}, 1.6},
 #endif
@@ -87,7 +91,7 @@ static uint32_t value_at(const struct bench *b, int64_t z, int64_t y, int64_t x)
 static double write_dataset(const struct bench *b, int kind)
 {
     bouma_variable_spec s = {
-        .size = sizeof(s), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(s), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};
     bouma_grid_spec g = kinds[kind].spec;
     double begun, seconds, most;
     char path[PATH_BYTES];
@@ -104,7 +108,7 @@ static double write_dataset(const struct bench *b, int kind)
     for (int d = 0; d < 3; d++)
         g.shape[d] = b->size;
     bouma_options_init(&o, sizeof(o));
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     MPI_Barrier(MPI_COMM_WORLD);
     check(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &o), ds);
     check(bouma_grid_define(&grid, ds, "cube", &g), ds);
@@ -209,11 +213,11 @@ static struct taken read_box(struct reader *r, int level, const bouma_box *box)
     for (int d = 0; d < 3; d++) /* boxes begin at samples of the level */
         n[d] = (box->hi[d] - box->lo[d] + unit - 1) / unit;
     data = allocate((size_t)(n[0] * n[1] * n[2]) * sizeof(*data));
-    bouma_dataset_info_get(r->ds, &before);
+    bouma_dataset_info_get(&before, r->ds);
     t.seconds = measure_now();
     check(bouma_variable_read(r->v, level, box, data, NULL), r->ds);
     t.seconds = measure_now() - t.seconds;
-    bouma_dataset_info_get(r->ds, &after);
+    bouma_dataset_info_get(&after, r->ds);
     t.bytes = after.bytes_read - before.bytes_read;
     t.files = after.files_opened - before.files_opened;
     for (int64_t z = 0; z < n[0]; z++)

@@ -43,7 +43,7 @@ static bouma_plan_report plan(const int64_t blocks[3], int blocks_per_file,
         spec.shape[d] = EDGE * blocks[d];
     }
     if (bouma_plan_make(&p, &spec, options, message, sizeof(message)) ||
-        bouma_plan_report_get(p, &report))
+        bouma_plan_report_get(&report, p))
         fail(message);
     bouma_plan_free(p);
     return report;

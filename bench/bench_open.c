@@ -92,7 +92,7 @@ static void make_dataset(const char *path, const struct field *field)
 {
     bouma_grid_spec shape = {.size = sizeof(shape), .ndims = BOUMA_MAX_DIMS};
     bouma_variable_spec kind = {
-        .size = sizeof(kind), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(kind), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};
     bouma_dataset *ds;
     bouma_grid *grid;
     bouma_variable *variable;
@@ -133,7 +133,7 @@ static void warm_up(const char *path, const struct field *field,
 
     check(bouma_dataset_open(&ds, path, NULL), ds);
     check(bouma_step_open(&step, ds, 0), ds);
-    bouma_grid_info_get(bouma_step_find_grid(step, "grid"), &info);
+    bouma_grid_info_get(&info, bouma_step_find_grid(step, "grid"));
     if (memcmp(info.shape, field->shape, sizeof(info.shape)))
         fail(path, "it has another size; remove it");
     memcpy(patch, info.patch, sizeof(info.patch));
@@ -204,7 +204,7 @@ static void measure_box(struct result *r, int i, const char *path,
     check(bouma_variable_read(only_variable(step), 0, box, data, NULL), ds);
     done = measure_now();
 
-    check(bouma_dataset_info_get(ds, &info), ds);
+    check(bouma_dataset_info_get(&info, ds), ds);
     r->bytes_read += info.bytes_read;
     r->open[i] = 1e3 * (opened - begin);
     r->step[i] = 1e3 * (stepped - opened);

@@ -29,7 +29,7 @@ static double processor_time(void)
 static void make_first(const char *path)
 {
     bouma_grid_spec shape = {.size = sizeof(shape), .ndims = 1, .shape = {8}};
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_F32};
     const float data[8] = {0};
     bouma_variable *variable;
     bouma_options options;

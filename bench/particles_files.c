@@ -87,8 +87,9 @@ static void crowd_release(struct crowd *c)
 
 static struct bm_positions positions_of(const struct crowd *c, int r)
 {
-    struct bm_positions p = {
-        .ndims = 3, .type = BOUMA_F32, .count = c->first[r + 1] - c->first[r]};
+    struct bm_positions p = {.ndims = 3,
+                             .type = BOUMA_TYPE_F32,
+                             .count = c->first[r + 1] - c->first[r]};
 
     for (int d = 0; d < 3; d++) {
         p.axis[d] = c->at[d] + c->first[r];

@@ -89,7 +89,7 @@ static void coarse(const struct bench *b, int distribution, double quality,
         q.high[d] = 0.3 + edge;
     }
     check(bouma_particles_query_run(r.set, &q, sum_batch, &s), r.ds);
-    check(bouma_dataset_info_get(r.ds, &info), r.ds);
+    check(bouma_dataset_info_get(&info, r.ds), r.ds);
     snprintf(name, sizeof(name), "bytes read, %s, quality %g%s%s",
              distribution_names[distribution], quality,
              edge < 1 ? " in a cube of edge " : "",
@@ -292,7 +292,7 @@ static uint64_t bytes_read(const struct reading *r)
 {
     bouma_dataset_info info;
 
-    check(bouma_dataset_info_get(r->ds, &info), r->ds);
+    check(bouma_dataset_info_get(&info, r->ds), r->ds);
     return info.bytes_read;
 }
 

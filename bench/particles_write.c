@@ -50,7 +50,7 @@ static void define(bouma_variable *variables[1 + CLOUD_ATTRIBUTES],
     static const bouma_codec codecs[BACKENDS] = {BOUMA_CODEC_RAW, 0, 0};
     bouma_particles_spec s = {.size = sizeof(s),
                               .ndims = 3,
-                              .type = BOUMA_F32,
+                              .type = BOUMA_TYPE_F32,
                               .codec = codecs[backend]};
 
     if (backend == QUANTISED)
@@ -58,8 +58,9 @@ static void define(bouma_variable *variables[1 + CLOUD_ATTRIBUTES],
     check(bouma_particles_define(set, ds, "dust", &s), ds);
     variables[0] = bouma_particles_variable(*set, 0);
     for (int j = 0; j < CLOUD_ATTRIBUTES; j++) {
-        bouma_variable_spec v = {
-            .size = sizeof(v), .type = BOUMA_F64, .codec = codecs[backend]};
+        bouma_variable_spec v = {.size = sizeof(v),
+                                 .type = BOUMA_TYPE_F64,
+                                 .codec = codecs[backend]};
 
         if (backend == QUANTISED)
             v.tolerance = tolerance[j];
@@ -101,7 +102,7 @@ static double write_dataset(const struct bench *b, int distribution,
         fail("cannot remove a dataset");
     sync_before(b);
     bouma_options_init(&o, sizeof(o));
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     check(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &o), ds);
     define(variables, &set, ds, backend, tolerance);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -297,7 +298,7 @@ static int report_variables(const struct bench *b, int distribution,
     for (int j = 0; j <= CLOUD_ATTRIBUTES && !failed; j++) {
         bouma_variable_info v;
 
-        bouma_variable_info_get(bouma_particles_variable(r.set, j), &v);
+        bouma_variable_info_get(&v, bouma_particles_variable(r.set, j));
         if (backend == QUANTISED && !(v.largest_error <= v.bound))
             fail("an error is beyond the bound");
         printf("%s%s %.2f%s", j ? "  " : "    ", v.name,

@@ -275,16 +275,19 @@ static void output_init(struct output *out, const struct block *b,
         .spacing = {CELL, CELL, CELL},
         .unit = "m"};
     bouma_particles_spec set = {
-        .size = sizeof(set), .ndims = 3, .type = BOUMA_F64, .unit = "m"};
-    bouma_variable_spec near = {
-        .size = sizeof(near), .type = BOUMA_F32, .unit = "K", .tolerance = 0.5};
+        .size = sizeof(set), .ndims = 3, .type = BOUMA_TYPE_F64, .unit = "m"};
+    bouma_variable_spec near = {.size = sizeof(near),
+                                .type = BOUMA_TYPE_F32,
+                                .unit = "K",
+                                .tolerance = 0.5};
     bouma_variable_spec kelvin = {
-        .size = sizeof(kelvin), .type = BOUMA_F64, .unit = "K"};
+        .size = sizeof(kelvin), .type = BOUMA_TYPE_F64, .unit = "K"};
     bouma_variable_spec kilogram = {
-        .size = sizeof(kilogram), .type = BOUMA_F64, .unit = "kg"};
-    bouma_variable_spec number = {.size = sizeof(number), .type = BOUMA_U64};
+        .size = sizeof(kilogram), .type = BOUMA_TYPE_F64, .unit = "kg"};
+    bouma_variable_spec number = {.size = sizeof(number),
+                                  .type = BOUMA_TYPE_U64};
     bouma_variable_spec speed = {.size = sizeof(speed),
-                                 .type = BOUMA_F32,
+                                 .type = BOUMA_TYPE_F32,
                                  .components = 3,
                                  .unit = "m/s"};
     bouma_options opts;
@@ -335,7 +338,7 @@ static void write_step(const struct output *out, const struct block *b,
     bouma_record record;
     unsigned long long mine = b->count, all, most;
 
-    bouma_memory_inside(&inside, BOUMA_F32, 1, 3, (int64_t[]){NZ, NY, NX});
+    bouma_array_inside(&inside, BOUMA_TYPE_F32, 1, 3, (int64_t[]){NZ, NY, NX});
     check(bouma_step_begin(out->ds, step, TIME_STEP * SUBSTEPS * (double)step),
           out->ds);
     check(bouma_attributes_set_number(bouma_dataset_step_attributes(out->ds),

@@ -21,10 +21,10 @@ static void fail(const char *what)
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-static void check(int rc, const bouma_io_file *file)
+static void check(int rc, const bouma_file *file)
 {
     if (rc)
-        fail(bouma_io_message(file));
+        fail(bouma_file_message(file));
 }
 
 /* Files, unlike communicators, return their errors. */
@@ -36,22 +36,22 @@ static void check_mpi(int rc, const char *what)
 
 /* ---- files of bouma ----------------------------------------------------- */
 
-static bouma_io_file *open_bouma(const char *path, bouma_io_mode mode,
-                                 const bouma_options *options)
+static bouma_file *open_bouma(const char *path, bouma_file_mode mode,
+                              const bouma_options *options)
 {
-    bouma_io_file *file = NULL;
-    int rc = bouma_io_open_mpi(&file, MPI_COMM_WORLD, path, mode, options);
+    bouma_file *file = NULL;
+    int rc = bouma_file_open_mpi(&file, MPI_COMM_WORLD, path, mode, options);
 
     check(rc, file);
     return file;
 }
 
 /* The ranks that share a file with this one, its group and its place there. */
-static MPI_Comm ranks_of_file(bouma_io_file *file, int *group, int *rank)
+static MPI_Comm ranks_of_file(bouma_file *file, int *group, int *rank)
 {
     MPI_Comm comm;
 
-    check(bouma_io_group(file, group, rank, NULL), file);
+    check(bouma_file_group(file, group, rank, NULL), file);
     MPI_Comm_split(MPI_COMM_WORLD, *group, *rank, &comm);
     return comm;
 }
@@ -66,10 +66,10 @@ static void path_of_group(char out[PATH_BYTES], const char *path, int group,
         snprintf(out, PATH_BYTES, "%s", path);
 }
 
-static void close_bouma(bouma_io_file *file)
+static void close_bouma(bouma_file *file)
 {
-    check(bouma_io_close(file), file);
-    bouma_io_free(file);
+    check(bouma_file_close(file), file);
+    bouma_file_free(file);
 }
 
 /* ---- both, compared ----------------------------------------------------- */
@@ -102,7 +102,7 @@ static int all_are(int so)
     return all;
 }
 
-static void tell(const char *name, const bouma_io_report *report, int same)
+static void tell(const char *name, const bouma_file_report *report, int same)
 {
     int rank;
 

@@ -11,17 +11,17 @@
  *
  * To convert a program, replace these calls of MPI-IO:
  *
- *     MPI_File_open                       bouma_io_open_mpi
+ *     MPI_File_open                       bouma_file_open_mpi
  *     the first MPI_File_write_at_all,
- *     ... and the last one                bouma_io_declare, bouma_io_write
- *     MPI_File_close                      bouma_io_close, bouma_io_free
+ *     ... and the last one                bouma_file_declare, bouma_file_write
+ *     MPI_File_close                      bouma_file_close, bouma_file_free
  *
  * MPI-IO sees one variable at a time. bouma sees all of them at once: pieces
  * that are neighbours in the file are gathered across variables and ranks, and
  * written in large pieces by a few ranks, while the next ones are on their way.
  *
  * With --files N, ranks are divided into N groups, each with its own file
- * (hacc.aos.dat.0000, hacc.aos.dat.0001, ...): see bouma_io_group().
+ * (hacc.aos.dat.0000, hacc.aos.dat.0001, ...): see bouma_file_group().
  * both_ways.h opens, closes and compares files. */
 #define PROGRAM "hacc_io"
 #include "both_ways.h"
@@ -132,16 +132,18 @@ static void read_mpiio(struct particles *p, MPI_Comm comm, const char *path)
 
 /* ---- with bouma --------------------------------------------------------- */
 
-static void write_bouma(bouma_io_file *file, const struct particles *p)
+static void write_bouma(bouma_file *file, const struct particles *p)
 {
-    check(bouma_io_declare(file, VARIABLES, p->count, sizes, p->offset), file);
-    check(bouma_io_write(file, (const void *const *)p->data), file);
+    check(bouma_file_declare(file, VARIABLES, p->count, sizes, p->offset),
+          file);
+    check(bouma_file_write(file, (const void *const *)p->data), file);
 }
 
-static void read_bouma(bouma_io_file *file, struct particles *p)
+static void read_bouma(bouma_file *file, struct particles *p)
 {
-    check(bouma_io_declare(file, VARIABLES, p->count, sizes, p->offset), file);
-    check(bouma_io_read(file, p->data), file);
+    check(bouma_file_declare(file, VARIABLES, p->count, sizes, p->offset),
+          file);
+    check(bouma_file_read(file, p->data), file);
 }
 
 /* ---- both, compared ----------------------------------------------------- */
@@ -160,8 +162,8 @@ static int try_layout(enum layout layout, const char *directory,
 {
     char ours[PATH_BYTES - 8], theirs[PATH_BYTES], mine[PATH_BYTES];
     struct particles p, back;
-    bouma_io_file *file;
-    bouma_io_report report;
+    bouma_file *file;
+    bouma_file_report report;
     MPI_Comm comm;
     uint64_t bytes = 38 * particles;
     int world_rank, group, rank, same;
@@ -175,11 +177,11 @@ static int try_layout(enum layout layout, const char *directory,
 
     /* With several files, where particles are depends on the other ranks of the
      * group, which is known when the file is open. */
-    file = open_bouma(ours, BOUMA_IO_CREATE, options);
+    file = open_bouma(ours, BOUMA_FILE_MODE_CREATE, options);
     comm = ranks_of_file(file, &group, &rank);
     locate(&p, layout, comm);
     write_bouma(file, &p);
-    check(bouma_io_report_get(file, &report), file);
+    check(bouma_file_report_get(&report, file), file);
     close_bouma(file);
 
     path_of_group(mine, ours, group, options);
@@ -190,7 +192,7 @@ static int try_layout(enum layout layout, const char *directory,
     same = all_are(rank > 0 || same_files(mine, theirs, bytes));
 
     memcpy(back.offset, p.offset, sizeof(back.offset));
-    file = open_bouma(ours, BOUMA_IO_READ, options);
+    file = open_bouma(ours, BOUMA_FILE_MODE_READ, options);
     read_bouma(file, &back);
     close_bouma(file);
     same = same && all_are(same_particles(&p, &back));

@@ -132,21 +132,21 @@ int main(int argc, char **argv)
                              .patch = {32, 32, 32},
                              .unit = "m"};
     bouma_variable_spec within = {.size = sizeof(within),
-                                  .type = BOUMA_F64,
+                                  .type = BOUMA_TYPE_F64,
                                   .unit = "K",
                                   .tolerance = TOLERANCE};
     bouma_variable_spec every_bit = {.size = sizeof(every_bit),
-                                     .type = BOUMA_F64,
+                                     .type = BOUMA_TYPE_F64,
                                      .unit = "K",
                                      .codec = BOUMA_CODEC_ZSTD};
     bouma_variable_spec gradient = {.size = sizeof(gradient),
-                                    .type = BOUMA_F32,
+                                    .type = BOUMA_TYPE_F32,
                                     .components = 3,
                                     .unit = "K/m"};
     int64_t ghosted[3] = {PLANES + 2, N + 2, N + 2};
     bouma_memory inside;
 
-    bouma_memory_inside(&inside, BOUMA_F64, 1, 3, ghosted);
+    bouma_array_inside(&inside, BOUMA_TYPE_F64, 1, 3, ghosted);
     rc = bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, NULL);
     check(rc, ds);
     check(bouma_grid_define(&grid, ds, "cube", &shape), ds);

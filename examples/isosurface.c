@@ -56,15 +56,15 @@ static struct opened open_last(char **name)
 
     check(rc, o.ds);
     check(
-        bouma_dataset_step_get(o.ds, bouma_dataset_step_count(o.ds) - 1, &last),
+        bouma_dataset_step_get(&last, o.ds, bouma_dataset_step_count(o.ds) - 1),
         o.ds);
     check(bouma_step_open(&o.step, o.ds, last.step), o.ds);
     grid = bouma_step_find_grid(o.step, name[1]);
     check(grid ? BOUMA_OK : BOUMA_ENOTFOUND, o.ds);
     o.variable = bouma_grid_find_variable(grid, name[2]);
     check(o.variable ? BOUMA_OK : BOUMA_ENOTFOUND, o.ds);
-    bouma_grid_info_get(grid, &o.grid);
-    bouma_variable_info_get(o.variable, &o.about);
+    bouma_grid_info_get(&o.grid, grid);
+    bouma_variable_info_get(&o.about, o.variable);
     if (o.grid.layout != BOUMA_LAYOUT_PATCH) {
         fprintf(stderr, "isosurface: cells need neighbours, as in patches; "
                         "write the grid with layout patch\n");
@@ -78,7 +78,7 @@ static uint64_t close_again(struct opened *o)
 {
     bouma_dataset_info info;
 
-    check(bouma_dataset_info_get(o->ds, &info), o->ds);
+    check(bouma_dataset_info_get(&info, o->ds), o->ds);
     bouma_step_free(o->step);
     bouma_dataset_free(o->ds);
     return info.bytes_read;
@@ -88,8 +88,8 @@ static uint64_t close_again(struct opened *o)
 static double sample(const bouma_variable_info *about, const void *data,
                      int64_t i)
 {
-    return about->type == BOUMA_F32 ? (double)((const float *)data)[i]
-                                    : ((const double *)data)[i];
+    return about->type == BOUMA_TYPE_F32 ? (double)((const float *)data)[i]
+                                         : ((const double *)data)[i];
 }
 
 /* ---- which patches ------------------------------------------------------- */
@@ -216,7 +216,8 @@ int main(int argc, char **argv)
     }
     some = open_last(argv + 1);
     if (some.grid.ndims != 3 || some.about.components != 1 ||
-        (some.about.type != BOUMA_F32 && some.about.type != BOUMA_F64)) {
+        (some.about.type != BOUMA_TYPE_F32 &&
+         some.about.type != BOUMA_TYPE_F64)) {
         fprintf(stderr, "isosurface: a variable of 3 axes and type f32 or f64 "
                         "is needed\n");
         return EXIT_FAILURE;

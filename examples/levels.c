@@ -45,30 +45,31 @@ static struct plane read_plane(const char *path, const char *grid_name,
     int rc = bouma_dataset_open(&ds, path, NULL);
 
     check(rc, ds);
-    rc = bouma_dataset_step_get(ds, bouma_dataset_step_count(ds) - 1, &last);
+    rc = bouma_dataset_step_get(&last, ds, bouma_dataset_step_count(ds) - 1);
     check(rc, ds);
     check(bouma_step_open(&step, ds, last.step), ds);
     grid = bouma_step_find_grid(step, grid_name);
     check(grid ? BOUMA_OK : BOUMA_ENOTFOUND, ds);
     variable = bouma_grid_find_variable(grid, name);
     check(variable ? BOUMA_OK : BOUMA_ENOTFOUND, ds);
-    bouma_grid_info_get(grid, &g);
-    bouma_variable_info_get(variable, &v);
+    bouma_grid_info_get(&g, grid);
+    bouma_variable_info_get(&v, variable);
     for (int axis = 1; axis < g.ndims; axis++)
         box.hi[axis] = g.shape[axis];
-    check(bouma_variable_select(variable, level, &box, &selection), ds);
+    check(bouma_variable_select(&selection, variable, level, &box), ds);
 
     p.levels = g.levels;
     p.bound = v.bound;
     p.count = selection.bytes / sizeof(double);
     p.samples = malloc(selection.bytes);
-    if (v.type != BOUMA_F64 || v.components != 1 || !p.count || !p.samples) {
+    if (v.type != BOUMA_TYPE_F64 || v.components != 1 || !p.count ||
+        !p.samples) {
         fprintf(stderr, "levels: %s has no plane of f64 at %lld\n", name,
                 (long long)at);
         exit(EXIT_FAILURE);
     }
     check(bouma_variable_read(variable, level, &box, p.samples, NULL), ds);
-    check(bouma_dataset_info_get(ds, &info), ds);
+    check(bouma_dataset_info_get(&info, ds), ds);
     p.bytes_read = info.bytes_read;
     bouma_step_free(step);
     bouma_dataset_free(ds);

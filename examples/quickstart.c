@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     /* Axes are z, y, x; this rank has the planes from lo to before hi. */
     bouma_grid_spec shape = {
         .size = sizeof(shape), .ndims = 3, .shape = {ranks * PLANES, N, N}};
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_F32};
     bouma_box box = {.lo = {rank * PLANES, 0, 0},
                      .hi = {(rank + 1) * PLANES, N, N}};
 

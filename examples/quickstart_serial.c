@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     const char *path = argc > 1 ? argv[1] : "quickstart.bouma";
     bouma_grid_spec shape = {
         .size = sizeof(shape), .ndims = 3, .shape = {N, N, N}};
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_F32};
     bouma_box box = {.lo = {0, 0, 0}, .hi = {N, N, N}};
     bouma_dataset *ds = NULL;
     int rc;

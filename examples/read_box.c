@@ -5,7 +5,7 @@
  *
  * Each level reads only the bytes that the coarser ones have not read; the final
  * array is the same as that of a single read at full resolution. */
-#include <bouma.h>
+#include <bouma_lists.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void list(bouma_step *step)
         bouma_grid *grid = bouma_step_grid(step, i);
         bouma_grid_info g;
 
-        bouma_grid_info_get(grid, &g);
+        bouma_grid_info_get(&g, grid);
         printf("  %s:", g.name);
         for (int axis = 0; axis < g.ndims; axis++)
             printf("%s%lld", axis ? " x " : " ", (long long)g.shape[axis]);
@@ -35,7 +35,7 @@ static void list(bouma_step *step)
         for (int j = 0; j < g.variables; j++) {
             bouma_variable_info v;
 
-            bouma_variable_info_get(bouma_grid_variable(grid, j), &v);
+            bouma_variable_info_get(&v, bouma_grid_variable(grid, j));
             printf("    %s: %d x %s %s, %llu of %llu bytes\n", v.name,
                    v.components, bouma_type_name(v.type), v.unit ? v.unit : "",
                    (unsigned long long)v.stored_bytes,
@@ -53,7 +53,7 @@ static double value(const void *data, bouma_type type, uint64_t i)
         return (double)((const ctype *)data)[i];
         BOUMA_TYPE_LIST(VALUE_CASE)
 #undef VALUE_CASE
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
     return NAN;
@@ -90,15 +90,15 @@ static int refine(bouma_dataset *ds, bouma_variable *variable, int levels,
     uint64_t before = 0;
     int rc, level, differs;
 
-    bouma_variable_info_get(variable, &v);
+    bouma_variable_info_get(&v, variable);
     printf("\n%s, all components together:\n%5s %10s %12s %12s %12s %12s\n",
            v.name, "level", "values", "min", "max", "mean", "bytes read");
-    check(bouma_dataset_info_get(ds, &info), ds);
+    check(bouma_dataset_info_get(&info, ds), ds);
     before = info.bytes_read;
     rc = bouma_refinement_open(&refinement, variable, levels - 1, box);
     while (rc == BOUMA_OK) {
         data = bouma_refinement_data(refinement, &selection, &level);
-        check(bouma_dataset_info_get(ds, &info), ds);
+        check(bouma_dataset_info_get(&info, ds), ds);
         print_level(level, data, v.type,
                     selection.bytes / bouma_type_size(v.type),
                     info.bytes_read - before);
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
     }
     rc = bouma_dataset_open(&ds, argv[1], NULL);
     check(rc, ds);
-    check(bouma_dataset_step_get(ds, bouma_dataset_step_count(ds) - 1, &last),
+    check(bouma_dataset_step_get(&last, ds, bouma_dataset_step_count(ds) - 1),
           ds);
     check(bouma_step_open(&step, ds, last.step), ds);
     printf("%s: %lld steps, the last is %lld at time %g\n", argv[1],
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
     }
 
     /* The middle half of each axis. */
-    bouma_grid_info_get(grid, &g);
+    bouma_grid_info_get(&g, grid);
     for (int axis = 0; axis < g.ndims; axis++) {
         middle.lo[axis] = g.shape[axis] / 4;
         middle.hi[axis] = g.shape[axis] - g.shape[axis] / 4;

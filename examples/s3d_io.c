@@ -202,26 +202,26 @@ static void rows_free(struct rows *r)
 }
 
 /* A program that writes checkpoints of the same grid declares its rows once,
- * then calls bouma_io_write() for each. */
-static void write_bouma(bouma_io_file *file, const struct block *b)
+ * then calls bouma_file_write() for each. */
+static void write_bouma(bouma_file *file, const struct block *b)
 {
     struct rows rows;
 
     rows_init(&rows, b);
-    check(bouma_io_declare(file, rows.n, rows.count, rows.size, rows.offset),
+    check(bouma_file_declare(file, rows.n, rows.count, rows.size, rows.offset),
           file);
-    check(bouma_io_write(file, (const void *const *)rows.data), file);
+    check(bouma_file_write(file, (const void *const *)rows.data), file);
     rows_free(&rows);
 }
 
-static void read_bouma(bouma_io_file *file, const struct block *b)
+static void read_bouma(bouma_file *file, const struct block *b)
 {
     struct rows rows;
 
     rows_init(&rows, b);
-    check(bouma_io_declare(file, rows.n, rows.count, rows.size, rows.offset),
+    check(bouma_file_declare(file, rows.n, rows.count, rows.size, rows.offset),
           file);
-    check(bouma_io_read(file, rows.data), file);
+    check(bouma_file_read(file, rows.data), file);
     rows_free(&rows);
 }
 
@@ -240,8 +240,8 @@ static int run(int size, int species, const char *directory,
                const bouma_options *options)
 {
     char ours[PATH_BYTES - 8], theirs[PATH_BYTES], mine[PATH_BYTES];
-    bouma_io_file *file;
-    bouma_io_report report;
+    bouma_file *file;
+    bouma_file_report report;
     struct block b, back;
     MPI_Comm comm;
     uint64_t bytes = 0;
@@ -251,13 +251,13 @@ static int run(int size, int species, const char *directory,
     snprintf(ours, sizeof(ours), "%s/s3d.dat", directory);
 
     /* With several files, each has a grid of the ranks of its group. */
-    file = open_bouma(ours, BOUMA_IO_CREATE, options);
+    file = open_bouma(ours, BOUMA_FILE_MODE_CREATE, options);
     comm = ranks_of_file(file, &group, &rank);
     block_init(&b, size, species, comm);
     block_init(&back, size, species, comm);
     fill(&b, world_rank);
     write_bouma(file, &b);
-    check(bouma_io_report_get(file, &report), file);
+    check(bouma_file_report_get(&report, file), file);
     close_bouma(file);
 
     snprintf(theirs, sizeof(theirs), "%s/mpiio.s3d.%d", directory, group);
@@ -269,7 +269,7 @@ static int run(int size, int species, const char *directory,
 
     for (int i = 0; i < ARRAYS; i++)
         memset(back.data[i], 0xff, (size_t)b.components[i] * b.points * 8);
-    file = open_bouma(ours, BOUMA_IO_READ, options);
+    file = open_bouma(ours, BOUMA_FILE_MODE_READ, options);
     read_bouma(file, &back);
     close_bouma(file);
     same = same && all_are(same_blocks(&b, &back));

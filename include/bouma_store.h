@@ -36,14 +36,17 @@ typedef struct bouma_allocator {
 } bouma_allocator;
 
 typedef enum bouma_open_mode {
-    BOUMA_OPEN_READ = 1,   /* an existing regular file, for reading */
-    BOUMA_OPEN_CREATE = 2, /* a new file, for writing; EEXIST if it exists */
-    BOUMA_OPEN_APPEND = 3, /* created if missing; 'write' ignores the offset and
+    BOUMA_OPEN_MODE_READ = 1, /* an existing regular file, for reading */
+    BOUMA_OPEN_MODE_CREATE =
+        2, /* a new file, for writing; EEXIST if it exists */
+    BOUMA_OPEN_MODE_APPEND =
+        3, /* created if missing; 'write' ignores the offset and
                               appends */
-    BOUMA_OPEN_UPDATE = 4, /* created if missing, for reading and writing; the
+    BOUMA_OPEN_MODE_UPDATE =
+        4, /* created if missing, for reading and writing; the
                               content stays. Follows links, as the next two */
-    BOUMA_OPEN_EMPTY = 5,  /* the same, but emptied */
-    BOUMA_OPEN_VIEW = 6    /* an existing file of any program, for reading */
+    BOUMA_OPEN_MODE_EMPTY = 5, /* the same, but emptied */
+    BOUMA_OPEN_MODE_VIEW = 6 /* an existing file of any program, for reading */
 } bouma_open_mode;
 
 typedef struct bouma_io {

@@ -31,7 +31,7 @@ for folder in $folders; do
         BEGIN { n = split(allowed, a, " "); for (i = 1; i <= n; i++) ok[a[i]] }
         {
             split($0, quoted, "\"")
-            if (quoted[2] ~ /^bouma(_store|_mpi)?\.h$/) next
+            if (quoted[2] ~ /^bouma(_[a-z]+)?\.h$/) next
             folder = quoted[2]; sub("/.*", "", folder)
             if (quoted[2] !~ /\// || !(folder in ok)) print "src/" $0
         }')

@@ -14,8 +14,8 @@ bouma_dataset_attributes bouma_dataset_clear_failures bouma_dataset_info_get
 bouma_dataset_note bouma_dataset_step_attributes bouma_dataset_step_count
 bouma_dataset_step_get bouma_error_message bouma_grid_attributes
 bouma_grid_find_variable bouma_grid_variable bouma_grid_variable_count
-bouma_io_free bouma_io_group bouma_io_message bouma_io_report_get
-bouma_memory_inside bouma_options_field bouma_options_info bouma_options_init
+bouma_file_free bouma_file_group bouma_file_message bouma_file_report_get
+bouma_array_inside bouma_options_field bouma_options_info bouma_options_init
 bouma_particles_attributes bouma_particles_find_variable
 bouma_particles_query_init bouma_particles_variable
 bouma_particles_variable_count bouma_plan_free bouma_plan_patch_get
@@ -31,7 +31,7 @@ bouma_dataset_previous_step bouma_attributes_get_text
 bouma_attributes_get_number bouma_attributes_get_int64
 bouma_attributes_set_int64
 bouma_dataset_append_fint bouma_dataset_create_fint bouma_dataset_open_fint
-bouma_drain_fint bouma_io_open_fint bouma_probe_fint bouma_verify_fint
+bouma_drain_fint bouma_file_open_fint bouma_probe_fint bouma_verify_fint
 '
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }

@@ -29,7 +29,7 @@ mistake() {
 }
 
 mistake "no size" 's/kind = {.size = sizeof(kind), /kind = {/' "'size' is not set"
-mistake "no tolerance" 's/BOUMA_F32}/BOUMA_F32, .codec = BOUMA_CODEC_INTERP}/' \
+mistake "no tolerance" 's/BOUMA_TYPE_F32}/BOUMA_TYPE_F32, .codec = BOUMA_CODEC_INTERP}/' \
     'tolerance'
 mistake "a slash in a name" 's,"flow",\"flow/x\",' "'/'"
 mistake "no time" 's/0.1 \* step/0.0 \/ (rank ? 0 : 1)/' "its time is"

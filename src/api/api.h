@@ -97,14 +97,14 @@ int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
                 const char *path, const bouma_options *opts);
 
 /* The same for a plain file. */
-int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
-                   bouma_io_mode mode, const bouma_options *opts);
+int bm_api_io_open(bouma_file **out, struct bm_comm *comm, const char *path,
+                   bouma_file_mode mode, const bouma_options *opts);
 
 /* A handle that is there for the message alone, and takes 'comm' (may be NULL)
  * over; NULL without memory. The status of 'error' comes back. */
 int bm_api_not_opened(bouma_dataset **out, const bouma_allocator *a,
                       struct bm_comm *comm, const struct bm_error *error);
-int bm_api_io_not_opened(bouma_io_file **out, const bouma_allocator *a,
+int bm_api_io_not_opened(bouma_file **out, const bouma_allocator *a,
                          const struct bm_error *error);
 
 /* The allocator of a caller's options, which may be NULL. */
@@ -130,8 +130,8 @@ void bm_api_answer(const struct bm_request *q);
 
 /* bouma_verify() over a communicator, which is taken over. 'report' may be
  * NULL. Collective. */
-int bm_api_verify(struct bm_comm *comm, struct bm_request *q,
-                  bouma_verify_depth depth, bouma_verify_report *report);
+int bm_api_verify(struct bm_comm *comm, struct bm_request *q, bouma_depth depth,
+                  bouma_verify_report *report);
 
 /* bouma_probe() over a communicator, which is taken over. Collective. */
 int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,

@@ -33,17 +33,17 @@ static struct number load(const struct bm_attribute *e, size_t at)
         break;                                                                 \
     }
     switch (e->type) {
-        LOAD(BOUMA_I8, int8_t, SIGNED, i)
-        LOAD(BOUMA_I16, int16_t, SIGNED, i)
-        LOAD(BOUMA_I32, int32_t, SIGNED, i)
-        LOAD(BOUMA_I64, int64_t, SIGNED, i)
-        LOAD(BOUMA_U8, uint8_t, UNSIGNED, u)
-        LOAD(BOUMA_U16, uint16_t, UNSIGNED, u)
-        LOAD(BOUMA_U32, uint32_t, UNSIGNED, u)
-        LOAD(BOUMA_U64, uint64_t, UNSIGNED, u)
-        LOAD(BOUMA_F32, float, REAL, f)
-        LOAD(BOUMA_F64, double, REAL, f)
-    case BOUMA_STRING:
+        LOAD(BOUMA_TYPE_I8, int8_t, SIGNED, i)
+        LOAD(BOUMA_TYPE_I16, int16_t, SIGNED, i)
+        LOAD(BOUMA_TYPE_I32, int32_t, SIGNED, i)
+        LOAD(BOUMA_TYPE_I64, int64_t, SIGNED, i)
+        LOAD(BOUMA_TYPE_U8, uint8_t, UNSIGNED, u)
+        LOAD(BOUMA_TYPE_U16, uint16_t, UNSIGNED, u)
+        LOAD(BOUMA_TYPE_U32, uint32_t, UNSIGNED, u)
+        LOAD(BOUMA_TYPE_U64, uint64_t, UNSIGNED, u)
+        LOAD(BOUMA_TYPE_F32, float, REAL, f)
+        LOAD(BOUMA_TYPE_F64, double, REAL, f)
+    case BOUMA_TYPE_STRING:
         break;
     }
 #undef LOAD
@@ -85,9 +85,9 @@ static int no_text(const struct bouma_attributes *attributes,
 {
     return bm_fail(attributes->error, BOUMA_EINVAL,
                    "attribute \"%s\" is %s, not %s", e->name,
-                   e->type == BOUMA_STRING ? "a text"
-                   : e->count == 1         ? "a number"
-                                           : "numbers",
+                   e->type == BOUMA_TYPE_STRING ? "a text"
+                   : e->count == 1              ? "a number"
+                                                : "numbers",
                    wanted);
 }
 
@@ -122,7 +122,7 @@ static const struct bm_attribute *find(const bouma_attributes *attributes,
                                "the value of an attribute");
         return NULL;
     }
-    *rc = bouma_attributes_find(attributes, name, &found);
+    *rc = bouma_attributes_find(&found, attributes, name);
     if (*rc)
         return NULL;
     bm_error_clear(attributes->error);
@@ -139,7 +139,7 @@ static int get(void *out, size_t count, const bouma_attributes *attributes,
 
     if (!e)
         return rc;
-    if (e->type == BOUMA_STRING)
+    if (e->type == BOUMA_TYPE_STRING)
         return no_text(attributes, e, "a number");
     if (e->count != count)
         return bm_fail(attributes->error, BOUMA_EINVAL,
@@ -166,7 +166,7 @@ int bouma_attributes_get_text(const char **out,
     e = find(attributes, name, out, &rc);
     if (!e)
         return rc;
-    if (e->type != BOUMA_STRING)
+    if (e->type != BOUMA_TYPE_STRING)
         return no_text(attributes, e, "a text");
     if (memchr(e->values, 0, e->count))
         return bm_fail(attributes->error, BOUMA_EINVAL,
@@ -216,5 +216,5 @@ int bouma_attributes_get_int64(int64_t *out, const bouma_attributes *attributes,
 int bouma_attributes_set_int64(bouma_attributes *attributes, const char *name,
                                int64_t number)
 {
-    return bouma_attributes_set(attributes, name, BOUMA_I64, 1, &number);
+    return bouma_attributes_set(attributes, name, BOUMA_TYPE_I64, 1, &number);
 }

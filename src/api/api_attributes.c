@@ -111,14 +111,14 @@ int bouma_attributes_set(bouma_attributes *attributes, const char *name,
 int bouma_attributes_set_text(bouma_attributes *attributes, const char *name,
                               const char *text)
 {
-    return bouma_attributes_set(attributes, name, BOUMA_STRING,
+    return bouma_attributes_set(attributes, name, BOUMA_TYPE_STRING,
                                 text ? strlen(text) : 0, text);
 }
 
 int bouma_attributes_set_number(bouma_attributes *attributes, const char *name,
                                 double number)
 {
-    return bouma_attributes_set(attributes, name, BOUMA_F64, 1, &number);
+    return bouma_attributes_set(attributes, name, BOUMA_TYPE_F64, 1, &number);
 }
 
 int bouma_attributes_count(const bouma_attributes *attributes)
@@ -126,8 +126,8 @@ int bouma_attributes_count(const bouma_attributes *attributes)
     return attributes ? attributes->count : 0;
 }
 
-int bouma_attributes_get(const bouma_attributes *attributes, int i,
-                         bouma_attribute *out)
+int bouma_attributes_get(bouma_attribute *out,
+                         const bouma_attributes *attributes, int i)
 {
     const struct bm_attribute *e;
 
@@ -156,8 +156,8 @@ static const char *name_at(const void *list, int i)
     return i < attributes->count ? attributes->entries[i].name : NULL;
 }
 
-int bouma_attributes_find(const bouma_attributes *attributes, const char *name,
-                          bouma_attribute *out)
+int bouma_attributes_find(bouma_attribute *out,
+                          const bouma_attributes *attributes, const char *name)
 {
     const struct bm_attribute *e;
 

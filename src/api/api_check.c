@@ -27,18 +27,18 @@ void bm_api_answer(const struct bm_request *q)
     bm_api_tell(q->message, q->message_bytes, q->error.text);
 }
 
-int bm_api_verify(struct bm_comm *comm, struct bm_request *q,
-                  bouma_verify_depth depth, bouma_verify_report *report)
+int bm_api_verify(struct bm_comm *comm, struct bm_request *q, bouma_depth depth,
+                  bouma_verify_report *report)
 {
     bouma_verify_report own;
     int rc = bm_api_accept(q);
 
     memset(&own, 0, sizeof(own));
-    if (!rc && (depth < BOUMA_VERIFY_QUICK || depth > BOUMA_VERIFY_DEEP))
+    if (!rc && (depth < BOUMA_DEPTH_QUICK || depth > BOUMA_DEPTH_DEEP))
         rc = bm_fail(&q->error, BOUMA_EINVAL,
                      "there is no depth %d of checks; they are %d "
-                     "(BOUMA_VERIFY_QUICK) to %d (BOUMA_VERIFY_DEEP)",
-                     (int)depth, BOUMA_VERIFY_QUICK, BOUMA_VERIFY_DEEP);
+                     "(BOUMA_DEPTH_QUICK) to %d (BOUMA_DEPTH_DEEP)",
+                     (int)depth, BOUMA_DEPTH_QUICK, BOUMA_DEPTH_DEEP);
     rc = bm_comm_agree(comm, rc, &q->error);
     if (rc)
         bm_comm_free(comm);
@@ -50,10 +50,10 @@ int bm_api_verify(struct bm_comm *comm, struct bm_request *q,
     return rc;
 }
 
-int bouma_verify(const char *path, bouma_verify_depth depth,
-                 const bouma_options *opts,
+int bouma_verify(bouma_verify_report *report, const char *path,
+                 bouma_depth depth, const bouma_options *opts,
                  void (*each)(void *user, const bouma_finding *f), void *user,
-                 bouma_verify_report *report, char *message, size_t bytes)
+                 char *message, size_t bytes)
 {
     BM_STRICT_MATH;
     struct bm_comm *comm;
@@ -63,9 +63,10 @@ int bouma_verify(const char *path, bouma_verify_depth depth,
     return rc ? rc : bm_api_verify(comm, &q, depth, report);
 }
 
-int bouma_repair(const char *path, int apply, const bouma_options *opts,
+int bouma_repair(bouma_repair_report *report, const char *path, int apply,
+                 const bouma_options *opts,
                  void (*each)(void *user, const bouma_finding *f), void *user,
-                 bouma_repair_report *report, char *message, size_t bytes)
+                 char *message, size_t bytes)
 {
     BM_STRICT_MATH;
     struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
@@ -99,11 +100,10 @@ int bouma_losses(const char *path, const bouma_options *opts,
     return rc;
 }
 
-int bouma_repair_forget(const char *path, int64_t step, int apply,
-                        const bouma_options *opts,
+int bouma_repair_forget(bouma_repair_report *report, const char *path,
+                        int64_t step, int apply, const bouma_options *opts,
                         void (*each)(void *user, const bouma_finding *f),
-                        void *user, bouma_repair_report *report, char *message,
-                        size_t bytes)
+                        void *user, char *message, size_t bytes)
 {
     BM_STRICT_MATH;
     struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);

@@ -6,7 +6,7 @@
 #include "layout/schema.h"
 #include "plan/assign.h"
 
-int bouma_codec_info_get(bouma_codec codec, bouma_codec_info *out)
+int bouma_codec_info_get(bouma_codec_info *out, bouma_codec codec)
 {
     const struct bm_codec *c = bm_codec_find((int)codec);
 

@@ -364,8 +364,8 @@ static struct bm_error *no_output_error(const bouma_dataset *ds)
     return ds && ds->opened ? (struct bm_error *)&ds->error : NULL;
 }
 
-int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
-                           bouma_step_info *out)
+int bouma_dataset_step_get(bouma_step_info *out, const bouma_dataset *ds,
+                           int64_t i)
 {
     int rc;
 
@@ -394,7 +394,7 @@ int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
     return BOUMA_OK;
 }
 
-int bouma_dataset_info_get(const bouma_dataset *ds, bouma_dataset_info *out)
+int bouma_dataset_info_get(bouma_dataset_info *out, const bouma_dataset *ds)
 {
     if (!out)
         return bm_api_no_output(no_output_error(ds), "facts of a dataset");

@@ -40,7 +40,8 @@ static void make_new(struct bm_object *o)
         struct bouma_variable *v = o->variables[i];
 
         v->attributes.fixed = 0;
-        v->bound = v->tolerance_kind == BOUMA_ABSOLUTE ? v->tolerance : 0;
+        v->bound =
+            v->tolerance_kind == BOUMA_TOLERANCE_ABSOLUTE ? v->tolerance : 0;
     }
 }
 

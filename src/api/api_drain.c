@@ -28,9 +28,9 @@ int bm_api_drain(struct bm_comm *comm, struct bm_request *q, const char *local,
     return rc;
 }
 
-int bouma_drain(const char *local, const char *path, int remove,
-                const bouma_options *opts, bouma_drain_report *report,
-                char *message, size_t bytes)
+int bouma_drain(bouma_drain_report *report, const char *local, const char *path,
+                int remove, const bouma_options *opts, char *message,
+                size_t bytes)
 {
     BM_STRICT_MATH;
     struct bm_comm *comm;

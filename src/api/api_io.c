@@ -4,7 +4,7 @@
 #include "api/api.h"
 #include "engine/plain.h"
 
-int bm_api_io_not_opened(bouma_io_file **out, const bouma_allocator *a,
+int bm_api_io_not_opened(bouma_file **out, const bouma_allocator *a,
                          const struct bm_error *error)
 {
     *out = bm_new(a, 1, sizeof(**out));
@@ -15,11 +15,11 @@ int bm_api_io_not_opened(bouma_io_file **out, const bouma_allocator *a,
     return error->status;
 }
 
-int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
-                   bouma_io_mode mode, const bouma_options *opts)
+int bm_api_io_open(bouma_file **out, struct bm_comm *comm, const char *path,
+                   bouma_file_mode mode, const bouma_options *opts)
 {
     struct bm_error error = {0};
-    bouma_io_file *nowhere = NULL;
+    bouma_file *nowhere = NULL;
     bouma_options options;
     int rc = bm_api_check(&options, opts, path, &error);
 
@@ -27,10 +27,10 @@ int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
         rc = bm_fail(&error, BOUMA_EINVAL,
                      "%s: a rank has no place for the handle", path);
 
-    if (!rc && mode != BOUMA_IO_READ && mode != BOUMA_IO_CREATE &&
-        mode != BOUMA_IO_UPDATE)
+    if (!rc && mode != BOUMA_FILE_MODE_READ && mode != BOUMA_FILE_MODE_CREATE &&
+        mode != BOUMA_FILE_MODE_UPDATE)
         rc = bm_fail(&error, BOUMA_EINVAL,
-                     "%s: there is no mode %d of bouma_io_open()", path,
+                     "%s: there is no mode %d of bouma_file_open()", path,
                      (int)mode);
     rc =
         bm_plain_open(out ? out : &nowhere, comm, path, mode, &options, &error);
@@ -38,8 +38,8 @@ int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
     return rc;
 }
 
-int bouma_io_open(bouma_io_file **out, const char *path, bouma_io_mode mode,
-                  const bouma_options *opts)
+int bouma_file_open(bouma_file **out, const char *path, bouma_file_mode mode,
+                    const bouma_options *opts)
 {
     BM_STRICT_MATH;
     struct bm_comm *comm;
@@ -54,7 +54,7 @@ int bouma_io_open(bouma_io_file **out, const char *path, bouma_io_mode mode,
 
 /* Whether it is there and can be used. An earlier message is cleared, unless it
  * is that of the opening. */
-static int check(bouma_io_file *f)
+static int check(bouma_file *f)
 {
     if (!f)
         return BOUMA_EINVAL;
@@ -67,9 +67,9 @@ static int check(bouma_io_file *f)
     return BOUMA_OK;
 }
 
-int bouma_io_declare(bouma_io_file *file, size_t variables,
-                     const uint64_t *count, const uint64_t *size,
-                     const uint64_t *offset)
+int bouma_file_declare(bouma_file *file, size_t variables,
+                       const uint64_t *count, const uint64_t *size,
+                       const uint64_t *offset)
 {
     BM_STRICT_MATH;
     int rc = check(file);
@@ -78,14 +78,14 @@ int bouma_io_declare(bouma_io_file *file, size_t variables,
         return rc;
     if ((variables && (!count || !size || !offset)) || variables > UINT32_MAX)
         rc = bm_fail(&file->error, BOUMA_EINVAL,
-                     "bouma_io_declare() needs arrays of counts, sizes and "
+                     "bouma_file_declare() needs arrays of counts, sizes and "
                      "offsets");
     return bm_plain_declare(file, variables, count, size, offset, rc);
 }
 
-static int move(bouma_io_file *file, void *const *data, int reading)
+static int move(bouma_file *file, void *const *data, int reading)
 {
-    const char *call = reading ? "bouma_io_read()" : "bouma_io_write()";
+    const char *call = reading ? "bouma_file_read()" : "bouma_file_write()";
     int rc = check(file);
 
     if (rc)
@@ -93,9 +93,9 @@ static int move(bouma_io_file *file, void *const *data, int reading)
     if (!file->declared.complete)
         return bm_fail(&file->error, BOUMA_ESTATE,
                        "nothing is declared; %s comes after "
-                       "bouma_io_declare()",
+                       "bouma_file_declare()",
                        call);
-    if (!reading && file->mode == BOUMA_IO_READ)
+    if (!reading && file->mode == BOUMA_FILE_MODE_READ)
         return bm_fail(&file->error, BOUMA_ESTATE,
                        "%s/%s: was opened for reading", file->store.path,
                        file->name);
@@ -106,7 +106,7 @@ static int move(bouma_io_file *file, void *const *data, int reading)
     return bm_plain_move(file, data, reading, rc);
 }
 
-int bouma_io_write(bouma_io_file *file, const void *const *data)
+int bouma_file_write(bouma_file *file, const void *const *data)
 {
     BM_STRICT_MATH;
     void *const *plain;
@@ -115,14 +115,14 @@ int bouma_io_write(bouma_io_file *file, const void *const *data)
     return move(file, plain, 0);
 }
 
-int bouma_io_read(bouma_io_file *file, void *const *data)
+int bouma_file_read(bouma_file *file, void *const *data)
 {
     BM_STRICT_MATH;
 
     return move(file, data, 1);
 }
 
-int bouma_io_close(bouma_io_file *file)
+int bouma_file_close(bouma_file *file)
 {
     BM_STRICT_MATH;
     int rc = check(file);
@@ -130,17 +130,17 @@ int bouma_io_close(bouma_io_file *file)
     return rc ? rc : bm_plain_close(file);
 }
 
-void bouma_io_free(bouma_io_file *file)
+void bouma_file_free(bouma_file *file)
 {
     bm_plain_free(file);
 }
 
-const char *bouma_io_message(const bouma_io_file *file)
+const char *bouma_file_message(const bouma_file *file)
 {
     return file ? file->error.text : bouma_status_text(BOUMA_ENOMEM);
 }
 
-int bouma_io_group(const bouma_io_file *file, int *group, int *rank, int *ranks)
+int bouma_file_group(const bouma_file *file, int *group, int *rank, int *ranks)
 {
     if (!file || !file->opened)
         return BOUMA_EINVAL;
@@ -153,7 +153,7 @@ int bouma_io_group(const bouma_io_file *file, int *group, int *rank, int *ranks)
     return BOUMA_OK;
 }
 
-int bouma_io_report_get(const bouma_io_file *file, bouma_io_report *out)
+int bouma_file_report_get(bouma_file_report *out, const bouma_file *file)
 {
     if (!file || !out)
         return BOUMA_EINVAL;

@@ -56,8 +56,8 @@ int bouma_dataset_open_mpi(bouma_dataset **out, MPI_Comm comm, const char *path,
     return open_together(out, comm, BM_MODE_READ, path, opts);
 }
 
-int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm mpi, const char *path,
-                      bouma_io_mode mode, const bouma_options *opts)
+int bouma_file_open_mpi(bouma_file **out, MPI_Comm mpi, const char *path,
+                        bouma_file_mode mode, const bouma_options *opts)
 {
     BM_STRICT_MATH;
     struct bm_error error = {0};
@@ -83,11 +83,11 @@ static int together(struct bm_comm **out, MPI_Comm mpi,
     return rc;
 }
 
-int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
+int bouma_verify_mpi(bouma_verify_report *report, MPI_Comm mpi,
+                     const char *path, bouma_depth depth,
                      const bouma_options *opts,
                      void (*each)(void *user, const bouma_finding *f),
-                     void *user, bouma_verify_report *report, char *message,
-                     size_t bytes)
+                     void *user, char *message, size_t bytes)
 {
     BM_STRICT_MATH;
     struct bm_comm *comm;
@@ -97,8 +97,8 @@ int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
     return rc ? rc : bm_api_verify(comm, &q, depth, report);
 }
 
-int bouma_probe_mpi(MPI_Comm mpi, const bouma_probe_spec *spec,
-                    const bouma_options *opts, bouma_probe_report *report,
+int bouma_probe_mpi(bouma_probe_report *report, MPI_Comm mpi,
+                    const bouma_probe_spec *spec, const bouma_options *opts,
                     char *message, size_t bytes)
 {
     BM_STRICT_MATH;
@@ -108,9 +108,9 @@ int bouma_probe_mpi(MPI_Comm mpi, const bouma_probe_spec *spec,
     return rc ? rc : bm_api_probe(comm, spec, opts, report, message, bytes);
 }
 
-int bouma_drain_mpi(MPI_Comm mpi, const char *local, const char *path,
-                    int remove, const bouma_options *opts,
-                    bouma_drain_report *report, char *message, size_t bytes)
+int bouma_drain_mpi(bouma_drain_report *report, MPI_Comm mpi, const char *local,
+                    const char *path, int remove, const bouma_options *opts,
+                    char *message, size_t bytes)
 {
     BM_STRICT_MATH;
     struct bm_comm *comm;
@@ -140,34 +140,34 @@ int bouma_dataset_open_fint(bouma_dataset **out, MPI_Fint comm,
     return bouma_dataset_open_mpi(out, MPI_Comm_f2c(comm), path, opts);
 }
 
-int bouma_io_open_fint(bouma_io_file **out, MPI_Fint comm, const char *path,
-                       bouma_io_mode mode, const bouma_options *opts)
+int bouma_file_open_fint(bouma_file **out, MPI_Fint comm, const char *path,
+                         bouma_file_mode mode, const bouma_options *opts)
 {
-    return bouma_io_open_mpi(out, MPI_Comm_f2c(comm), path, mode, opts);
+    return bouma_file_open_mpi(out, MPI_Comm_f2c(comm), path, mode, opts);
 }
 
-int bouma_verify_fint(MPI_Fint comm, const char *path, bouma_verify_depth depth,
+int bouma_verify_fint(bouma_verify_report *report, MPI_Fint comm,
+                      const char *path, bouma_depth depth,
                       const bouma_options *opts,
                       void (*each)(void *user, const bouma_finding *f),
-                      void *user, bouma_verify_report *report, char *message,
-                      size_t bytes)
+                      void *user, char *message, size_t bytes)
 {
-    return bouma_verify_mpi(MPI_Comm_f2c(comm), path, depth, opts, each, user,
-                            report, message, bytes);
+    return bouma_verify_mpi(report, MPI_Comm_f2c(comm), path, depth, opts, each,
+                            user, message, bytes);
 }
 
-int bouma_probe_fint(MPI_Fint comm, const bouma_probe_spec *spec,
-                     const bouma_options *opts, bouma_probe_report *report,
+int bouma_probe_fint(bouma_probe_report *report, MPI_Fint comm,
+                     const bouma_probe_spec *spec, const bouma_options *opts,
                      char *message, size_t bytes)
 {
-    return bouma_probe_mpi(MPI_Comm_f2c(comm), spec, opts, report, message,
+    return bouma_probe_mpi(report, MPI_Comm_f2c(comm), spec, opts, message,
                            bytes);
 }
 
-int bouma_drain_fint(MPI_Fint comm, const char *local, const char *path,
-                     int remove, const bouma_options *opts,
-                     bouma_drain_report *report, char *message, size_t bytes)
+int bouma_drain_fint(bouma_drain_report *report, MPI_Fint comm,
+                     const char *local, const char *path, int remove,
+                     const bouma_options *opts, char *message, size_t bytes)
 {
-    return bouma_drain_mpi(MPI_Comm_f2c(comm), local, path, remove, opts,
-                           report, message, bytes);
+    return bouma_drain_mpi(report, MPI_Comm_f2c(comm), local, path, remove,
+                           opts, message, bytes);
 }

@@ -293,8 +293,8 @@ static void join_bounds(const struct bm_file_tree *tree, double *low,
     }
 }
 
-void bouma_particles_info_get(const bouma_particles *particles,
-                              bouma_particles_info *out)
+void bouma_particles_info_get(bouma_particles_info *out,
+                              const bouma_particles *particles)
 {
     BM_STRICT_MATH;
     const struct bm_file_tree *tree = file_tree_of(particles);
@@ -341,8 +341,8 @@ static int no_such_number(const bouma_particles *particles, const char *what,
                    particles->object.name, count, what, (long long)i);
 }
 
-int bouma_particles_file_get(const bouma_particles *particles, int64_t i,
-                             bouma_particles_file *out)
+int bouma_particles_file_get(bouma_particles_file *out,
+                             const bouma_particles *particles, int64_t i)
 {
     BM_STRICT_MATH;
     const struct bm_file_tree *tree = file_tree_of(particles);
@@ -363,8 +363,8 @@ int bouma_particles_file_get(const bouma_particles *particles, int64_t i,
     return BOUMA_OK;
 }
 
-int bouma_particles_node_get(const bouma_particles *particles, int64_t i,
-                             bouma_particles_node *out)
+int bouma_particles_node_get(bouma_particles_node *out,
+                             const bouma_particles *particles, int64_t i)
 {
     BM_STRICT_MATH;
     const struct bm_file_tree *tree = file_tree_of(particles);

@@ -77,7 +77,7 @@ static int check_numbers(const bouma_plan_spec *spec, struct bm_error *error)
     if (spec->ndims < 1 || spec->ndims > 3)
         return bm_fail(error, BOUMA_EINVAL, "ndims is %d; it must be 1 to 3",
                        spec->ndims);
-    if (spec->type == BOUMA_STRING || !bouma_type_size(spec->type))
+    if (spec->type == BOUMA_TYPE_STRING || !bouma_type_size(spec->type))
         return bm_fail(error, BOUMA_EINVAL, "there is no type %d of samples",
                        (int)spec->type);
     if (spec->components < 1 || spec->components > BM_MAX_COMPONENTS)
@@ -224,7 +224,7 @@ static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
                     "sizeof(bouma_plan_spec), or fields of a newer version are "
                     "set"
                   : "bouma_plan_spec is NULL; it must tell what to plan");
-    spec.type = spec.type ? spec.type : BOUMA_F32;
+    spec.type = spec.type ? spec.type : BOUMA_TYPE_F32;
     spec.components = spec.components ? spec.components : 1;
     spec.ratio = spec.ratio != 0 ? spec.ratio : 1;
     spec.vary = spec.vary != 0 ? spec.vary : 1;
@@ -386,7 +386,7 @@ static void tell_grid(bouma_plan_report *out, const bouma_plan *plan)
     out->held_files = plan->sharing.pairs;
 }
 
-int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
+int bouma_plan_report_get(bouma_plan_report *out, const bouma_plan *plan)
 {
     BM_STRICT_MATH;
     const struct bm_estimate *e;
@@ -446,8 +446,8 @@ static int64_t patch_at(const struct bm_object *o, const int64_t *at)
     return bm_tiling_index(t, lifted);
 }
 
-int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
-                         bouma_plan_patch *out)
+int bouma_plan_patch_get(bouma_plan_patch *out, const bouma_plan *plan,
+                         const int64_t *at)
 {
     int64_t patch;
 
@@ -483,8 +483,8 @@ static void tell_levels(bouma_plan_file *out, const bouma_plan *plan,
     out->last_level = bits + bm_hz_level(block[1]);
 }
 
-int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
-                        bouma_plan_file *out)
+int bouma_plan_file_get(bouma_plan_file *out, const bouma_plan *plan,
+                        int64_t file)
 {
     BM_STRICT_MATH;
     const struct bm_estimate *e;
@@ -502,7 +502,7 @@ int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
     return BOUMA_OK;
 }
 
-int bouma_plan_rank_get(const bouma_plan *plan, int rank, bouma_plan_rank *out)
+int bouma_plan_rank_get(bouma_plan_rank *out, const bouma_plan *plan, int rank)
 {
     BM_STRICT_MATH;
     int64_t cell[3];

@@ -228,8 +228,8 @@ int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
     return rc;
 }
 
-int bouma_probe(const bouma_probe_spec *spec, const bouma_options *opts,
-                bouma_probe_report *report, char *message, size_t bytes)
+int bouma_probe(bouma_probe_report *report, const bouma_probe_spec *spec,
+                const bouma_options *opts, char *message, size_t bytes)
 {
     BM_STRICT_MATH;
     struct bm_comm *comm;

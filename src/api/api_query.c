@@ -15,7 +15,7 @@
 static void whole_numbers(bouma_condition *out, bouma_type type, double low,
                           double high)
 {
-    int is_signed = type <= BOUMA_I64;
+    int is_signed = type <= BOUMA_TYPE_I64;
     double least = is_signed ? -0x1p63 : 0;
     double beyond = is_signed ? 0x1p63 : 0x1p64;
 

@@ -31,7 +31,7 @@ void bouma_step_free(bouma_step *step)
         bm_step_free(step);
 }
 
-int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
+int bouma_step_details_get(bouma_step_details *out, const bouma_step *step)
 {
     BM_STRICT_MATH;
     const struct bm_manifest *m;
@@ -55,7 +55,7 @@ int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
     return BOUMA_OK;
 }
 
-int bouma_step_file_get(const bouma_step *step, int64_t i, bouma_file_info *out)
+int bouma_step_file_get(bouma_step_file *out, const bouma_step *step, int64_t i)
 {
     const struct bm_subfile_info *info;
 
@@ -200,7 +200,7 @@ bouma_variable *bouma_grid_find_variable(bouma_grid *grid, const char *name)
     return bm_api_find_variable(grid ? &grid->object : NULL, name);
 }
 
-void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
+void bouma_grid_info_get(bouma_grid_info *out, const bouma_grid *grid)
 {
     BM_STRICT_MATH;
     const struct bm_object *object;
@@ -272,8 +272,8 @@ static int has_averages(const bouma_variable *v)
     return bm_pieces(o) > 1 && bm_codec_find((int)v->codec)->averages;
 }
 
-void bouma_variable_info_get(const bouma_variable *variable,
-                             bouma_variable_info *out)
+void bouma_variable_info_get(bouma_variable_info *out,
+                             const bouma_variable *variable)
 {
     BM_STRICT_MATH;
 
@@ -329,8 +329,8 @@ int bm_api_check_idle(const struct bouma_step *step)
                : BOUMA_OK;
 }
 
-int bouma_variable_range(const bouma_variable *variable, int component,
-                         bouma_range *out)
+int bouma_variable_range(bouma_range *out, const bouma_variable *variable,
+                         int component)
 {
     BM_STRICT_MATH;
     struct bm_error *error;
@@ -392,8 +392,8 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
     return BOUMA_OK;
 }
 
-int bouma_variable_select(const bouma_variable *variable, int level,
-                          const bouma_box *box, bouma_selection *out)
+int bouma_variable_select(bouma_selection *out, const bouma_variable *variable,
+                          int level, const bouma_box *box)
 {
     bouma_box lifted;
     struct bm_footprint samples;
@@ -614,8 +614,8 @@ const void *bouma_refinement_data(const bouma_refinement *refinement,
         return NULL;
     box = bm_box_lower(&refinement->box, refinement->variable->object->ndims);
     if (selection)
-        bouma_variable_select(refinement->variable, refinement->level, &box,
-                              selection);
+        bouma_variable_select(selection, refinement->variable,
+                              refinement->level, &box);
     if (level)
         *level = refinement->level;
     return refinement->data;

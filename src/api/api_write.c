@@ -9,8 +9,8 @@
 #include "dataset/idx.h"
 #include "write/write.h"
 
-void bouma_memory_inside(bouma_memory *out, bouma_type type, int components,
-                         int ndims, const int64_t *extent)
+void bouma_array_inside(bouma_memory *out, bouma_type type, int components,
+                        int ndims, const int64_t *extent)
 {
     int64_t stride = (int64_t)bouma_type_size(type);
 
@@ -125,7 +125,7 @@ static int check_partitions(bouma_dataset *ds, const char *name,
                             const bouma_grid_spec *spec)
 {
     return spec->layout == BOUMA_LAYOUT_HZ &&
-                   spec->hz_index != BOUMA_HZ_LOCAL &&
+                   spec->hz_index != BOUMA_HZ_INDEX_LOCAL &&
                    spec->hz_partitions > 1 &&
                    spec->hz_partitions > ds->comm->size
                ? bm_fail(&ds->error, BOUMA_EINVAL,
@@ -184,7 +184,8 @@ int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_variable_spec");
     /* Files may have it: it was not always refused. */
-    if (!rc && own.tolerance_kind == BOUMA_RELATIVE && own.tolerance >= 1)
+    if (!rc && own.tolerance_kind == BOUMA_TOLERANCE_RELATIVE &&
+        own.tolerance >= 1)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "variable \"%s/%s\" has a relative tolerance of %g; it is "
                      "a part of the range, below 1",

@@ -1,7 +1,7 @@
 /* choice.c -- the texts of the choices that bouma.h lists. */
 #include <string.h>
 
-#include "bouma.h"
+#include "bouma_lists.h"
 
 #define NAME(name, value, text)                                                \
     case value:                                                                \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/plain_text.h"
+#include "bouma_lists.h"
 
 const char *bouma_status_name(int status)
 {

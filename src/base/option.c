@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/plain_text.h"
+#include "bouma_lists.h"
 
 /* ---- the table ---------------------------------------------------------- */
 
@@ -45,9 +46,9 @@ static const struct bm_choice on_off[] = {{"1", 1},   {"0", -1},  {"yes", 1},
 #define HELP(text) .about.help = text
 
 enum {
-    SAME = BOUMA_OPTION_SAME,
-    STEPS = BOUMA_OPTION_STEPS,
-    PLAN = BOUMA_OPTION_PLAN
+    SAME = BOUMA_OPTION_USE_SAME,
+    STEPS = BOUMA_OPTION_USE_STEPS,
+    PLAN = BOUMA_OPTION_USE_PLAN
 };
 
 #define GIB ((int64_t)1 << 30)
@@ -65,7 +66,7 @@ enum {
 
 static const struct bm_option table[] = {
     {CHOICE(durability, BOUMA_DURABILITY_LIST, "MODE"), USE(SAME | STEPS),
-     .standard = BOUMA_DURABLE, .prefix = "group=", .count = "group",
+     .standard = BOUMA_DURABILITY_DURABLE, .prefix = "group=", .count = "group",
      HELP("what survives a power loss; group=K syncs K steps at once")},
     {INTEGER(group, 1000), USE(SAME | STEPS), .standard = 8,
      HELP("steps that become durable together with durability group; default: "

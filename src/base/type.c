@@ -7,6 +7,7 @@
 #endif
 
 #include "base/bytes.h"
+#include "bouma_lists.h"
 
 size_t bouma_type_size(bouma_type type)
 {
@@ -16,7 +17,7 @@ size_t bouma_type_size(bouma_type type)
         return sizeof(ctype);
         BOUMA_TYPE_LIST(SIZE)
 #undef SIZE
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         return 1;
     }
     return 0;
@@ -30,7 +31,7 @@ const char *bouma_type_name(bouma_type type)
         return text;
         BOUMA_TYPE_LIST(NAME)
 #undef NAME
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         return "string";
     }
     return NULL;
@@ -45,22 +46,22 @@ bouma_type bouma_type_parse(const char *text)
         return BOUMA_##name;
     BOUMA_TYPE_LIST(PARSE)
 #undef PARSE
-    return strcmp(text, "string") ? (bouma_type)0 : BOUMA_STRING;
+    return strcmp(text, "string") ? (bouma_type)0 : BOUMA_TYPE_STRING;
 }
 
 int bm_type_valid(int type)
 {
-    return type >= BOUMA_I8 && type <= BOUMA_F64;
+    return type >= BOUMA_TYPE_I8 && type <= BOUMA_TYPE_F64;
 }
 
 int bm_type_is_float(bouma_type type)
 {
-    return type == BOUMA_F32 || type == BOUMA_F64;
+    return type == BOUMA_TYPE_F32 || type == BOUMA_TYPE_F64;
 }
 
 static int is_unsigned(bouma_type type)
 {
-    return type >= BOUMA_U8 && type <= BOUMA_U64;
+    return type >= BOUMA_TYPE_U8 && type <= BOUMA_TYPE_U64;
 }
 
 static int scalar_less(bouma_scalar a, bouma_scalar b, bouma_type type)
@@ -236,7 +237,7 @@ void bm_range_add(struct bm_range *range, bouma_type type, const void *values,
         break;
             BOUMA_TYPE_LIST(ADD)
 #undef ADD
-        case BOUMA_STRING:
+        case BOUMA_TYPE_STRING:
             return;
         }
         bm_range_join(range, type, &one);
@@ -259,7 +260,7 @@ void bm_scalar_store(uint8_t *out, bouma_type type, bouma_scalar value)
         break;
     case 4:
         bits = (uint32_t)value.u;
-        if (type == BOUMA_F32) {
+        if (type == BOUMA_TYPE_F32) {
             single = (float)value.f;
             memcpy(&bits, &single, sizeof(bits));
         }
@@ -277,25 +278,25 @@ bouma_scalar bm_scalar_load(const uint8_t *in, bouma_type type)
     float single;
 
     switch (type) {
-    case BOUMA_I8:
+    case BOUMA_TYPE_I8:
         v.i = (int8_t)in[0];
         break;
-    case BOUMA_I16:
+    case BOUMA_TYPE_I16:
         v.i = (int16_t)bm_load_u16(in);
         break;
-    case BOUMA_I32:
+    case BOUMA_TYPE_I32:
         v.i = (int32_t)bm_load_u32(in);
         break;
-    case BOUMA_U8:
+    case BOUMA_TYPE_U8:
         v.u = in[0];
         break;
-    case BOUMA_U16:
+    case BOUMA_TYPE_U16:
         v.u = bm_load_u16(in);
         break;
-    case BOUMA_U32:
+    case BOUMA_TYPE_U32:
         v.u = bm_load_u32(in);
         break;
-    case BOUMA_F32:
+    case BOUMA_TYPE_F32:
         bits = bm_load_u32(in);
         memcpy(&single, &bits, sizeof(single));
         v.f = (double)single;

@@ -52,7 +52,7 @@ void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
 
 /* How to look at a subfile, and what of it is damaged. */
 struct bm_check {
-    bouma_verify_depth depth;
+    bouma_depth depth;
     const char *name;                 /* under which it lies; NULL: its own */
     const struct bm_lost_step *known; /* on record of the step; may be NULL */
     int is_part; /* of a local copy of several nodes: a file that is not here is on
@@ -85,8 +85,8 @@ int bm_tell_attributes(const struct bm_lost_step *known,
 int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m);
 
 /* All ranks of 'comm', which is taken over. Collective. */
-int bm_verify(struct bm_comm *comm, struct bm_request *q,
-              bouma_verify_depth depth, bouma_verify_report *report);
+int bm_verify(struct bm_comm *comm, struct bm_request *q, bouma_depth depth,
+              bouma_verify_report *report);
 
 /* Whether the record of dropped steps can be read; BOUMA_OK or ENOMEM. */
 int bm_check_truncations(struct bm_store *s, const uint8_t id[16],

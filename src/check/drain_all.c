@@ -336,7 +336,7 @@ static void mark_waiting(struct bm_store *far, const struct bm_manifest *m,
     struct bm_file f;
 
     bm_name_copy(name, m->step, subfile, m->generation, 0);
-    if (!bm_file_open(&f, far, name, BOUMA_OPEN_CREATE, &ignored))
+    if (!bm_file_open(&f, far, name, BOUMA_OPEN_MODE_CREATE, &ignored))
         bm_file_close(&f, &ignored);
 }
 

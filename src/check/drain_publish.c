@@ -89,7 +89,7 @@ static int make_target(struct bm_drain_all *r)
         return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->far.path);
     t->a = r->a;
     t->options = *r->options;
-    t->options.durability = BOUMA_DURABLE;
+    t->options.durability = BOUMA_DURABILITY_DURABLE;
     t->options.replace = 1;
     memcpy(t->id, r->id, 16);
     bm_step_list_init(&t->found.steps, r->a);

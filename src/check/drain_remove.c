@@ -99,7 +99,7 @@ static void tell_first(void *user, const bouma_finding *f)
     struct first_finding *first = user;
     struct bm_drain_all *r = first->r;
 
-    if (f->severity != BOUMA_NOTE && !r->error->status)
+    if (f->severity != BOUMA_SEVERITY_NOTE && !r->error->status)
         bm_fail(r->error, first->status, "%s/%s: %s", r->far.path, f->name,
                 f->text);
 }
@@ -111,7 +111,7 @@ static int check_files(struct bm_drain_all *r, struct bouma_step *step,
                        const int *rank_of)
 {
     bouma_verify_report counts = {0};
-    struct bm_check how = {.depth = BOUMA_VERIFY_FULL};
+    struct bm_check how = {.depth = BOUMA_DEPTH_FULL};
     struct first_finding first = {.r = r};
     struct bm_findings findings;
     int rc = BOUMA_OK;

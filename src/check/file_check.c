@@ -37,7 +37,7 @@ static void wrong_file(const struct subfile *f, const struct bm_section *s,
         if (has_part(m, i, s->variable->id) && !number--)
             snprintf(file, sizeof(file), "file %zu", i);
     bm_section_text(where, sizeof(where), s, first);
-    bm_findings_add(f->out, BOUMA_DAMAGE, (int64_t)m->step, f->name,
+    bm_findings_add(f->out, BOUMA_SEVERITY_DAMAGE, (int64_t)m->step, f->name,
                     "variable \"%s/%s\": %s is in file %zu, its layout puts it "
                     "into %s; %zu of %zu chunks are in a wrong file",
                     s->variable->object->name, s->variable->name, where, f->i,

@@ -20,7 +20,8 @@ int bm_is_damage(int status)
 
 bouma_severity bm_severity_of(int status)
 {
-    return bm_is_damage(status) ? BOUMA_DAMAGE : BOUMA_UNCHECKED;
+    return bm_is_damage(status) ? BOUMA_SEVERITY_DAMAGE
+                                : BOUMA_SEVERITY_UNCHECKED;
 }
 
 void bm_findings_release(struct bm_findings *f)
@@ -62,9 +63,9 @@ void bm_findings_add(struct bm_findings *f, bouma_severity severity,
     bm_put_i64(&f->bytes, step);
     bm_put_text(&f->bytes, name);
     bm_put_text(&f->bytes, without_name(text, name));
-    if (severity == BOUMA_DAMAGE)
+    if (severity == BOUMA_SEVERITY_DAMAGE)
         f->damages++;
-    else if (severity == BOUMA_UNCHECKED)
+    else if (severity == BOUMA_SEVERITY_UNCHECKED)
         f->unchecked++;
     else
         f->notes++;

@@ -28,7 +28,7 @@ static int note(void *context, int64_t step, const char *name,
                 const char *wrong, const char *action)
 {
     (void)action;
-    bm_findings_add(context, BOUMA_NOTE, step, name,
+    bm_findings_add(context, BOUMA_SEVERITY_NOTE, step, name,
                     "%s; `bouma repair --apply` puts that right", wrong);
     return 0;
 }

@@ -57,7 +57,7 @@ static int find_no_files(struct bm_store *s,
 
 static int tell(void *context, const char *name)
 {
-    bm_findings_add(context, BOUMA_NOTE, -1, name,
+    bm_findings_add(context, BOUMA_SEVERITY_NOTE, -1, name,
                     "is a directory, a pipe or a device, and no file; `bouma "
                     "repair --apply` moves it to lost/");
     return BOUMA_OK;
@@ -67,7 +67,7 @@ void bm_check_kinds(struct bm_store *s, struct bm_findings *out)
 {
     find_no_files(s, tell, out);
     if (bm_store_exists(s, BM_NAME_LOST))
-        bm_findings_add(out, BOUMA_NOTE, -1, BM_NAME_LOST,
+        bm_findings_add(out, BOUMA_SEVERITY_NOTE, -1, BM_NAME_LOST,
                         "is a file, and no directory; `bouma repair --apply` "
                         "puts that right");
 }

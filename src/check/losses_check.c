@@ -54,19 +54,19 @@ static void tell(const struct bm_lost_step *l, struct bm_findings *out)
 
     bm_name_loss(dir, l->entry.step);
     if (l->unreadable) {
-        bm_findings_add(out, BOUMA_UNCHECKED, (int64_t)l->entry.step, dir,
-                        "the record of a loss could not be read");
+        bm_findings_add(out, BOUMA_SEVERITY_UNCHECKED, (int64_t)l->entry.step,
+                        dir, "the record of a loss could not be read");
         return;
     }
     bm_name_step(dir, l->entry.step);
     if (l->entry.generation.epoch)
         bm_format(time, sizeof(time), " (time %g)", l->entry.time);
     if (bm_lost_step_is_whole(l))
-        bm_findings_add(out, BOUMA_DAMAGE, (int64_t)l->entry.step, dir,
+        bm_findings_add(out, BOUMA_SEVERITY_DAMAGE, (int64_t)l->entry.step, dir,
                         "step %" PRIu64 "%s was committed and is lost (%s)",
                         l->entry.step, time, bm_loss_date(date, l));
     else
-        bm_findings_add(out, BOUMA_DAMAGE, (int64_t)l->entry.step, dir,
+        bm_findings_add(out, BOUMA_SEVERITY_DAMAGE, (int64_t)l->entry.step, dir,
                         "%" PRIu32 " file%s of step %" PRIu64
                         "%s, or parts of %s, %s lost (%s)",
                         files, files == 1 ? "" : "s", l->entry.step, time,
@@ -83,11 +83,12 @@ int bm_tell_attributes(const struct bm_lost_step *known,
         !bm_lost_step_has_piece(known, BM_LOST_ATTRIBUTES, 0))
         return 0;
     bm_name_manifest(name, m->step);
-    bm_findings_add(out, known->accepted ? BOUMA_NOTE : BOUMA_DAMAGE,
-                    (int64_t)m->step, name,
-                    "was made anew from the subfiles: attributes of the step "
-                    "and of the dataset, if it had any, are lost (%s)",
-                    bm_loss_date(date, known));
+    bm_findings_add(
+        out, known->accepted ? BOUMA_SEVERITY_NOTE : BOUMA_SEVERITY_DAMAGE,
+        (int64_t)m->step, name,
+        "was made anew from the subfiles: attributes of the step "
+        "and of the dataset, if it had any, are lost (%s)",
+        bm_loss_date(date, known));
     return 1;
 }
 
@@ -110,7 +111,8 @@ void bm_losses_tell_vague(const struct bm_loss_list *records,
         if (!bm_lost_step_is_vague(l) || !bm_loss_is_over(s, id, l))
             continue;
         bm_name_loss(name, l->entry.step);
-        bm_findings_add(out, BOUMA_DAMAGE, (int64_t)l->entry.step, name,
+        bm_findings_add(out, BOUMA_SEVERITY_DAMAGE, (int64_t)l->entry.step,
+                        name,
                         "the record of a loss is damaged; the step is there: "
                         "`bouma repair --apply` looks at it, and removes the "
                         "record or writes it anew");

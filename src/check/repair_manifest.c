@@ -25,7 +25,7 @@ void bm_repair_step_release(struct bouma_step *step)
  * what kept us from finding out, with a message. */
 static int check_whole(struct bm_repair *r, struct bouma_step *step)
 {
-    struct bm_check how = {.depth = BOUMA_VERIFY_DEEP};
+    struct bm_check how = {.depth = BOUMA_DEPTH_DEEP};
     bouma_verify_report report;
     struct bm_findings found;
     int rc = BOUMA_OK;
@@ -60,7 +60,8 @@ static int sync_files(struct bm_repair *r, const struct bouma_step *step)
 
         bm_name_subfile(name, step->manifest.step, (uint32_t)i,
                         step->manifest.generation);
-        rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, r->error);
+        rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_MODE_READ,
+                          r->error);
         if (rc)
             break;
         rc = bm_file_sync(&f, r->error);
@@ -85,7 +86,7 @@ static int publish(struct bm_repair *r, const struct bouma_step *step,
     bm_name_manifest(to, entry.step);
     rc = sync_files(r, step);
     if (!rc)
-        rc = bm_file_open(&f, s, from, BOUMA_OPEN_READ, r->error);
+        rc = bm_file_open(&f, s, from, BOUMA_OPEN_MODE_READ, r->error);
     if (rc)
         return rc;
     rc = bm_file_sync(&f, r->error);
@@ -143,7 +144,7 @@ int bm_repair_load_front(struct bm_repair *r, struct bm_buffer *b,
     struct bm_error ignored = {0};
     struct bm_file f;
     struct bm_first_head first;
-    int rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, why);
+    int rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_MODE_READ, why);
 
     if (rc)
         return rc;

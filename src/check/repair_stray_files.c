@@ -102,7 +102,7 @@ struct worth {
 static int weigh(struct bouma_step *step, uint32_t subfile, const char *name,
                  struct worth *out)
 {
-    struct bm_check how = {.depth = BOUMA_VERIFY_FULL, .name = name};
+    struct bm_check how = {.depth = BOUMA_DEPTH_FULL, .name = name};
     bouma_verify_report report = {0};
     struct bm_findings found;
     int rc;

@@ -15,7 +15,7 @@ int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
 {
     if (bm_repair_check_claim(r))
         return 0;
-    bm_findings_add(&r->findings, BOUMA_NOTE, step, name, "%s%s",
+    bm_findings_add(&r->findings, BOUMA_SEVERITY_NOTE, step, name, "%s%s",
                     r->apply ? "" : "would be done: ", text);
     r->report->actions++;
     r->changing |= r->apply;
@@ -33,7 +33,8 @@ int bm_repair_check_claim(struct bm_repair *r)
 void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
                         const char *text)
 {
-    bm_findings_add(&r->findings, BOUMA_DAMAGE, step, name, "%s", text);
+    bm_findings_add(&r->findings, BOUMA_SEVERITY_DAMAGE, step, name, "%s",
+                    text);
     r->report->hopeless++;
 }
 
@@ -42,7 +43,7 @@ int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name, int rc)
     if (r->changing || r->unclaimed ||
         (rc != BOUMA_EIO && rc != BOUMA_EVERSION && rc != BOUMA_ELIMIT))
         return rc;
-    bm_findings_add(&r->findings, BOUMA_UNCHECKED, step, name,
+    bm_findings_add(&r->findings, BOUMA_SEVERITY_UNCHECKED, step, name,
                     "%s; nothing is done to it", r->error->text);
     r->report->unchecked++;
     bm_error_clear(r->error);
@@ -133,12 +134,12 @@ static int copy_file(struct bm_repair *r, const char *from, const char *to,
 {
     struct bm_error ignored = {0};
     struct bm_file in, out;
-    int closed,
-        rc = bm_file_open(&in, &r->ds.store, from, BOUMA_OPEN_READ, r->error);
+    int closed, rc = bm_file_open(&in, &r->ds.store, from, BOUMA_OPEN_MODE_READ,
+                                  r->error);
 
     if (rc)
         return rc;
-    rc = bm_file_open(&out, &r->ds.store, to, BOUMA_OPEN_CREATE, r->error);
+    rc = bm_file_open(&out, &r->ds.store, to, BOUMA_OPEN_MODE_CREATE, r->error);
     if (!rc) {
         rc = copy_pieces(r, &out, &in, as);
         if (!rc)
@@ -220,7 +221,7 @@ static int replace_ends(struct bm_repair *r, uint64_t step, const char *name,
 static int look_at_data(struct bm_repair *r, struct bouma_step *step, size_t i,
                         int cut, struct bm_lost_step *now, uint64_t *whole)
 {
-    struct bm_check how = {.depth = BOUMA_VERIFY_FULL,
+    struct bm_check how = {.depth = BOUMA_DEPTH_FULL,
                            .known =
                                bm_losses_find(&r->losses, step->manifest.step),
                            .data_only = !cut,
@@ -363,7 +364,7 @@ static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
     bm_name_mended(mended, m->step, epoch);
     if (bm_store_is_no_file(s, mended))
         return bm_repair_no_file(r, (int64_t)m->step, mended);
-    rc = bm_file_open(&f, s, mended, BOUMA_OPEN_READ, &why);
+    rc = bm_file_open(&f, s, mended, BOUMA_OPEN_MODE_READ, &why);
     if (rc == BOUMA_ENOTFOUND)
         return BOUMA_OK;
     if (rc)
@@ -374,7 +375,7 @@ static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
         return rc;
     if (i < m->count) {
         bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
-        rc = bm_file_open(&f, s, name, BOUMA_OPEN_READ, &why);
+        rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, &why);
         if (rc && !bm_is_damage(rc))
             return bm_fail(r->error, rc, "%s", why.text);
         if (!rc)
@@ -466,7 +467,7 @@ static int mend_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
     struct bm_file f;
     int rc, is_lost;
 
-    rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &why);
+    rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_MODE_READ, &why);
     if (rc && rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT)
         return bm_fail(r->error, rc, "%s", why.text);
     if (rc == BOUMA_ENOTFOUND && r->is_part) {

@@ -211,7 +211,8 @@ static int publish_latest(struct bm_repair *r, const struct contents *c,
             rc = publish(r, c->step, w->list[i], damaged);
     bm_name_step(dir, c->step);
     if (!rc && !bm_generation_is_same(w->list[0], w->list[i - 1]))
-        bm_findings_add(&r->findings, BOUMA_NOTE, (int64_t)c->step, dir,
+        bm_findings_add(&r->findings, BOUMA_SEVERITY_NOTE, (int64_t)c->step,
+                        dir,
                         "holds several writings of the step; the latest that "
                         "is whole was chosen, later ones are not whole");
     return rc;
@@ -264,7 +265,8 @@ static int give_up(struct bm_repair *r, const struct contents *c,
     if (newer.rc)
         return newer.rc;
     if (arrives || (r->is_part && (c->subfiles.count || known))) {
-        bm_findings_add(&r->findings, BOUMA_NOTE, (int64_t)c->step, dir,
+        bm_findings_add(&r->findings, BOUMA_SEVERITY_NOTE, (int64_t)c->step,
+                        dir,
                         arrives ? "waits for files that were not drained "
                                   "yet; left as it is"
                                 : "its manifest is missing here, and may be "

@@ -61,11 +61,12 @@ static void damaged_piece(struct subfile_check *c, uint64_t offset,
 {
     const struct bm_lost_step *known = record_of(c);
     char date[BM_LOSS_DATE + 4] = "", when[BM_LOSS_DATE];
-    bouma_severity severity = BOUMA_DAMAGE;
+    bouma_severity severity = BOUMA_SEVERITY_DAMAGE;
 
     if (known && bm_lost_step_has_piece(known, (uint32_t)c->i, offset)) {
         snprintf(date, sizeof(date), " (%s)", bm_loss_date(when, known));
-        severity = known->accepted ? BOUMA_NOTE : BOUMA_DAMAGE;
+        severity =
+            known->accepted ? BOUMA_SEVERITY_NOTE : BOUMA_SEVERITY_DAMAGE;
     }
     bm_findings_add(c->out, severity, (int64_t)c->step->manifest.step, c->name,
                     "%s%s", text, date);
@@ -262,8 +263,8 @@ static void tell_lost_level(struct subfile_check *c, const struct bm_section *s,
         lost++;
     }
     if (lost)
-        bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
-                        c->name,
+        bm_findings_add(c->out, BOUMA_SEVERITY_NOTE,
+                        (int64_t)c->step->manifest.step, c->name,
                         "lost: variable \"%s/%s\", %s%zu of %zu chunks "
                         "(%s%s)",
                         s->variable->object->name, s->variable->name,
@@ -278,9 +279,9 @@ static void tell_lost(struct subfile_check *c, const struct bm_head *head)
         const struct bm_summary_functions *f = s->object->layout->summary;
 
         if (s->index_offset + f->index(s).bytes > c->bytes)
-            bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
-                            c->name, "lost: %s of \"%s\"", f->index_name,
-                            s->object->name);
+            bm_findings_add(
+                c->out, BOUMA_SEVERITY_NOTE, (int64_t)c->step->manifest.step,
+                c->name, "lost: %s of \"%s\"", f->index_name, s->object->name);
     }
     for (size_t i = 0; i < head->count; i++)
         for (int k = head->sections[i].levels - 1; k >= 0; k--)
@@ -337,8 +338,8 @@ static int fits_memory(struct subfile_check *c, const struct bm_section *s,
     if (bm_chunk_value_bytes(v, s->summary, s->keys[chunk], 0) <=
         c->step->ds->store.memory_limit)
         return 1;
-    bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
-                    c->name,
+    bm_findings_add(c->out, BOUMA_SEVERITY_NOTE,
+                    (int64_t)c->step->manifest.step, c->name,
                     "a chunk of \"%s/%s\" is beyond the memory limit, and was "
                     "not decoded",
                     v->object->name, v->name);
@@ -442,7 +443,7 @@ static void no_head(struct subfile_check *c, const struct bm_findings *before)
     damaged_piece(c, 0, "no head of it is whole");
 }
 
-static void check_content(struct subfile_check *c, bouma_verify_depth depth)
+static void check_content(struct subfile_check *c, bouma_depth depth)
 {
     const struct bm_subfile_info *info = &c->step->manifest.subfiles[c->i];
     struct bm_findings before = *c->out;
@@ -472,15 +473,14 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
         tell_lost(c, &head);
     if (!good && !c->vague)
         no_head(c, &before);
-    if (good && depth >= BOUMA_VERIFY_FULL) {
+    if (good && depth >= BOUMA_DEPTH_FULL) {
         check_padding(c, &head);
         for (size_t i = 0; i < head.summaries.count; i++)
             check_index(c, head.summaries.entries[i],
-                        depth >= BOUMA_VERIFY_DEEP);
+                        depth >= BOUMA_DEPTH_DEEP);
         for (size_t s = 0; s < head.count; s++)
             for (size_t k = 0; k < head.sections[s].count; k++)
-                check_chunk(c, &head.sections[s], k,
-                            depth >= BOUMA_VERIFY_DEEP);
+                check_chunk(c, &head.sections[s], k, depth >= BOUMA_DEPTH_DEEP);
     }
     bm_head_release(&head);
     bm_head_release(&second);
@@ -493,7 +493,7 @@ void bm_tell_elsewhere(uint64_t files, const struct bm_manifest *m,
 
     bm_name_step(dir, m->step);
     if (files)
-        bm_findings_add(out, BOUMA_NOTE, (int64_t)m->step, dir,
+        bm_findings_add(out, BOUMA_SEVERITY_NOTE, (int64_t)m->step, dir,
                         "%" PRIu64 " of %zu files are not here, but on other "
                         "nodes: each has those of its own processes",
                         files, m->count);
@@ -517,12 +517,12 @@ static void report_length(struct subfile_check *c,
     const struct bm_lost_file *file =
         known ? bm_lost_step_file(known, (uint32_t)c->i) : NULL;
     char date[BM_LOSS_DATE + 4] = "", text[BM_LOSS_DATE];
-    bouma_severity severity = BOUMA_DAMAGE;
+    bouma_severity severity = BOUMA_SEVERITY_DAMAGE;
 
     if (file && file->bytes == c->bytes) {
         snprintf(date, sizeof(date), " (%s)", bm_loss_date(text, known));
         if (known->accepted)
-            severity = BOUMA_NOTE;
+            severity = BOUMA_SEVERITY_NOTE;
     }
     if (missing)
         bm_findings_add(c->out, severity, (int64_t)c->step->manifest.step,
@@ -552,7 +552,8 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     if (how->name)
         snprintf(c.name, sizeof(c.name), "%s", how->name);
     report->files++;
-    rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ, &why);
+    rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_MODE_READ,
+                      &why);
     if (!rc)
         rc = bm_file_size(&c.file, &c.bytes, &why);
     if (rc == BOUMA_ENOTFOUND && how->is_part) {
@@ -564,7 +565,7 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
         if (!rc && c.bytes < info->file_bytes &&
             c.bytes >= info->head_offset + info->head_bytes)
             check_content(&c, how->depth);
-    } else if (how->depth >= BOUMA_VERIFY_META) {
+    } else if (how->depth >= BOUMA_DEPTH_META) {
         check_content(&c, how->depth);
     }
     bm_file_close(&c.file, &ignored);

@@ -11,7 +11,7 @@
 
 struct verify {
     struct bouma_dataset *ds;
-    bouma_verify_depth depth;
+    bouma_depth depth;
     struct bm_findings findings;
     struct bm_loss_list losses;  /* rank 0 */
     struct bm_loss_list records; /* of files; all ranks */
@@ -28,7 +28,7 @@ static int note(void *context, const char *text)
     struct verify *v = context;
 
     if (strcmp(text, v->index.text)) /* else it was told as unchecked */
-        bm_findings_add(&v->findings, BOUMA_NOTE, -1, "", "%s", text);
+        bm_findings_add(&v->findings, BOUMA_SEVERITY_NOTE, -1, "", "%s", text);
     return BOUMA_OK;
 }
 
@@ -79,7 +79,7 @@ static void look_for_gaps(struct verify *v, const struct bm_step_list *steps)
 
         if (!e->generation.epoch || e->generation.attempt <= before + 1)
             continue;
-        bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)e->step,
+        bm_findings_add(&v->findings, BOUMA_SEVERITY_NOTE, (int64_t)e->step,
                         BM_NAME_INDEX,
                         "the writer of step %" PRIu64 " began %" PRIu32
                         " before it that %s not there: they failed, were "
@@ -118,7 +118,7 @@ static int look_around(struct verify *v)
     if (!rc && search.stale) {
         int missing = bm_store_is_absent(&ds->store, BM_NAME_INDEX);
 
-        bm_findings_add(&v->findings, BOUMA_NOTE, -1, BM_NAME_INDEX,
+        bm_findings_add(&v->findings, BOUMA_SEVERITY_NOTE, -1, BM_NAME_INDEX,
                         "the index %s; it is only a cache, `bouma repair` "
                         "writes it anew",
                         missing ? "is missing, and steps that were lost with "
@@ -147,17 +147,18 @@ static void look_at_manifest(struct verify *v, const struct bouma_step *step,
     v->report.bytes += step->manifest_bytes;
     bm_name_manifest(name, m->step);
     if (wrong)
-        bm_findings_add(out, BOUMA_DAMAGE, (int64_t)m->step, name,
+        bm_findings_add(out, BOUMA_SEVERITY_DAMAGE, (int64_t)m->step, name,
                         "its record does not fit its files: %s", wrong);
     if (!bm_step_entry_is_same(listed, &is))
-        bm_findings_add(out, BOUMA_NOTE, (int64_t)m->step, BM_NAME_INDEX,
+        bm_findings_add(out, BOUMA_SEVERITY_NOTE, (int64_t)m->step,
+                        BM_NAME_INDEX,
                         "the index tells of another version of this step; "
                         "it is only a cache, `bouma repair` writes it anew");
     bm_tell_attributes(known, m, out);
     older = bm_sweep_older(&v->ds->store, m->step, m->generation, 0);
     bm_name_step(name, m->step);
     if (older)
-        bm_findings_add(out, BOUMA_NOTE, (int64_t)m->step, name,
+        bm_findings_add(out, BOUMA_SEVERITY_NOTE, (int64_t)m->step, name,
                         "%" PRIu64 " file%s left of an earlier writing of "
                         "this step, or of another step; `bouma repair "
                         "--apply` clears up",
@@ -194,8 +195,8 @@ static void take_back(struct verify *v, struct bouma_step *step,
         return;
     bm_name_step(name, number);
     bm_findings_return(&v->findings, before);
-    bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name, "%s",
-                    meanwhile.text);
+    bm_findings_add(&v->findings, BOUMA_SEVERITY_NOTE, (int64_t)number, name,
+                    "%s", meanwhile.text);
 }
 
 /* Rank 0: whether a step whose manifest is gone was dropped meanwhile. Who does
@@ -227,8 +228,8 @@ static void note_closed(struct verify *v, uint64_t number, int rc)
 
     bm_name_manifest(name, number);
     if (bm_is_damage(rc) && was_dropped(v, name, number))
-        bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name,
-                        "step %" PRIu64 " was removed meanwhile", number);
+        bm_findings_add(&v->findings, BOUMA_SEVERITY_NOTE, (int64_t)number,
+                        name, "step %" PRIu64 " was removed meanwhile", number);
     else
         bm_findings_add(&v->findings, bm_severity_of(rc), (int64_t)number, name,
                         "%s", v->ds->error.text);
@@ -335,7 +336,7 @@ static int look_from_outside(struct verify *v)
     if (ds->comm->rank)
         return BOUMA_OK;
     rc = bm_identity_load(&ds->store, ds->id, &major, &minor, &why);
-    bm_findings_add(&v->findings, BOUMA_DAMAGE, -1,
+    bm_findings_add(&v->findings, BOUMA_SEVERITY_DAMAGE, -1,
                     rc ? BM_NAME_DATASET : BM_NAME_STEPS, "%s", ds->error.text);
     return rc ? BOUMA_OK : look_for_losses(v);
 }
@@ -397,15 +398,15 @@ static void end_trace(struct verify *v, struct bm_request *q)
 
     bm_dataset_end_trace(ds);
     if (ds->found.note_count > known && q->each) {
-        bouma_finding f = {BOUMA_NOTE, -1, "", ds->found.notes[known]};
+        bouma_finding f = {BOUMA_SEVERITY_NOTE, -1, "", ds->found.notes[known]};
 
         q->each(q->user, &f);
     }
     v->report.notes += ds->found.note_count > known;
 }
 
-int bm_verify(struct bm_comm *comm, struct bm_request *q,
-              bouma_verify_depth depth, bouma_verify_report *report)
+int bm_verify(struct bm_comm *comm, struct bm_request *q, bouma_depth depth,
+              bouma_verify_report *report)
 {
     const bouma_allocator *a = comm->a;
     struct bouma_dataset *ds = NULL;

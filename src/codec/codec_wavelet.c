@@ -472,7 +472,7 @@ static int prepare(struct encoding *e)
 {
     const struct bm_field *f = e->d.field;
     size_t n = bm_level_samples(&e->d.levels, 0);
-    double far = f->type == BOUMA_F32 ? 0x1p100 : 0x1p900;
+    double far = f->type == BOUMA_TYPE_F32 ? 0x1p100 : 0x1p900;
 
     e->with_holes = !bm_values_finite(f->type, e->samples, n);
     if (e->with_holes)
@@ -527,14 +527,14 @@ static int encode_within(struct bm_codec_state *state, struct bm_buffer *out,
 {
     const struct bm_field *f = e->d.field;
     size_t begin = out->size;
-    double far = f->type == BOUMA_F32 ? 0x1p100 : 0x1p900;
+    double far = f->type == BOUMA_TYPE_F32 ? 0x1p100 : 0x1p900;
     double bound = f->bound < far ? f->bound : far;
     double share = f->nominal ? 1 : first_guess[axes_of(&e->d.levels)].share;
     struct attempt now = {.eighths = bm_zfp_eighths(bound * share), .fits = 1};
     int rc = transform(e);
 
     /* Differences are rounded, too. */
-    bound *= f->type == BOUMA_F32 ? 1 - 0x1p-22 : 1 - 0x1p-51;
+    bound *= f->type == BOUMA_TYPE_F32 ? 1 - 0x1p-22 : 1 - 0x1p-51;
     for (int i = 0; i < MOST_ATTEMPTS && now.fits && !rc; i++) {
         now.loss = (struct bm_loss){INFINITY, INFINITY};
         out->size = begin;

@@ -153,8 +153,8 @@ static int plausible(size_t bytes, size_t stored)
 const struct bm_codec bm_codec_zfp_reversible = {
     .name = "zfp-reversible",
     .uses = BM_FOR_FIELDS,
-    .types =
-        1u << BOUMA_F32 | 1u << BOUMA_F64 | 1u << BOUMA_I32 | 1u << BOUMA_I64,
+    .types = 1u << BOUMA_TYPE_F32 | 1u << BOUMA_TYPE_F64 |
+             1u << BOUMA_TYPE_I32 | 1u << BOUMA_TYPE_I64,
     .bound = bound,
     .plausible = plausible,
     .encode_field = encode_field,

@@ -64,7 +64,7 @@ struct bm_quantum bm_interp_quantum(const struct bm_field *f)
 {
     struct bm_quantum q;
 
-    if (f->type == BOUMA_F32) {
+    if (f->type == BOUMA_TYPE_F32) {
         q.bound = (double)(float)(f->bound * (1 - 0x1p-22));
         q.step = (double)(float)(q.bound * (2 - 0x1p-9));
         q.inverse = (double)(float)(1 / q.step);
@@ -79,7 +79,7 @@ struct bm_quantum bm_interp_quantum(const struct bm_field *f)
 /* Whether numbers as small can be trusted. */
 int bm_interp_can_quantise(const struct bm_field *f, const struct bm_quantum *q)
 {
-    double smallest = f->type == BOUMA_F32 ? 0x1p-100 : 0x1p-900;
+    double smallest = f->type == BOUMA_TYPE_F32 ? 0x1p-100 : 0x1p-900;
 
     return q->bound > smallest && q->bound < 1 / smallest;
 }
@@ -310,7 +310,7 @@ void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
 {
     memset(w, 0, sizeof(*w));
     w->field = f;
-    w->kernels = f->type == BOUMA_F32 ? &bm_interp_f32 : &bm_interp_f64;
+    w->kernels = f->type == BOUMA_TYPE_F32 ? &bm_interp_f32 : &bm_interp_f64;
     w->quantum = bm_interp_quantum(f);
     bm_buffer_init(&w->choices, a);
     bm_buffer_init(&w->exact, a);

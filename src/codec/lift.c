@@ -110,13 +110,13 @@ FLIP(64)
 
 static void flip_sign(bouma_type type, void *values, size_t n)
 {
-    if (type == BOUMA_U8)
+    if (type == BOUMA_TYPE_U8)
         flip_8(values, n);
-    else if (type == BOUMA_U16)
+    else if (type == BOUMA_TYPE_U16)
         flip_16(values, n);
-    else if (type == BOUMA_U32)
+    else if (type == BOUMA_TYPE_U32)
         flip_32(values, n);
-    else if (type == BOUMA_U64)
+    else if (type == BOUMA_TYPE_U64)
         flip_64(values, n);
 }
 
@@ -253,9 +253,9 @@ static const struct kernels *kernels_of(const struct bm_words *w)
 {
     size_t size = bouma_type_size(w->type);
 
-    if (w->type == BOUMA_F32)
+    if (w->type == BOUMA_TYPE_F32)
         return &kernels_f32[w->quantum.step > 0];
-    if (w->type == BOUMA_F64)
+    if (w->type == BOUMA_TYPE_F64)
         return &kernels_f64[w->quantum.step > 0];
     return size == 1   ? &kernels_8
            : size == 2 ? &kernels_16
@@ -276,14 +276,14 @@ struct bm_words bm_words_of(bouma_type type, double bound)
 
 int bm_words_averages(bouma_type type)
 {
-    return type == BOUMA_F32 || type == BOUMA_F64;
+    return type == BOUMA_TYPE_F32 || type == BOUMA_TYPE_F64;
 }
 
 void bm_words_make(const struct bm_words *w, void *values, size_t count)
 {
-    if (w->type == BOUMA_F32)
+    if (w->type == BOUMA_TYPE_F32)
         make_float(w, values, count);
-    else if (w->type == BOUMA_F64)
+    else if (w->type == BOUMA_TYPE_F64)
         make_double(w, values, count);
     else
         flip_sign(w->type, values, count);
@@ -291,9 +291,9 @@ void bm_words_make(const struct bm_words *w, void *values, size_t count)
 
 void bm_words_restore(const struct bm_words *w, void *words, size_t count)
 {
-    if (w->type == BOUMA_F32)
+    if (w->type == BOUMA_TYPE_F32)
         restore_float(w, words, count);
-    else if (w->type == BOUMA_F64)
+    else if (w->type == BOUMA_TYPE_F64)
         restore_double(w, words, count);
     else
         flip_sign(w->type, words, count);

@@ -14,9 +14,10 @@
 
 struct bm_quantum bm_quantum_of(bouma_type type, double bound)
 {
-    const double least = type == BOUMA_F32 ? 0x1p-100 : 0x1p-900;
-    const double most = type == BOUMA_F32 ? 0x1p100 : 0x1p900;
-    struct bm_quantum q = {0, 0, type == BOUMA_F32 ? LIMIT_F32 : LIMIT_F64};
+    const double least = type == BOUMA_TYPE_F32 ? 0x1p-100 : 0x1p-900;
+    const double most = type == BOUMA_TYPE_F32 ? 0x1p100 : 0x1p900;
+    struct bm_quantum q = {0, 0,
+                           type == BOUMA_TYPE_F32 ? LIMIT_F32 : LIMIT_F64};
     int exponent;
 
     if (!(bound >= least))
@@ -91,7 +92,7 @@ void bm_quantise(bouma_type type, void *values, size_t count, double bound,
 
     if (!(q.step > 0) || !count)
         return;
-    if (type == BOUMA_F32)
+    if (type == BOUMA_TYPE_F32)
         round_float(values, count, &q, loss);
     else
         round_double(values, count, &q, loss);
@@ -156,7 +157,7 @@ static inline int integer_at(int64_t *out, const struct bm_quantum *q,
 {
     double k;
 
-    if (type == BOUMA_F32) {
+    if (type == BOUMA_TYPE_F32) {
         float v = ((const float *)values)[i], again;
 
         k = nearest((double)v * q->inverse);
@@ -523,7 +524,7 @@ static int rebuild(void *values, bouma_type type, const struct part *p,
         k += unfold(p->folded[i]);
         if (k > limit || k < -limit)
             return BOUMA_EFORMAT;
-        if (type == BOUMA_F32)
+        if (type == BOUMA_TYPE_F32)
             ((float *)values)[i] = (float)((double)k * q->step);
         else
             ((double *)values)[i] = (double)k * q->step;

@@ -20,12 +20,13 @@
 
 int bm_values_finite(bouma_type type, const void *values, size_t n)
 {
-    return type == BOUMA_F32 ? finite_f32(values, n) : finite_f64(values, n);
+    return type == BOUMA_TYPE_F32 ? finite_f32(values, n)
+                                  : finite_f64(values, n);
 }
 
 void bm_values_clean(bouma_type type, void *out, const void *values, size_t n)
 {
-    if (type == BOUMA_F32)
+    if (type == BOUMA_TYPE_F32)
         clean_f32(out, values, n);
     else
         clean_f64(out, values, n);
@@ -33,18 +34,19 @@ void bm_values_clean(bouma_type type, void *out, const void *values, size_t n)
 
 int bm_value_finite(bouma_type type, const void *values, size_t i)
 {
-    return type == BOUMA_F32 ? finite_f32((const float *)values + i, 1)
-                             : finite_f64((const double *)values + i, 1);
+    return type == BOUMA_TYPE_F32 ? finite_f32((const float *)values + i, 1)
+                                  : finite_f64((const double *)values + i, 1);
 }
 
 double bm_values_largest(bouma_type type, const void *values, size_t n)
 {
-    return type == BOUMA_F32 ? largest_f32(values, n) : largest_f64(values, n);
+    return type == BOUMA_TYPE_F32 ? largest_f32(values, n)
+                                  : largest_f64(values, n);
 }
 
 struct bm_loss bm_values_loss(bouma_type type, const void *values,
                               const void *decoded, size_t n)
 {
-    return type == BOUMA_F32 ? loss_f32(values, decoded, n)
-                             : loss_f64(values, decoded, n);
+    return type == BOUMA_TYPE_F32 ? loss_f32(values, decoded, n)
+                                  : loss_f64(values, decoded, n);
 }

@@ -114,7 +114,7 @@ static void along_rows(const struct kernels *k, const struct bm_octants *o,
 
 static const struct kernels *kernels_of(bouma_type type)
 {
-    return type == BOUMA_F32 ? &kernels_f32 : &kernels_f64;
+    return type == BOUMA_TYPE_F32 ? &kernels_f32 : &kernels_f64;
 }
 
 /* Index of the first sample of the row (z, y) in octant p. */

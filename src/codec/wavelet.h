@@ -16,7 +16,7 @@
 #include "bouma.h"
 #include "codec/octants.h"
 
-/* One level of BOUMA_F32 or BOUMA_F64. 'dense' is spoilt. */
+/* One level of BOUMA_TYPE_F32 or BOUMA_TYPE_F64. 'dense' is spoilt. */
 void bm_wavelet_forward(bouma_type type, const struct bm_octants *o,
                         void *sorted, void *dense);
 

@@ -165,9 +165,9 @@ static encode_block *encoder_of(bouma_type type, int axes)
         {encode_int64_1, encode_int64_2, encode_int64_3},
         {encode_float_1, encode_float_2, encode_float_3},
         {encode_double_1, encode_double_2, encode_double_3}};
-    int t = type == BOUMA_I32 ? 0 : type == BOUMA_I64 ? 1 : 2;
+    int t = type == BOUMA_TYPE_I32 ? 0 : type == BOUMA_TYPE_I64 ? 1 : 2;
 
-    return all[type == BOUMA_F64 ? 3 : t][axes - 1];
+    return all[type == BOUMA_TYPE_F64 ? 3 : t][axes - 1];
 }
 
 static decode_block *decoder_of(bouma_type type, int axes)
@@ -177,9 +177,9 @@ static decode_block *decoder_of(bouma_type type, int axes)
         {decode_int64_1, decode_int64_2, decode_int64_3},
         {decode_float_1, decode_float_2, decode_float_3},
         {decode_double_1, decode_double_2, decode_double_3}};
-    int t = type == BOUMA_I32 ? 0 : type == BOUMA_I64 ? 1 : 2;
+    int t = type == BOUMA_TYPE_I32 ? 0 : type == BOUMA_TYPE_I64 ? 1 : 2;
 
-    return all[type == BOUMA_F64 ? 3 : t][axes - 1];
+    return all[type == BOUMA_TYPE_F64 ? 3 : t][axes - 1];
 }
 
 /* zfp's string of bits as bytes that are the same on all machines, and back. It

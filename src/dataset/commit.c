@@ -96,7 +96,7 @@ int bm_commit_sync(struct bouma_dataset *ds, uint64_t step)
 {
     struct bm_step_entry entry = {step, 0, {0, 0}};
 
-    if (ds->options.durability == BOUMA_FAST)
+    if (ds->options.durability == BOUMA_DURABILITY_FAST)
         return BOUMA_OK;
     if (!bm_step_list_find(&ds->commits.unsynced, step) &&
         bm_step_list_put(&ds->commits.unsynced, entry))
@@ -136,7 +136,7 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
 {
     int rc;
 
-    if (!synced && ds->options.durability == BOUMA_FAST) {
+    if (!synced && ds->options.durability == BOUMA_DURABILITY_FAST) {
         if (is_new)
             bm_index_append(&ds->store, ds->id, entry);
         return BOUMA_OK;
@@ -184,19 +184,20 @@ static int commit_bytes(struct bouma_dataset *ds,
     if (!rc && synced)
         rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     if (!rc)
-        rc = bm_file_open(&f, &ds->store, name, BOUMA_OPEN_CREATE, &ds->error);
+        rc = bm_file_open(&f, &ds->store, name, BOUMA_OPEN_MODE_CREATE,
+                          &ds->error);
     if (!rc)
         rc = bm_file_write(&f, bytes->data, bytes->size, 0, &ds->error);
     if (!rc && synced)
         rc = bm_file_sync(&f, &ds->error);
     if (!rc)
         rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
-    if (!rc && ds->options.durability == BOUMA_GROUP)
+    if (!rc && ds->options.durability == BOUMA_DURABILITY_GROUP)
         hold(&ds->commits, entry, &f);
     closed = f.store ? bm_file_close(&f, &ds->error) : BOUMA_OK;
     if (!rc)
         rc = closed;
-    if (!rc && ds->options.durability != BOUMA_GROUP) {
+    if (!rc && ds->options.durability != BOUMA_DURABILITY_GROUP) {
         rc = publish(ds, entry, name, &is_new);
         /* A name that is taken by another is the one failure after which it is
          * certain that nothing was renamed. */

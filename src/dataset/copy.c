@@ -287,7 +287,8 @@ static int set_out(struct trip *t, const char *name, uint64_t step,
                    struct bm_generation g, uint32_t subfile,
                    const struct bm_subfile_info *info)
 {
-    int rc = bm_file_open(&t->in, t->c->from, name, BOUMA_OPEN_READ, t->error);
+    int rc =
+        bm_file_open(&t->in, t->c->from, name, BOUMA_OPEN_MODE_READ, t->error);
 
     if (!rc)
         rc = bm_file_size(&t->in, &t->file_bytes, t->error);
@@ -344,7 +345,7 @@ static int has_heads(struct bm_store *s, const char *name,
     struct bm_file f;
     int good;
 
-    if (bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
+    if (bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, &ignored))
         return 0;
     bm_buffer_init(&b, s->a);
     good = !bm_file_size(&f, &bytes, &ignored) && bytes == h->file_bytes &&
@@ -397,7 +398,7 @@ static int create_copy(struct trip *t, const char *copy)
         bm_error_clear(&why);
         rc = bm_store_make_dir(to, dir, 1, &why);
         if (!rc)
-            rc = bm_file_open(&t->out, to, copy, BOUMA_OPEN_CREATE, &why);
+            rc = bm_file_open(&t->out, to, copy, BOUMA_OPEN_MODE_CREATE, &why);
     }
     return rc ? bm_fail(t->error, rc, "%s", why.text) : BOUMA_OK;
 }

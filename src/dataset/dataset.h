@@ -46,7 +46,7 @@ struct bm_particle_block {
     uint8_t *copy; /* what lanes point to, if it is the library's own */
 };
 
-/* A step of BOUMA_GROUP whose manifest is written but not yet published. */
+/* A step of BOUMA_DURABILITY_GROUP whose manifest is written but not yet published. */
 struct bm_held_step {
     struct bm_step_entry entry;
     struct bm_file manifest; /* rank 0 only */
@@ -83,7 +83,7 @@ struct bm_given {
 
 /* What was committed, and is not yet all over. */
 struct bm_commits {
-    struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
+    struct bm_held_step *held; /* [options.group], of BOUMA_DURABILITY_GROUP */
     int held_count;
     struct bm_file *held_files; /* subfiles of this rank, not yet durable */
     size_t held_file_count;

@@ -234,7 +234,7 @@ static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
                        ds->second.path);
     t->a = ds->a;
     t->options = ds->options;
-    t->options.durability = BOUMA_DURABLE;
+    t->options.durability = BOUMA_DURABILITY_DURABLE;
     memcpy(t->id, ds->id, 16);
     t->claim.epoch = ds->claim.epoch;
     bm_step_list_init(&t->commits.unsynced, ds->a);

@@ -40,7 +40,7 @@ static int check_options(struct bouma_dataset *ds)
         return bm_fail(&ds->error, BOUMA_EINVAL,
                        "the option 'persist' needs the option 'local': the "
                        "directory on storage of the node to keep steps in");
-    if (ds->options.durability == BOUMA_GROUP)
+    if (ds->options.durability == BOUMA_DURABILITY_GROUP)
         return bm_fail(&ds->error, BOUMA_EINVAL,
                        "the option 'persist' does not go with the option "
                        "'durability' = group; use durable or fast");

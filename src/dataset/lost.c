@@ -31,7 +31,7 @@ static int is_short(struct bm_store *s, const struct bm_lost_step *l,
     int rc;
 
     bm_name_subfile(name, l->entry.step, lost->subfile, l->entry.generation);
-    rc = bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored);
+    rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, &ignored);
     if (rc)
         return rc != BOUMA_ENOTFOUND || !lost->bytes;
     rc = bm_file_size(&f, &bytes, &ignored);

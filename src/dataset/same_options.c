@@ -31,7 +31,7 @@ static void collect(struct values *to, const struct bouma_dataset *ds,
     to->count = 0;
     add(to, NULL, (uint64_t)ds->mode);
     for (int i = 0; (option = bm_option_at(i)); i++)
-        if (option->about.use & BOUMA_OPTION_SAME)
+        if (option->about.use & BOUMA_OPTION_USE_SAME)
             add(to, option, bm_option_number(option, &ds->options));
     add(to, NULL, bm_hash64(ds->options.id, 16, 0));
     add(to, NULL, bm_hash64(path, strlen(path), 0));

@@ -123,7 +123,7 @@ static int looks_whole(struct bm_store *s, uint64_t step,
 
     bm_name_subfile(name, step, 0, l->latest);
     if (!l->subfiles || l->of_latest != (uint64_t)l->last + 1 ||
-        bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
+        bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, &ignored))
         return 0;
     is_head = !bm_file_size(&f, &bytes, &ignored) &&
               !bm_front_find_head(&first, &f, bytes, name, &ignored);

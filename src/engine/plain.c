@@ -45,7 +45,7 @@ static void find_group(struct bm_file_group *group, const bouma_options *o,
 }
 
 /* Directory and name of a path; the name gets the number of the group. */
-static int split_path(struct bouma_io_file *f, const char *path, char **dir)
+static int split_path(struct bouma_file *f, const char *path, char **dir)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -69,28 +69,29 @@ static int split_path(struct bouma_io_file *f, const char *path, char **dir)
     return BOUMA_OK;
 }
 
-static int open_file(struct bouma_io_file *f)
+static int open_file(struct bouma_file *f)
 {
     return bm_file_open(&f->file, &f->store, f->name,
-                        f->mode == BOUMA_IO_READ ? BOUMA_OPEN_VIEW
-                                                 : BOUMA_OPEN_UPDATE,
+                        f->mode == BOUMA_FILE_MODE_READ
+                            ? BOUMA_OPEN_MODE_VIEW
+                            : BOUMA_OPEN_MODE_UPDATE,
                         &f->error);
 }
 
 /* The first rank of a file: make it, or see that it is there. */
-static int begin_file(struct bouma_io_file *f)
+static int begin_file(struct bouma_file *f)
 {
     if (f->comm->rank != f->group.first_rank)
         return BOUMA_OK;
     /* What is there is emptied: it keeps its owner, links and stripes. */
-    if (f->mode == BOUMA_IO_CREATE)
-        return bm_file_open(&f->file, &f->store, f->name, BOUMA_OPEN_EMPTY,
+    if (f->mode == BOUMA_FILE_MODE_CREATE)
+        return bm_file_open(&f->file, &f->store, f->name, BOUMA_OPEN_MODE_EMPTY,
                             &f->error);
     return open_file(f);
 }
 
 /* What all ranks must give alike. */
-static uint64_t hash_of(const char *path, bouma_io_mode mode,
+static uint64_t hash_of(const char *path, bouma_file_mode mode,
                         const bouma_options *o)
 {
     uint64_t same[] = {
@@ -104,11 +105,11 @@ static uint64_t hash_of(const char *path, bouma_io_mode mode,
     return bm_hash64(path, strlen(path), h);
 }
 
-int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
-                  const char *path, bouma_io_mode mode,
+int bm_plain_open(struct bouma_file **out, struct bm_comm *comm,
+                  const char *path, bouma_file_mode mode,
                   const bouma_options *options, const struct bm_error *error)
 {
-    struct bouma_io_file *f = bm_new(comm->a, 1, sizeof(*f));
+    struct bouma_file *f = bm_new(comm->a, 1, sizeof(*f));
     struct bm_error none = {0};
     int rc = error->status;
     uint64_t hash = 0;
@@ -175,7 +176,7 @@ static void forget_declared(struct bm_declared *declared,
 }
 
 /* If there is to be one. A failure is no more than a message. */
-static void end_trace(struct bouma_io_file *f)
+static void end_trace(struct bouma_file *f)
 {
     struct bm_error why = {0};
 
@@ -183,7 +184,7 @@ static void end_trace(struct bouma_io_file *f)
         bm_fail(&f->error, BOUMA_OK, "%s", why.text);
 }
 
-void bm_plain_free(struct bouma_io_file *f)
+void bm_plain_free(struct bouma_file *f)
 {
     struct bm_error ignored = {0};
     const bouma_allocator *a;
@@ -204,11 +205,11 @@ void bm_plain_free(struct bouma_io_file *f)
     bm_drop(a, f);
 }
 
-int bm_plain_close(struct bouma_io_file *f)
+int bm_plain_close(struct bouma_file *f)
 {
     int rc = BOUMA_OK, closed;
 
-    if (f->written && f->options.durability == BOUMA_DURABLE) {
+    if (f->written && f->options.durability == BOUMA_DURABILITY_DURABLE) {
         if (f->file.store)
             rc = bm_file_sync(&f->file, &f->error);
         if (!rc && f->comm->rank == f->group.first_rank)
@@ -238,7 +239,7 @@ static int64_t count_writers(const struct bm_file_group *group,
 
 /* What each block of consecutive ranks has; block_of[rank], -1: not of this
  * file. */
-static int gather_blocks(struct bm_gathering *g, const struct bouma_io_file *f,
+static int gather_blocks(struct bm_gathering *g, const struct bouma_file *f,
                          const struct bm_segment *segments, size_t count,
                          const int *block_of)
 {
@@ -273,7 +274,7 @@ static int gather_blocks(struct bm_gathering *g, const struct bouma_io_file *f,
 
 /* The first rank of a block, or the block's number; or by who has how much of
  * it. */
-static int place_writers(struct bouma_io_file *f, int *writer, bouma_tier *tier,
+static int place_writers(struct bouma_file *f, int *writer, bouma_tier *tier,
                          const struct bm_segment *segments, size_t count,
                          const int *block_of)
 {
@@ -303,7 +304,7 @@ static int place_writers(struct bouma_io_file *f, int *writer, bouma_tier *tier,
 }
 
 /* Who gathers what each rank has. */
-static int choose_gatherers(struct bouma_io_file *f, int *gatherer,
+static int choose_gatherers(struct bouma_file *f, int *gatherer,
                             const struct bm_segment *segments, size_t count)
 {
     size_t ranks = (size_t)f->comm->size;
@@ -351,7 +352,7 @@ static uint64_t choose_cell(const struct bm_io_environment *env,
 }
 
 /* The segments of the ranks of this file. */
-static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
+static int make_domain(struct bouma_file *f, const struct bm_buffer *all,
                        const size_t *sizes)
 {
     struct bm_cursor c = bm_cursor_of(all->data, all->size);
@@ -390,7 +391,7 @@ static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
 }
 
 /* What the plan of this rank's file says of the report. */
-static void begin_report(bouma_io_report *report,
+static void begin_report(bouma_file_report *report,
                          const struct bm_declared *declared, int ranks)
 {
     const struct bm_domain *d = &declared->domain;
@@ -412,9 +413,9 @@ static void begin_report(bouma_io_report *report,
 enum { SHARED = 4 }; /* numbers of a report */
 
 /* The reports of all files as one. numbers[files][SHARED] are zero. */
-static int share_report(struct bouma_io_file *f, uint64_t *numbers)
+static int share_report(struct bouma_file *f, uint64_t *numbers)
 {
-    bouma_io_report *r = &f->report;
+    bouma_file_report *r = &f->report;
     size_t files = (size_t)file_count(&f->options, f->comm);
     uint64_t *mine = numbers + SHARED * (size_t)f->group.number;
     int rc = BOUMA_OK;
@@ -466,7 +467,7 @@ static int list_segments(struct bm_declared *declared, struct bm_buffer *out,
 
 /* Plan what all ranks have declared; those that write open the file.
  * Collective. */
-static int plan_segments(struct bouma_io_file *f, const struct bm_buffer *all,
+static int plan_segments(struct bouma_file *f, const struct bm_buffer *all,
                          const size_t *sizes)
 {
     int rc = make_domain(f, all, sizes), rank = f->comm->rank;
@@ -485,7 +486,7 @@ static int plan_segments(struct bouma_io_file *f, const struct bm_buffer *all,
     return bm_comm_agree(f->comm, rc, &f->error);
 }
 
-int bm_plain_declare(struct bouma_io_file *f, size_t variables,
+int bm_plain_declare(struct bouma_file *f, size_t variables,
                      const uint64_t *count, const uint64_t *size,
                      const uint64_t *offset, int rc)
 {

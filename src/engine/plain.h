@@ -37,12 +37,12 @@ struct bm_plain_call {
     size_t source_count;
 };
 
-struct bouma_io_file {
+struct bouma_file {
     struct bm_error error;
     const bouma_allocator *a;
     bouma_options options; /* complete */
     struct bm_comm *comm;
-    bouma_io_mode mode;
+    bouma_file_mode mode;
     struct bm_store store; /* of the file's directory */
     struct bm_file file;   /* open, if this rank has anything to do with it */
     char *name;            /* of the group's file, in the directory */
@@ -51,23 +51,22 @@ struct bouma_io_file {
     struct bm_engine engine;
     struct bm_declared declared;
     struct bm_plain_call call;
-    bouma_io_report report;
+    bouma_file_report report;
 };
 
 /* Takes 'comm' over, also on failure. *out is there unless there was no memory
  * even for that. 'error' is what this rank has found wrong. Collective. */
-int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
-                  const char *path, bouma_io_mode mode,
+int bm_plain_open(struct bouma_file **out, struct bm_comm *comm,
+                  const char *path, bouma_file_mode mode,
                   const bouma_options *options, const struct bm_error *error);
-void bm_plain_free(struct bouma_io_file *f);
+void bm_plain_free(struct bouma_file *f);
 
 /* The rest is collective, too; 'rc' is what this rank has found wrong, and told
  * in f->error. */
-int bm_plain_declare(struct bouma_io_file *f, size_t variables,
+int bm_plain_declare(struct bouma_file *f, size_t variables,
                      const uint64_t *count, const uint64_t *size,
                      const uint64_t *offset, int rc);
-int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
-                  int rc);
-int bm_plain_close(struct bouma_io_file *f);
+int bm_plain_move(struct bouma_file *f, void *const *data, int reading, int rc);
+int bm_plain_close(struct bouma_file *f);
 
 #endif

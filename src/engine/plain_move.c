@@ -7,7 +7,7 @@
 /* ---- flows -------------------------------------------------------------- */
 
 struct gathering {
-    struct bouma_io_file *f;
+    struct bouma_file *f;
     struct bm_flow_builder flows;
 };
 
@@ -15,7 +15,7 @@ struct gathering {
 static int add_piece(void *context, const struct bm_domain_stretch *s)
 {
     struct gathering *g = context;
-    struct bouma_io_file *f = g->f;
+    struct bouma_file *f = g->f;
     const struct bm_segment *segment = &f->declared.domain.segments[s->segment];
     struct bm_piece piece = {segment->rank, s->at, s->bytes, 0};
 
@@ -37,7 +37,7 @@ static int add_piece(void *context, const struct bm_domain_stretch *s)
 /* Each cell is a round; segments lie in them, and may overlap. */
 static int make_flows(struct gathering *g)
 {
-    struct bouma_io_file *f = g->f;
+    struct bouma_file *f = g->f;
     const struct bm_domain *d = &f->declared.domain;
     int rc = bm_flow_builder_init(&g->flows, f->comm);
 
@@ -57,7 +57,7 @@ static int make_flows(struct gathering *g)
 
 static uint8_t *bytes_of(void *context, size_t tag)
 {
-    struct bouma_io_file *f = context;
+    struct bouma_file *f = context;
 
     return (uint8_t *)f->call.data[f->call.sources[tag].variable] +
            f->call.sources[tag].from;
@@ -68,7 +68,7 @@ static uint8_t *bytes_of(void *context, size_t tag)
 static int keep(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
                 struct bm_error *error, int reading)
 {
-    struct bouma_io_file *f = context;
+    struct bouma_file *f = context;
     int rc = BOUMA_OK;
 
     while (bytes && !rc) {
@@ -101,7 +101,7 @@ static int load(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
 
 static void tell_progress(void *context, size_t done, size_t rounds)
 {
-    struct bouma_io_file *f = context;
+    struct bouma_file *f = context;
 
     if (f->comm->rank == 0)
         f->options.progress(f->options.progress_user,
@@ -111,7 +111,7 @@ static void tell_progress(void *context, size_t done, size_t rounds)
 
 /* A pipe for what is declared. A file is mostly written once, and then to make
  * windows takes longer than they save, whatever a machine file says. */
-static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
+static int make_pipe(struct bouma_file *f, struct bm_pipe **out, int reading)
 {
     struct bm_pipe_options o = {
         .reading = reading,
@@ -140,7 +140,7 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
 
 /* The one that writes the first byte has room made for all, unless there are
  * wide holes in the file. */
-static int reserve(struct bouma_io_file *f)
+static int reserve(struct bouma_file *f)
 {
     const struct bm_domain *d = &f->declared.domain;
     const struct bm_covered *last;
@@ -155,8 +155,7 @@ static int reserve(struct bouma_io_file *f)
     return bm_file_reserve(&f->file, end, &f->error);
 }
 
-int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
-                  int rc)
+int bm_plain_move(struct bouma_file *f, void *const *data, int reading, int rc)
 {
     struct bm_pipe *pipe = NULL;
     double begun = bm_clock();

@@ -62,7 +62,8 @@ static enum found look(const struct bm_trace_file *f, const char *name)
     char there[HEAD_SIZE];
     size_t done = 0;
     void *file;
-    int code = f->io->open(f->io->user, f->root, &file, name, BOUMA_OPEN_READ);
+    int code =
+        f->io->open(f->io->user, f->root, &file, name, BOUMA_OPEN_MODE_READ);
 
     if (code)
         return code == ENOENT ? NOTHING : code == EISDIR ? DIRECTORY : NO_TRACE;
@@ -162,7 +163,7 @@ static int create(struct bm_trace_file *f, struct bm_error *error)
     for (int i = 1; i <= MOST && code == EEXIST; i++) {
         snprintf(f->part, sizeof(f->part), "%s.%d.part", name_of(f), i);
         code = f->io->open(f->io->user, f->root, &f->file, f->part,
-                           BOUMA_OPEN_CREATE);
+                           BOUMA_OPEN_MODE_CREATE);
     }
     if (code) {
         f->file = NULL;

@@ -171,7 +171,7 @@ static int decode_one(struct bouma_attributes *attributes, struct bm_cursor *c)
 
     if (no_memory) {
         rc = BOUMA_ENOMEM;
-    } else if (!c->failed && type > BOUMA_STRING) {
+    } else if (!c->failed && type > BOUMA_TYPE_STRING) {
         rc = BOUMA_EVERSION;
     } else if (!c->failed && size && name && !bm_name_check(name) &&
                count * size <= BM_MAX_ATTRIBUTE &&

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "bouma_lists.h"
 #include "codec/clones.h"
 
 #define LAST (BM_BINS - 1)
@@ -13,7 +14,7 @@ __extension__ typedef unsigned __int128 twice_as_wide;
 
 static int is_signed(bouma_type type)
 {
-    return type >= BOUMA_I8 && type <= BOUMA_I64;
+    return type >= BOUMA_TYPE_I8 && type <= BOUMA_TYPE_I64;
 }
 
 static int is_finite(double v)
@@ -38,8 +39,8 @@ static int less(bouma_type type, bouma_scalar a, bouma_scalar b)
 
 static double float_at(bouma_type type, const void *values, size_t i)
 {
-    return type == BOUMA_F32 ? (double)((const float *)values)[i]
-                             : ((const double *)values)[i];
+    return type == BOUMA_TYPE_F32 ? (double)((const float *)values)[i]
+                                  : ((const double *)values)[i];
 }
 
 /* The range without infinities. */
@@ -198,7 +199,7 @@ uint32_t bm_bins_map(const struct bm_bins *b, const void *values, size_t count)
         return map_##ctype(b, values, count);
         BOUMA_TYPE_LIST(MAP)
 #undef MAP
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
     return 0;

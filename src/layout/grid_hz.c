@@ -42,11 +42,11 @@ static const char *check_spec(const bouma_grid_spec *spec)
     if (spec->hz_blocks_per_file < 0)
         return "has a negative hz_blocks_per_file";
     if (spec->hz_order && !bouma_hz_order_name(spec->hz_order))
-        return "has an hz_order that is neither BOUMA_HZ_ROWS nor "
-               "BOUMA_HZ_CURVE";
+        return "has an hz_order that is neither BOUMA_HZ_ORDER_ROWS nor "
+               "BOUMA_HZ_ORDER_CURVE";
     if (spec->hz_index && !bouma_hz_index_name(spec->hz_index))
-        return "has an hz_index that is neither BOUMA_HZ_GLOBAL nor "
-               "BOUMA_HZ_LOCAL";
+        return "has an hz_index that is neither BOUMA_HZ_INDEX_GLOBAL nor "
+               "BOUMA_HZ_INDEX_LOCAL";
     /* A tile would be transformed for its partition, and again for blocks that
      * several have samples in. */
     if (spec->hz_wavelet && spec->hz_partitions > 1)
@@ -103,7 +103,7 @@ static int count_files(struct bm_object *o, int64_t most)
 static int64_t most_files(const bouma_grid_spec *spec, const struct bm_hz *hz,
                           int bits, int64_t blocks)
 {
-    return spec->hz_index == BOUMA_HZ_LOCAL
+    return spec->hz_index == BOUMA_HZ_INDEX_LOCAL
                ? bm_hz_local_most_files(hz, bits, blocks,
                                         bm_grid_hz_partition_bits(spec))
                : bm_hz_blocks_most_files(hz, bits, blocks);
@@ -127,8 +127,8 @@ static int make_blocks(struct bm_object *o, const struct bm_hz *hz,
                        o->name, bits, hz->bits);
     own->idx = spec->idx;
     own->order = spec->hz_order ? spec->hz_order
-                 : spec->idx    ? BOUMA_HZ_CURVE
-                                : BOUMA_HZ_ROWS;
+                 : spec->idx    ? BOUMA_HZ_ORDER_CURVE
+                                : BOUMA_HZ_ORDER_ROWS;
     rc = bm_grid_hz_check_partitions(o, spec, hz, bits);
     if (!rc)
         rc = count_files(o, most_files(spec, hz, bits, blocks));
@@ -221,7 +221,7 @@ static void decode_partitions(bouma_grid_spec *spec, struct bm_cursor *c)
 
     c->failed |= bits < 1 || bits > BM_HZ_MAX_PARTITION_BITS;
     spec->hz_partitions = c->failed ? 0 : 1 << bits;
-    spec->hz_index = BOUMA_HZ_LOCAL;
+    spec->hz_index = BOUMA_HZ_INDEX_LOCAL;
 }
 
 /* Bytes say what a caller could have said, and go through the same checks; of
@@ -309,7 +309,8 @@ static void storage_text(char *text, size_t bytes, const struct bm_object *o)
         template, own->blocks.block_bits,
         (long long)own->blocks.blocks_per_file, bouma_hz_order_name(own->order),
         o->levels, own->local ? 1LL << own->local->bits : 1LL,
-        bouma_hz_index_name(own->local ? BOUMA_HZ_LOCAL : BOUMA_HZ_GLOBAL),
+        bouma_hz_index_name(own->local ? BOUMA_HZ_INDEX_LOCAL
+                                       : BOUMA_HZ_INDEX_GLOBAL),
         wavelet, own->idx ? ", idx" : "");
 }
 
@@ -344,7 +345,7 @@ static void info(const struct bm_object *o, bouma_grid_info *out)
     out->hz_blocks_per_file = (int)own->blocks.blocks_per_file;
     out->hz_order = own->order;
     out->hz_partitions = 1 << (own->local ? own->local->bits : 0);
-    out->hz_index = own->local ? BOUMA_HZ_LOCAL : BOUMA_HZ_GLOBAL;
+    out->hz_index = own->local ? BOUMA_HZ_INDEX_LOCAL : BOUMA_HZ_INDEX_GLOBAL;
     out->hz_wavelet = own->wavelet;
     out->hz_tile_bits = own->wavelet ? own->tile_bits : 0;
     out->idx = own->idx;
@@ -383,7 +384,7 @@ static uint64_t values_of(const struct bm_object *o, const struct bm_summary *s,
 
     (void)s;
     /* Along the curve, blocks are filled up. */
-    values[0] = own->order == BOUMA_HZ_CURVE
+    values[0] = own->order == BOUMA_HZ_ORDER_CURVE
                     ? (uint64_t)1 << bm_grid_hz_inside(own, key).bits
                     : samples;
     return samples;

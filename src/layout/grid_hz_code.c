@@ -55,7 +55,7 @@ static int make_rows(struct chunk *c, struct bm_coder *coder)
 /* Whether it is stored along the curve. */
 static int is_curved(const struct chunk *c)
 {
-    return bm_grid_hz_of(c->variable->object)->order == BOUMA_HZ_CURVE &&
+    return bm_grid_hz_of(c->variable->object)->order == BOUMA_HZ_ORDER_CURVE &&
            !c->codec->encode_field;
 }
 
@@ -65,8 +65,8 @@ static struct bm_field field_of(const struct chunk *c)
 
     /* Coefficients are integers of the same size. */
     bouma_type type = !bm_grid_hz_of(v->object)->wavelet ? v->type
-                      : c->size == 4                     ? BOUMA_I32
-                      : c->size == 8                     ? BOUMA_I64
+                      : c->size == 4                     ? BOUMA_TYPE_I32
+                      : c->size == 8                     ? BOUMA_TYPE_I64
                                                          : v->type;
 
     return (struct bm_field){.codec = c->codec,

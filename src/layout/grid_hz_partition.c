@@ -21,7 +21,7 @@ int bm_grid_hz_check_partitions(const struct bm_object *o,
                        "grid \"%s\" has %d partitions; 'hz_partitions' must "
                        "be a power of two",
                        o->name, n);
-    if (spec->hz_index == BOUMA_HZ_LOCAL && !bits)
+    if (spec->hz_index == BOUMA_HZ_INDEX_LOCAL && !bits)
         return bm_fail(error, BOUMA_EINVAL,
                        "grid \"%s\" has no partitions that could have an "
                        "index each; set 'hz_partitions'",
@@ -49,7 +49,7 @@ int bm_grid_hz_partition(struct bm_object *o, const bouma_grid_spec *spec)
     int rc = BOUMA_ENOMEM;
 
     own->blocks.partition_bits = bm_grid_hz_partition_bits(spec);
-    if (spec->hz_index != BOUMA_HZ_LOCAL)
+    if (spec->hz_index != BOUMA_HZ_INDEX_LOCAL)
         return BOUMA_OK;
     own->local = bm_new(o->a, 1, sizeof(*own->local));
     if (own->local)

@@ -28,11 +28,13 @@ const char *bm_grid_idx_check(const char *name, const bouma_grid_spec *spec)
         return NULL;
     if (spec->ndims < 2)
         return "has one axis, and IDX has 2 or 3; leave 'idx' out";
-    if (spec->hz_order == BOUMA_HZ_ROWS)
-        return "has BOUMA_HZ_ROWS, but the blocks of IDX are in the order of "
+    if (spec->hz_order == BOUMA_HZ_ORDER_ROWS)
+        return "has BOUMA_HZ_ORDER_ROWS, but the blocks of IDX are in the "
+               "order of "
                "the curve; leave 'hz_order' or 'idx' out";
-    if (spec->hz_index == BOUMA_HZ_LOCAL)
-        return "has BOUMA_HZ_LOCAL, but IDX has one index of the whole grid; "
+    if (spec->hz_index == BOUMA_HZ_INDEX_LOCAL)
+        return "has BOUMA_HZ_INDEX_LOCAL, but IDX has one index of the whole "
+               "grid; "
                "leave 'hz_index' or 'idx' out";
     if (spec->hz_wavelet)
         return "has wavelet coefficients, which IDX does not know; leave "

@@ -308,7 +308,7 @@ double bm_variable_slack(const struct bouma_variable *v,
     if (!v->nominal)
         return v->bound;
     return v->bound * 27 * v->object->levels +
-           largest * (v->type == BOUMA_F32 ? 0x1p-15 : 0x1p-44);
+           largest * (v->type == BOUMA_TYPE_F32 ? 0x1p-15 : 0x1p-44);
 }
 
 int bm_loss_decode(struct bm_loss *loss, struct bm_cursor *c)

@@ -93,10 +93,11 @@ int bm_idx_file_name(char out[BM_IDX_FILE_BYTES], int number_bits,
 static const char *type_name(bouma_type type)
 {
     static const char *const names[] = {
-        [BOUMA_I8] = "int8",    [BOUMA_I16] = "int16",  [BOUMA_I32] = "int32",
-        [BOUMA_I64] = "int64",  [BOUMA_U8] = "uint8",   [BOUMA_U16] = "uint16",
-        [BOUMA_U32] = "uint32", [BOUMA_U64] = "uint64", [BOUMA_F32] = "float32",
-        [BOUMA_F64] = "float64"};
+        [BOUMA_TYPE_I8] = "int8",     [BOUMA_TYPE_I16] = "int16",
+        [BOUMA_TYPE_I32] = "int32",   [BOUMA_TYPE_I64] = "int64",
+        [BOUMA_TYPE_U8] = "uint8",    [BOUMA_TYPE_U16] = "uint16",
+        [BOUMA_TYPE_U32] = "uint32",  [BOUMA_TYPE_U64] = "uint64",
+        [BOUMA_TYPE_F32] = "float32", [BOUMA_TYPE_F64] = "float64"};
 
     return names[type];
 }

@@ -91,7 +91,8 @@ static const char *check_variable(const struct bm_object *o,
 {
     (void)o;
     (void)components;
-    return spec->tolerance_kind != BOUMA_ABSOLUTE && spec->tolerance > 0
+    return spec->tolerance_kind != BOUMA_TOLERANCE_ABSOLUTE &&
+                   spec->tolerance > 0
                ? "has a relative tolerance; particles take an absolute one only"
                : NULL;
 }
@@ -125,7 +126,8 @@ int bm_schema_add_particles(struct bm_schema *schema,
                             const bouma_particles_spec *spec)
 {
     bouma_variable_spec position = {.size = sizeof(position),
-                                    .type = spec->type ? spec->type : BOUMA_F32,
+                                    .type = spec->type ? spec->type
+                                                       : BOUMA_TYPE_F32,
                                     .components = spec->ndims,
                                     .codec = spec->codec,
                                     .codec_level = spec->codec_level,

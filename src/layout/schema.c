@@ -398,7 +398,7 @@ static const char *check_fields(char *text, size_t room,
     if (!bm_type_valid((int)spec->type))
         snprintf(text, room,
                  "has the type %d, which is none; such as "
-                 "BOUMA_F32 or BOUMA_F64 are",
+                 "BOUMA_TYPE_F32 or BOUMA_TYPE_F64 are",
                  (int)spec->type);
     else if (spec->unit && strlen(spec->unit) > BM_MAX_NAME)
         return "has a unit of more than 255 bytes";
@@ -417,10 +417,10 @@ static const char *check_fields(char *text, size_t room,
         bm_format(text, room,
                   "has a tolerance of %g; it must be finite and not negative",
                   spec->tolerance);
-    else if (spec->tolerance_kind != BOUMA_ABSOLUTE &&
-             spec->tolerance_kind != BOUMA_RELATIVE)
-        return "has a tolerance that is neither BOUMA_ABSOLUTE nor "
-               "BOUMA_RELATIVE";
+    else if (spec->tolerance_kind != BOUMA_TOLERANCE_ABSOLUTE &&
+             spec->tolerance_kind != BOUMA_TOLERANCE_RELATIVE)
+        return "has a tolerance that is neither BOUMA_TOLERANCE_ABSOLUTE nor "
+               "BOUMA_TOLERANCE_RELATIVE";
     else
         return NULL;
     return text;
@@ -504,7 +504,7 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;
     v->nominal = spec->nominal;
-    v->bound = v->tolerance_kind == BOUMA_ABSOLUTE ? v->tolerance : 0;
+    v->bound = v->tolerance_kind == BOUMA_TOLERANCE_ABSOLUTE ? v->tolerance : 0;
     v->name = bm_copy_text(schema->a, name);
     v->unit = bm_copy_text(schema->a, spec->unit);
     v->in_step.ranges =
@@ -586,7 +586,7 @@ static int check_known(const struct bm_object *g, const char *name,
     const char *what = NULL;
     int number = 0;
 
-    if ((int)spec->type > (int)BOUMA_F64) {
+    if ((int)spec->type > (int)BOUMA_TYPE_F64) {
         what = "type";
         number = (int)spec->type;
     } else if (!takes_codec(g->layout, (int)spec->codec) ||

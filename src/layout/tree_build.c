@@ -159,7 +159,7 @@ static int bound_part(void *context, size_t part, size_t worker)
     }
     for (size_t i = part_begin(b, part); i < end; i += n) {
         n = end - i < BLOCK ? end - i : BLOCK;
-        if (b->t->type == BOUMA_F32)
+        if (b->t->type == BOUMA_TYPE_F32)
             widen_f32(out, b->positions, i, n);
         else
             widen_f64(out, b->positions, i, n);
@@ -176,7 +176,7 @@ static int key_part(void *context, size_t part, size_t worker)
     (void)worker;
     for (size_t i = part_begin(b, part); i < end; i += n) {
         n = end - i < BLOCK ? end - i : BLOCK;
-        if (b->t->type == BOUMA_F32)
+        if (b->t->type == BOUMA_TYPE_F32)
             find_cells_f32(b->cell_of + i, counts, b->grid, b->positions, i, n);
         else
             find_cells_f64(b->cell_of + i, counts, b->grid, b->positions, i, n);
@@ -193,7 +193,7 @@ static int scatter_part(void *context, size_t part, size_t worker)
     (void)worker;
     for (size_t i = part_begin(b, part); i < end; i += n) {
         n = end - i < BLOCK ? end - i : BLOCK;
-        if (b->t->type == BOUMA_F32)
+        if (b->t->type == BOUMA_TYPE_F32)
             to_buckets_f32(b->items, b->lower, next, b->grid, b->cell_of + i,
                            b->positions, i, n);
         else
@@ -305,7 +305,7 @@ static int make_grid(struct build *b)
     }
     while (bits < MOST_BITS && (double)t->count / t->leaf >= 3.0 * (1 << bits))
         bits++;
-    if (t->type == BOUMA_F32) {
+    if (t->type == BOUMA_TYPE_F32) {
         measure_f32(g, extent, t->low, t->high);
         sample_f32(counts, g, b->positions);
     } else {
@@ -381,7 +381,7 @@ static void finish_cell(struct build *b, struct cell *c, struct treelet *let)
     let->nodes = b->arena + c->nodes;
     let->spare = many(n, let->leaf) ? 2 * (n / let->leaf) : 0;
     let->count = 0;
-    if (b->t->type == BOUMA_F32) {
+    if (b->t->type == BOUMA_TYPE_F32) {
         bound_f32(&single, (const struct item_f32 *)items, n);
         for (int axis = 0; axis < 3; axis++)
             c->low[axis] = (double)single.low[axis];
@@ -420,7 +420,7 @@ static int finish_bucket(void *context, size_t bucket, size_t worker)
     for (uint32_t i = first; i < last; i++)
         next[b->cells[i].key & (b->grid->lower - 1)] =
             b->cells[i].begin - begin;
-    if (b->t->type == BOUMA_F32)
+    if (b->t->type == BOUMA_TYPE_F32)
         to_cells_f32(scratch, items, next, b->lower + begin, n);
     else
         to_cells_f64(scratch, items, next, b->lower + begin, n);
@@ -584,14 +584,14 @@ int bm_tree_build(struct bm_tree *t, uint32_t *order,
     t->ndims = positions->ndims;
     t->type = positions->type;
     t->leaf = leaf;
-    b.item = t->type == BOUMA_F32 ? sizeof(struct item_f32)
-                                  : sizeof(struct item_f64);
+    b.item = t->type == BOUMA_TYPE_F32 ? sizeof(struct item_f32)
+                                       : sizeof(struct item_f64);
     b.bounds = bm_new(t->a, b.parts, sizeof(*b.bounds));
     if (b.bounds)
         rc = sort_cells(&b);
     if (!rc && t->count)
         rc = split_cells(&b);
-    if (!rc && t->type == BOUMA_F32)
+    if (!rc && t->type == BOUMA_TYPE_F32)
         list_f32(order + t->count, (struct item_f32 *)b.items + t->count,
                  positions->count - t->count);
     else if (!rc)

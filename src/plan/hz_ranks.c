@@ -27,11 +27,11 @@ static int prefix_of(struct bm_hz *hz, const int64_t grid[3],
 {
     int rc = BOUMA_OK;
 
-    if (order == BOUMA_RANKS_MORTON)
+    if (order == BOUMA_RANK_ORDER_MORTON)
         return bm_hz_from_shape(hz, grid, BM_HZ_LONGEST);
     memset(hz, 0, sizeof(*hz));
     for (int i = 0; i < 3 && !rc; i++) {
-        int axis = order == BOUMA_RANKS_ROW_MAJOR ? i : 2 - i;
+        int axis = order == BOUMA_RANK_ORDER_ROW_MAJOR ? i : 2 - i;
 
         rc = append(hz, axis, bm_bits_length((uint64_t)grid[axis] - 1));
     }
@@ -45,7 +45,7 @@ int bm_hz_ranks_init(struct bm_hz_ranks *r, const int64_t shape[3],
     int64_t count = 1;
 
     memset(r, 0, sizeof(*r));
-    r->order = order ? order : BOUMA_RANKS_ROW_MAJOR;
+    r->order = order ? order : BOUMA_RANK_ORDER_ROW_MAJOR;
     for (int d = 0; d < 3; d++) {
         if (shape[d] < 1 || grid[d] < 1 || grid[d] > INT_MAX / count)
             return BOUMA_EINVAL;
@@ -202,9 +202,9 @@ int bm_hz_ranks_at(const struct bm_hz_ranks *r, const int64_t cell[3])
 {
     const int64_t *n = r->grid;
 
-    if (r->order == BOUMA_RANKS_ROW_MAJOR)
+    if (r->order == BOUMA_RANK_ORDER_ROW_MAJOR)
         return (int)((cell[0] * n[1] + cell[1]) * n[2] + cell[2]);
-    if (r->order == BOUMA_RANKS_COLUMN_MAJOR)
+    if (r->order == BOUMA_RANK_ORDER_COLUMN_MAJOR)
         return (int)((cell[2] * n[1] + cell[1]) * n[0] + cell[0]);
     return r->whole ? (int)bm_hz_z_of(&r->prefix, cell) : count_before(r, cell);
 }
@@ -231,10 +231,10 @@ static void find_cell(const struct bm_hz_ranks *r, int rank, int64_t cell[3])
 
 void bm_hz_ranks_cell(const struct bm_hz_ranks *r, int rank, int64_t cell[3])
 {
-    int fast = r->order == BOUMA_RANKS_COLUMN_MAJOR ? 0 : 2;
+    int fast = r->order == BOUMA_RANK_ORDER_COLUMN_MAJOR ? 0 : 2;
     int slow = 2 - fast;
 
-    if (r->order == BOUMA_RANKS_MORTON) {
+    if (r->order == BOUMA_RANK_ORDER_MORTON) {
         if (r->whole)
             bm_hz_index_of(&r->prefix, (uint64_t)rank, cell);
         else

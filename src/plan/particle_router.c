@@ -16,7 +16,7 @@ static double coordinate(const struct bm_positions *p, int axis, size_t i)
     double d;
     float f;
 
-    if (p->type == BOUMA_F64) {
+    if (p->type == BOUMA_TYPE_F64) {
         memcpy(&d, at, sizeof(d));
         return d;
     }

@@ -28,10 +28,10 @@ static void load_axis(struct bm_position_block *b, const struct bm_positions *p,
         (const uint8_t *)p->axis[axis] + (int64_t)b->first * stride;
     double *at = b->at[axis];
 
-    if (p->type == BOUMA_F32 && stride == sizeof(float))
+    if (p->type == BOUMA_TYPE_F32 && stride == sizeof(float))
         for (size_t i = 0; i < b->count; i++)
             at[i] = load_f32(base + i * sizeof(float));
-    else if (p->type == BOUMA_F32)
+    else if (p->type == BOUMA_TYPE_F32)
         for (size_t i = 0; i < b->count; i++)
             at[i] = load_f32(base + (int64_t)i * stride);
     else

@@ -34,10 +34,11 @@ KEEP(f64, double, f)
 
 static uint32_t (*const keepers[])(const void *data, uint16_t *list, uint32_t n,
                                    bouma_scalar low, bouma_scalar high) = {
-    [BOUMA_I8] = keep_i8,   [BOUMA_I16] = keep_i16, [BOUMA_I32] = keep_i32,
-    [BOUMA_I64] = keep_i64, [BOUMA_U8] = keep_u8,   [BOUMA_U16] = keep_u16,
-    [BOUMA_U32] = keep_u32, [BOUMA_U64] = keep_u64, [BOUMA_F32] = keep_f32,
-    [BOUMA_F64] = keep_f64};
+    [BOUMA_TYPE_I8] = keep_i8,   [BOUMA_TYPE_I16] = keep_i16,
+    [BOUMA_TYPE_I32] = keep_i32, [BOUMA_TYPE_I64] = keep_i64,
+    [BOUMA_TYPE_U8] = keep_u8,   [BOUMA_TYPE_U16] = keep_u16,
+    [BOUMA_TYPE_U32] = keep_u32, [BOUMA_TYPE_U64] = keep_u64,
+    [BOUMA_TYPE_F32] = keep_f32, [BOUMA_TYPE_F64] = keep_f64};
 
 /* What the runs have of a chunk: all of it, wholly inside the box or not; or
  * some slots. */

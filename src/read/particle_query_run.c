@@ -46,8 +46,8 @@ static int is_empty(bouma_type type, bouma_scalar low, bouma_scalar high)
 {
     if (bm_type_is_float(type))
         return !(low.f <= high.f);
-    return type >= BOUMA_U8 && type <= BOUMA_U64 ? low.u > high.u
-                                                 : low.i > high.i;
+    return type >= BOUMA_TYPE_U8 && type <= BOUMA_TYPE_U64 ? low.u > high.u
+                                                           : low.i > high.i;
 }
 
 /* Positions must be from low to high along an axis. */

@@ -335,7 +335,7 @@ static int open_source(struct bouma_step *step, size_t i,
     bm_name_subfile(name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
     snprintf(full, sizeof(full), "%s/%s", store->path, name);
-    rc = bm_file_open(&s->file, store, name, BOUMA_OPEN_READ, &again);
+    rc = bm_file_open(&s->file, store, name, BOUMA_OPEN_MODE_READ, &again);
     if (rc == BOUMA_ENOTFOUND) {
         rc = bm_step_is_current(step, store, error);
         return rc ? rc

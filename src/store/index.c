@@ -284,7 +284,7 @@ static int append(struct bm_store *s, const uint8_t id[16],
     uint64_t bytes = 0;
     int rc, closed;
 
-    rc = bm_file_open(&f, s, BM_NAME_INDEX, BOUMA_OPEN_APPEND, error);
+    rc = bm_file_open(&f, s, BM_NAME_INDEX, BOUMA_OPEN_MODE_APPEND, error);
     if (rc)
         return rc;
     bm_buffer_init(&b, s->a);

@@ -326,9 +326,9 @@ static int memory_open(void *user, void *root, void **out, const char *name,
 
     if (code == ENOMEM)
         return code;
-    if (mode == BOUMA_OPEN_CREATE && node)
+    if (mode == BOUMA_OPEN_MODE_CREATE && node)
         return EEXIST;
-    if ((mode == BOUMA_OPEN_READ || mode == BOUMA_OPEN_VIEW) && !node)
+    if ((mode == BOUMA_OPEN_MODE_READ || mode == BOUMA_OPEN_MODE_VIEW) && !node)
         return ENOENT;
     if (node && node->is_dir)
         return EISDIR;
@@ -347,8 +347,8 @@ static int memory_open(void *user, void *root, void **out, const char *name,
         }
     }
     file->node = node;
-    file->append = mode == BOUMA_OPEN_APPEND;
-    if (mode == BOUMA_OPEN_EMPTY)
+    file->append = mode == BOUMA_OPEN_MODE_APPEND;
+    if (mode == BOUMA_OPEN_MODE_EMPTY)
         node->size = 0;
     *out = file;
     return 0;

@@ -287,12 +287,12 @@ static int posix_open(void *user, void *root, void **file, const char *name,
                       bouma_open_mode mode)
 {
     static const int flags[] = {
-        [BOUMA_OPEN_READ] = O_RDONLY | O_NONBLOCK | O_NOFOLLOW,
-        [BOUMA_OPEN_CREATE] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-        [BOUMA_OPEN_APPEND] = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
-        [BOUMA_OPEN_UPDATE] = O_RDWR | O_CREAT | O_NONBLOCK,
-        [BOUMA_OPEN_EMPTY] = O_RDWR | O_CREAT | O_NONBLOCK | O_TRUNC,
-        [BOUMA_OPEN_VIEW] = O_RDONLY | O_NONBLOCK,
+        [BOUMA_OPEN_MODE_READ] = O_RDONLY | O_NONBLOCK | O_NOFOLLOW,
+        [BOUMA_OPEN_MODE_CREATE] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+        [BOUMA_OPEN_MODE_APPEND] = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
+        [BOUMA_OPEN_MODE_UPDATE] = O_RDWR | O_CREAT | O_NONBLOCK,
+        [BOUMA_OPEN_MODE_EMPTY] = O_RDWR | O_CREAT | O_NONBLOCK | O_TRUNC,
+        [BOUMA_OPEN_MODE_VIEW] = O_RDONLY | O_NONBLOCK,
     };
     const char *last;
     struct stat st;

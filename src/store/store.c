@@ -94,11 +94,12 @@ int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
         f->handle = NULL;
         f->store = NULL;
         status = bm_fail_io(&why, code, "%s/%s: could not be %s", s->path, name,
-                            mode == BOUMA_OPEN_READ || mode == BOUMA_OPEN_UPDATE
+                            mode == BOUMA_OPEN_MODE_READ ||
+                                    mode == BOUMA_OPEN_MODE_UPDATE
                                 ? "opened"
                                 : "created");
         /* That is no failure of the device: there is no such file. */
-        if (mode == BOUMA_OPEN_READ && is_no_file(code))
+        if (mode == BOUMA_OPEN_MODE_READ && is_no_file(code))
             status = BOUMA_EFORMAT;
         return bm_fail(error, status, "%s", why.text);
     }
@@ -222,7 +223,7 @@ int bm_store_load(struct bm_store *s, const char *name, struct bm_buffer *out,
     int rc;
 
     bm_buffer_clear(out);
-    rc = bm_file_open(&f, s, name, BOUMA_OPEN_READ, error);
+    rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, error);
     if (rc)
         return rc;
     rc = bm_file_size(&f, &bytes, error);
@@ -250,7 +251,7 @@ int bm_store_save(struct bm_store *s, const char *name, const void *data,
                   size_t bytes, int sync, struct bm_error *error)
 {
     struct bm_file f;
-    int rc = bm_file_open(&f, s, name, BOUMA_OPEN_CREATE, error), closed;
+    int rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_CREATE, error), closed;
 
     if (rc)
         return rc;
@@ -371,7 +372,8 @@ static int try_open(struct bm_store *s, const char *name)
     void *file = NULL;
     int code;
 
-    CALL(s, code, open(s->io->user, s->root, &file, name, BOUMA_OPEN_READ));
+    CALL(s, code,
+         open(s->io->user, s->root, &file, name, BOUMA_OPEN_MODE_READ));
 
     if (!code)
         s->io->close(s->io->user, file);

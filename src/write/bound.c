@@ -59,7 +59,7 @@ static void widen_by_put(struct extent *e, const struct bm_put *put)
                 const uint8_t *row = m->data + c * m->component_stride +
                                      z * m->stride[0] + y * m->stride[1];
 
-                if (put->variable->type == BOUMA_F32)
+                if (put->variable->type == BOUMA_TYPE_F32)
                     widen_float(e, row, m->stride[2], n[2]);
                 else
                     widen_double(e, row, m->stride[2], n[2]);
@@ -93,7 +93,7 @@ static double value_at(const struct bm_put *put, uint64_t i)
     from = m->data + (int64_t)c * m->component_stride;
     for (int d = 0; d < 3; d++)
         from += (int64_t)at[d] * m->stride[d];
-    if (put->variable->type == BOUMA_F32) {
+    if (put->variable->type == BOUMA_TYPE_F32) {
         memcpy(&f32, from, sizeof(f32));
         return f32;
     }
@@ -205,7 +205,7 @@ static double unordered(uint64_t u)
 
 static int is_relative(const struct bouma_variable *v)
 {
-    return v->tolerance > 0 && v->tolerance_kind == BOUMA_RELATIVE;
+    return v->tolerance > 0 && v->tolerance_kind == BOUMA_TOLERANCE_RELATIVE;
 }
 
 void bm_bounds_reset(struct bm_schema *schema)

@@ -508,8 +508,8 @@ int bm_particle_file_open(struct bm_particle_file *b, struct bouma_dataset *ds)
     int rc;
 
     bm_name_subfile(name, h->step, h->subfile, h->generation);
-    rc = bm_file_open(&b->subfile.file, &ds->store, name, BOUMA_OPEN_CREATE,
-                      &ds->error);
+    rc = bm_file_open(&b->subfile.file, &ds->store, name,
+                      BOUMA_OPEN_MODE_CREATE, &ds->error);
     return rc ? rc : bm_subfile_arrange(&b->subfile, ds);
 }
 

@@ -69,7 +69,7 @@ static void list_step(struct bm_write_job *job)
 
     if (ds->draining.drain)
         bm_drain_hand(ds, &job->entry, 1);
-    if (ds->options.durability != BOUMA_GROUP) {
+    if (ds->options.durability != BOUMA_DURABILITY_GROUP) {
         bm_step_list_put(&ds->found.steps, job->entry);
         return;
     }

@@ -199,8 +199,9 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
         rc = tell_bare_grid(ds);
     /* Who writes a step again must not lose both versions: that is synced in
      * any case (in a group, later). */
-    job->synced = ds->options.durability == BOUMA_DURABLE ||
-                  (ds->options.durability == BOUMA_FAST && largest[0] == 2);
+    job->synced =
+        ds->options.durability == BOUMA_DURABILITY_DURABLE ||
+        (ds->options.durability == BOUMA_DURABILITY_FAST && largest[0] == 2);
     ds->claim.attempt = (uint32_t)largest[1] + 1;
     job->entry.generation =
         (struct bm_generation){ds->claim.epoch, ds->claim.attempt};

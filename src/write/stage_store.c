@@ -60,7 +60,7 @@ static int link_file(struct bm_write_job *job, const struct bm_subfile *f,
 static int end_files(void *context, size_t only, struct bm_error *error)
 {
     struct bm_write_job *job = context;
-    int hold = job->ds->options.durability == BOUMA_GROUP;
+    int hold = job->ds->options.durability == BOUMA_DURABILITY_GROUP;
     int rc = bm_pipe_wait(job->transit.pipe, error);
 
     (void)only;

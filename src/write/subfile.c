@@ -71,7 +71,7 @@ int bm_subfile_make(struct bm_subfile *f, struct bouma_dataset *ds,
         return bm_fail(&ds->error, rc,
                        "no memory for the table of subfile %" PRIu32, number);
     bm_name_subfile(name, f->head.step, number, f->head.generation);
-    return bm_file_open(&f->file, &ds->store, name, BOUMA_OPEN_CREATE,
+    return bm_file_open(&f->file, &ds->store, name, BOUMA_OPEN_MODE_CREATE,
                         &ds->error);
 }
 

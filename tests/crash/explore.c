@@ -18,12 +18,12 @@
 #define MUTANT_REPETITIONS  12
 
 static const struct variant variants[] = {
-    {"durable", BOUMA_DURABLE, 0, 0, 3},
-    {"replace", BOUMA_DURABLE, 0, 1, 2},
-    {"fast", BOUMA_FAST, 0, 0, 3},
-    {"fast-replace", BOUMA_FAST, 0, 1, 2},
-    {"group", BOUMA_GROUP, 3, 0, 6},
-    {"group-replace", BOUMA_GROUP, 2, 1, 2},
+    {"durable", BOUMA_DURABILITY_DURABLE, 0, 0, 3},
+    {"replace", BOUMA_DURABILITY_DURABLE, 0, 1, 2},
+    {"fast", BOUMA_DURABILITY_FAST, 0, 0, 3},
+    {"fast-replace", BOUMA_DURABILITY_FAST, 0, 1, 2},
+    {"group", BOUMA_DURABILITY_GROUP, 3, 0, 6},
+    {"group-replace", BOUMA_DURABILITY_GROUP, 2, 1, 2},
 };
 static const int variant_count = (int)(sizeof(variants) / sizeof(variants[0]));
 

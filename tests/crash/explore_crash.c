@@ -45,7 +45,7 @@ static void write_step(struct world *w, bouma_dataset *ds,
         return;
     /* A damaged one is in the way, which only this mode may leave behind. */
     if (rc == BOUMA_EEXISTS && was_there &&
-        w->variant->durability == BOUMA_FAST) {
+        w->variant->durability == BOUMA_DURABILITY_FAST) {
         oracle_trying(&w->oracle, step, generation - 1);
         return;
     }
@@ -119,17 +119,17 @@ static void next_writer(struct world *w, int steps, int look, long die_at)
     bouma_dataset_free(ds);
 }
 
-/* Nothing that was committed may be damaged, but in BOUMA_FAST. */
+/* Nothing that was committed may be damaged, but in BOUMA_DURABILITY_FAST. */
 static void verify(struct world *w, const bouma_options *opts)
 {
     bouma_verify_report report;
     char message[256] = "";
-    int rc = bouma_verify(EXPLORE_PATH, BOUMA_VERIFY_FULL, opts, NULL, NULL,
-                          &report, message, sizeof(message));
+    int rc = bouma_verify(&report, EXPLORE_PATH, BOUMA_DEPTH_FULL, opts, NULL,
+                          NULL, message, sizeof(message));
 
     if (rc)
         tally_add(&w->tally->stuck, "cannot verify: %s", message);
-    else if (report.damages && w->variant->durability != BOUMA_FAST)
+    else if (report.damages && w->variant->durability != BOUMA_DURABILITY_FAST)
         tally_add(&w->tally->partial, "verify: %d damages",
                   (int)report.damages);
 }
@@ -138,7 +138,7 @@ static void repair(struct world *w, const bouma_options *opts, int apply)
 {
     bouma_repair_report report;
     char message[256] = "";
-    int rc = bouma_repair(EXPLORE_PATH, apply, opts, NULL, NULL, &report,
+    int rc = bouma_repair(&report, EXPLORE_PATH, apply, opts, NULL, NULL,
                           message, sizeof(message));
 
     if (rc)

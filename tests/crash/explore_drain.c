@@ -15,7 +15,7 @@
 #define LOCAL_COPY  LOCAL "/" EXPLORE_PATH
 
 static const struct variant variant = {.name = "drain",
-                                       .durability = BOUMA_DURABLE};
+                                       .durability = BOUMA_DURABILITY_DURABLE};
 
 struct pair {
     struct weak_fs *fs;
@@ -73,7 +73,7 @@ static void check_order(struct pair *p)
     bouma_step_info info;
 
     if (!bouma_dataset_open(&ds, EXPLORE_PATH, &opts))
-        for (int64_t i = 0; !bouma_dataset_step_get(ds, i, &info); i++)
+        for (int64_t i = 0; !bouma_dataset_step_get(&info, ds, i); i++)
             if (info.step != i)
                 tally_add(&p->tally->lost, "step %d before step %d",
                           (int)info.step, (int)i);
@@ -100,7 +100,7 @@ static void drain_later(struct pair *p, long die_at)
     int rc;
 
     weak_fs_die_at(p->fs, die_at);
-    rc = bouma_drain(LOCAL_COPY, EXPLORE_PATH, 0, &opts, NULL, message,
+    rc = bouma_drain(NULL, LOCAL_COPY, EXPLORE_PATH, 0, &opts, message,
                      sizeof(message));
     if (!rc) {
         oracle_created(&p->far);

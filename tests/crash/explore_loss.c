@@ -12,8 +12,9 @@
 #define NEW     1
 #define PATIENT 4 /* times that a step is tried */
 
-static const struct variant variant = {
-    .name = "lost claims", .durability = BOUMA_DURABLE, .replace = 1};
+static const struct variant variant = {.name = "lost claims",
+                                       .durability = BOUMA_DURABILITY_DURABLE,
+                                       .replace = 1};
 
 static void prepare(struct weak_fs *fs, struct oracle *o)
 {

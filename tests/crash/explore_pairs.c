@@ -12,7 +12,7 @@ enum { OLD = 1, NEW = 2 }; /* the datasets */
 enum { MENDED = 1, LOST = 2, LAST = 3, APPENDED = 5, STEPS = 6 };
 
 static const struct variant variant = {.name = "pairs",
-                                       .durability = BOUMA_DURABLE};
+                                       .durability = BOUMA_DURABILITY_DURABLE};
 
 static bouma_options options_for(const bouma_io *io, unsigned char id)
 {
@@ -32,7 +32,7 @@ static int repair(const bouma_io *io, int force)
     char message[640];
 
     o.force = force;
-    return bouma_repair(EXPLORE_PATH, 1, &o, NULL, NULL, &report, message,
+    return bouma_repair(&report, EXPLORE_PATH, 1, &o, NULL, NULL, message,
                         sizeof(message));
 }
 
@@ -43,7 +43,7 @@ static int forget(const bouma_io *io, int force)
     char message[640];
 
     o.force = force;
-    return bouma_repair_forget(EXPLORE_PATH, -1, 1, &o, NULL, NULL, &report,
+    return bouma_repair_forget(&report, EXPLORE_PATH, -1, 1, &o, NULL, NULL,
                                message, sizeof(message));
 }
 
@@ -131,7 +131,7 @@ static void damage(const bouma_io *io)
     for (int i = 0; i < mended.count; i++)
         if (!strncmp(mended.of[i], "d.0000", 6)) {
             snprintf(name, sizeof(name), "steps/00000001/%s", mended.of[i]);
-            io->open(io->user, root, &file, name, BOUMA_OPEN_UPDATE);
+            io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_UPDATE);
             io->write(io->user, file, "damaged", 7, 70, &done);
             io->sync(io->user, file);
             io->close(io->user, file);
@@ -181,7 +181,7 @@ static void look(struct outcome *out, const bouma_io *io)
 
     out->id = 0;
     if (!bouma_dataset_open(&ds, EXPLORE_PATH, &o) &&
-        !bouma_dataset_info_get(ds, &info))
+        !bouma_dataset_info_get(&info, ds))
         out->id = info.id[0];
     for (int i = 0; i < STEPS && out->id; i++) {
         enum scenario_verdict v = scenario_read(ds, i, &out->generation[i]);
@@ -263,8 +263,8 @@ static void judge(struct tally *t, struct weak_fs *fs, struct outcome *o)
         judge_new(t, o);
     else
         judge_old(t, o);
-    rc = bouma_verify(EXPLORE_PATH, BOUMA_VERIFY_FULL, &opts, NULL, NULL,
-                      &report, message, sizeof(message));
+    rc = bouma_verify(&report, EXPLORE_PATH, BOUMA_DEPTH_FULL, &opts, NULL,
+                      NULL, message, sizeof(message));
     if (rc || report.damages)
         tally_add(&t->partial, "verify: %s %d damages", message,
                   (int)report.damages);

@@ -294,7 +294,7 @@ static void at_each_call(struct tally *t, const struct omission *omission,
                          int (*race)(struct tally *t, const struct variant *v,
                                      const struct omission *omission, long at))
 {
-    struct variant v = {.name = name, .durability = BOUMA_DURABLE};
+    struct variant v = {.name = name, .durability = BOUMA_DURABILITY_DURABLE};
     int reached = 1;
 
     for (long at = 1; reached; at++) {

@@ -21,7 +21,7 @@
 enum kind { PLAIN, BESIDE, LOCAL_COPY, KINDS };
 
 static const struct variant variant = {
-    .name = "removal", .durability = BOUMA_DURABLE, .replace = 1};
+    .name = "removal", .durability = BOUMA_DURABILITY_DURABLE, .replace = 1};
 
 static void put_foreign_file(struct weak_fs *fs, const char *path)
 {
@@ -30,7 +30,7 @@ static void put_foreign_file(struct weak_fs *fs, const char *path)
     int code = io->attach(io->user, &root, path, 0);
 
     if (!code) {
-        code = io->open(io->user, root, &file, "notes", BOUMA_OPEN_CREATE);
+        code = io->open(io->user, root, &file, "notes", BOUMA_OPEN_MODE_CREATE);
         if (!code) {
             io->sync(io->user, file);
             io->close(io->user, file);
@@ -99,8 +99,8 @@ static void verify(struct weak_fs *fs, struct tally *t)
     bouma_verify_report report;
     char message[640] = "";
 
-    if (bouma_verify(EXPLORE_PATH, BOUMA_VERIFY_FULL, &opts, NULL, NULL,
-                     &report, message, sizeof(message)))
+    if (bouma_verify(&report, EXPLORE_PATH, BOUMA_DEPTH_FULL, &opts, NULL, NULL,
+                     message, sizeof(message)))
         tally_add(&t->stuck, "cannot verify: %s", message);
     else if (report.damages)
         tally_add(&t->partial, "verify: %d damages", (int)report.damages);
@@ -115,7 +115,7 @@ static int number_of(struct weak_fs *fs)
     int number = 0;
 
     if (!bouma_dataset_open(&ds, EXPLORE_PATH, &opts) &&
-        !bouma_dataset_info_get(ds, &info))
+        !bouma_dataset_info_get(&info, ds))
         number = info.id[0];
     bouma_dataset_free(ds);
     return number;
@@ -188,7 +188,7 @@ static void repair_clobbered(struct weak_fs *fs, const struct oracle *before,
     bouma_repair_report report;
     char message[640] = "";
 
-    bouma_repair(EXPLORE_PATH, 1, &opts, NULL, NULL, &report, message,
+    bouma_repair(&report, EXPLORE_PATH, 1, &opts, NULL, NULL, message,
                  sizeof(message));
     look_at_clobbered(fs, before, after, t, event);
 }
@@ -330,7 +330,7 @@ static unsigned steps_there(struct weak_fs *fs)
     unsigned bits = 0;
 
     if (!bouma_dataset_open(&ds, EXPLORE_PATH, &opts))
-        for (int64_t i = 0; !bouma_dataset_step_get(ds, i, &info); i++)
+        for (int64_t i = 0; !bouma_dataset_step_get(&info, ds, i); i++)
             bits |= 1u << info.step;
     bouma_dataset_free(ds);
     return bits;
@@ -346,7 +346,7 @@ static void drain_truncated(struct weak_fs *fs, struct tally *t,
     unsigned before = steps_there(fs), after;
     char message[640] = "";
 
-    if (bouma_drain(LOCAL "/" EXPLORE_PATH, EXPLORE_PATH, remove, &opts, NULL,
+    if (bouma_drain(NULL, LOCAL "/" EXPLORE_PATH, EXPLORE_PATH, remove, &opts,
                     message, sizeof(message)))
         tally_add(&t->stuck, "cannot drain: %s", message);
     after = steps_there(fs);
@@ -364,7 +364,7 @@ static void repair_truncated(struct weak_fs *fs, struct tally *t)
     bouma_repair_report report;
     char message[640] = "";
 
-    if (bouma_repair(EXPLORE_PATH, 1, &opts, NULL, NULL, &report, message,
+    if (bouma_repair(&report, EXPLORE_PATH, 1, &opts, NULL, NULL, message,
                      sizeof(message)))
         tally_add(&t->stuck, "cannot repair: %s", message);
     after = steps_there(fs);
@@ -481,7 +481,7 @@ static void write_lost(struct weak_fs *fs)
     bouma_options opts = options_for(fs, 0);
     bouma_dataset *ds = NULL;
 
-    opts.durability = BOUMA_FAST;
+    opts.durability = BOUMA_DURABILITY_FAST;
     if (!bouma_dataset_append(&ds, EXPLORE_PATH, &opts) &&
         !scenario_write(ds, &writer, LOST, 4, 0, 1))
         bouma_dataset_close(ds);

@@ -11,7 +11,7 @@
 #define STATES 6 /* after each death: none kept, killed, and some kept */
 
 static const struct variant variant = {.name = "repair",
-                                       .durability = BOUMA_DURABLE};
+                                       .durability = BOUMA_DURABILITY_DURABLE};
 
 /* Flip a byte of a file, durably. */
 static void damage(const bouma_io *io, const char *name, const char *dir,
@@ -23,14 +23,14 @@ static void damage(const bouma_io *io, const char *name, const char *dir,
     size_t n = 0;
 
     if (io->attach(io->user, &root, EXPLORE_PATH, 0) ||
-        io->open(io->user, root, &file, name, BOUMA_OPEN_READ) ||
+        io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_READ) ||
         io->file_size(io->user, file, &size) || size > sizeof(bytes) ||
         io->read(io->user, file, bytes, (size_t)size, 0, &n))
         abort(); /* a fault of this test */
     io->close(io->user, file);
     bytes[at] ^= 1;
     io->remove(io->user, root, name);
-    if (io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE) ||
+    if (io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_CREATE) ||
         io->write(io->user, file, bytes, (size_t)size, 0, &n) ||
         io->sync(io->user, file))
         abort();
@@ -73,7 +73,7 @@ static void repair(struct weak_fs *fs, int apply, struct tally *count)
 
     explore_options(&opts, &variant, weak_fs_io(fs));
     opts.force = 1;
-    rc = bouma_repair(EXPLORE_PATH, apply, &opts, NULL, NULL, &report, message,
+    rc = bouma_repair(&report, EXPLORE_PATH, apply, &opts, NULL, NULL, message,
                       sizeof(message));
     if (count && rc)
         tally_add(&count->stuck, "cannot repair: %s", message);
@@ -104,8 +104,8 @@ static void look(struct weak_fs *fs, struct oracle *o, struct tally *t,
 
     explore_options(&opts, &variant, io);
     oracle_check(o, t, EXPLORE_PATH, &opts, event);
-    if (bouma_verify(EXPLORE_PATH, BOUMA_VERIFY_DEEP, &opts, NULL, NULL,
-                     &report, message, sizeof(message)))
+    if (bouma_verify(&report, EXPLORE_PATH, BOUMA_DEPTH_DEEP, &opts, NULL, NULL,
+                     message, sizeof(message)))
         tally_add(&t->stuck, "cannot verify: %s", message);
     else if (report.damages)
         tally_add(&t->partial, "verify: %d damages", (int)report.damages);

@@ -28,7 +28,7 @@ static int check_listed(bouma_dataset *ds)
         bouma_step_info info;
         int generation;
 
-        if (bouma_dataset_step_get(ds, i, &info))
+        if (bouma_dataset_step_get(&info, ds, i))
             broken += complain("no entry", (long long)i, "");
         else if (scenario_read(ds, info.step, &generation) != SCENARIO_EXACT)
             broken += complain("damaged", (long long)info.step,
@@ -63,7 +63,7 @@ static int repair(const char *path, const bouma_options *opts)
     bouma_repair_report report;
     char message[256] = "";
 
-    if (!bouma_repair(path, 1, opts, NULL, NULL, &report, message,
+    if (!bouma_repair(&report, path, 1, opts, NULL, NULL, message,
                       sizeof(message)))
         return 0;
     fprintf(stderr, "kill_check: repair: %s\n", message);

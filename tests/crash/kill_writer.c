@@ -59,7 +59,7 @@ static int64_t next_step(const char *path, const bouma_options *opts,
     *exists =
         bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, opts) == BOUMA_OK;
     count = *exists ? bouma_dataset_step_count(ds) : 0;
-    if (count && bouma_dataset_step_get(ds, count - 1, &info) == BOUMA_OK)
+    if (count && bouma_dataset_step_get(&info, ds, count - 1) == BOUMA_OK)
         next = info.step + 1;
     bouma_dataset_free(ds);
     return next;

@@ -33,14 +33,14 @@ static double listed_time(bouma_dataset *ds)
     bouma_step_info info;
 
     if (bouma_dataset_step_count(ds) < 1 ||
-        bouma_dataset_step_get(ds, 0, &info) || info.step != 0)
+        bouma_dataset_step_get(&info, ds, 0) || info.step != 0)
         return -1;
     return info.time;
 }
 
 static struct times look(struct weak_fs *fs)
 {
-    bouma_options o = options_of(fs, BOUMA_DURABLE);
+    bouma_options o = options_of(fs, BOUMA_DURABILITY_DURABLE);
     struct times t = {-1, -1, -1};
     bouma_step_details details;
     bouma_step *step = NULL;
@@ -49,7 +49,7 @@ static struct times look(struct weak_fs *fs)
     REQUIRE(!bouma_dataset_open(&ds, PATH, &o));
     t.listed = listed_time(ds);
     if (!bouma_step_open(&step, ds, 0) &&
-        !bouma_step_details_get(step, &details))
+        !bouma_step_details_get(&details, step))
         t.stated = details.time;
     bouma_step_free(step);
     t.listed_after = listed_time(ds);
@@ -74,7 +74,7 @@ static void write_version(struct weak_fs *fs, bouma_durability durability,
 
     REQUIRE(!bouma_dataset_append(&ds, PATH, &o));
     CHECK_EQ(scenario_write(ds, &writer, 0, version, 0, 1), BOUMA_OK);
-    if (durability != BOUMA_GROUP) /* else it is left as it is */
+    if (durability != BOUMA_DURABILITY_GROUP) /* else it is left as it is */
         CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
 }
@@ -86,7 +86,7 @@ static void sync_index(struct weak_fs *fs)
     void *root, *file;
 
     REQUIRE(!io->attach(io->user, &root, PATH, 0));
-    REQUIRE(!io->open(io->user, root, &file, "index", BOUMA_OPEN_APPEND));
+    REQUIRE(!io->open(io->user, root, &file, "index", BOUMA_OPEN_MODE_APPEND));
     REQUIRE(!io->sync(io->user, file));
     REQUIRE(!io->close(io->user, file));
     REQUIRE(!io->sync_dir(io->user, root, ""));
@@ -110,13 +110,13 @@ static void lose(struct weak_fs *fs, const char *name, const char *dir)
 static struct weak_fs *prepared(void)
 {
     struct weak_fs *fs = weak_fs_new(1);
-    bouma_options o = options_of(fs, BOUMA_DURABLE);
+    bouma_options o = options_of(fs, BOUMA_DURABILITY_DURABLE);
     bouma_dataset *ds;
 
     REQUIRE(!bouma_dataset_create(&ds, PATH, &o));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
-    write_version(fs, BOUMA_DURABLE, 0);
+    write_version(fs, BOUMA_DURABILITY_DURABLE, 0);
     sync_index(fs);
     CHECK_VERSION(fs, 0);
     return fs;
@@ -129,7 +129,7 @@ static void a_fast_replacement_is_durable(void)
 {
     struct weak_fs *fs = prepared();
 
-    write_version(fs, BOUMA_FAST, 1);
+    write_version(fs, BOUMA_DURABILITY_FAST, 1);
     CHECK_VERSION(fs, 1);
     weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
     CHECK_VERSION(fs, 1);
@@ -141,13 +141,13 @@ static void a_fast_replacement_is_durable(void)
 static void the_index_is_not_behind_a_repair(void)
 {
     struct weak_fs *fs = prepared();
-    bouma_options o = options_of(fs, BOUMA_DURABLE);
+    bouma_options o = options_of(fs, BOUMA_DURABILITY_DURABLE);
     bouma_repair_report report;
 
-    write_version(fs, BOUMA_GROUP, 1);
+    write_version(fs, BOUMA_DURABILITY_GROUP, 1);
     CHECK_VERSION(fs, 0);
     lose(fs, MANIFEST, "steps/00000000");
-    CHECK_EQ(bouma_repair(PATH, 1, &o, NULL, NULL, &report, NULL, 0), BOUMA_OK);
+    CHECK_EQ(bouma_repair(&report, PATH, 1, &o, NULL, NULL, NULL, 0), BOUMA_OK);
     CHECK_VERSION(fs, 1);
     weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
     CHECK_VERSION(fs, 1);
@@ -171,7 +171,7 @@ static void an_old_index_does_not_come_back(void)
     lose(base, "steps/00000000", "steps");
     for (long at = 1; died; at++) {
         struct weak_fs *fs = weak_fs_clone(base, 1);
-        bouma_options o = options_of(fs, BOUMA_DURABLE);
+        bouma_options o = options_of(fs, BOUMA_DURABILITY_DURABLE);
         bouma_dataset *ds = NULL;
 
         weak_fs_die_at(fs, at);
@@ -179,7 +179,7 @@ static void an_old_index_does_not_come_back(void)
         died = weak_fs_is_dead(fs);
         bouma_dataset_free(ds);
         weak_fs_crash(fs, WEAK_CRASH_KILLED);
-        write_version(fs, BOUMA_DURABLE, 1);
+        write_version(fs, BOUMA_DURABILITY_DURABLE, 1);
         weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
         CHECK_VERSION(fs, 1);
         weak_fs_free(fs);
@@ -193,7 +193,7 @@ static void a_part_of_a_record_does_not_hide_the_next(void)
     for (size_t part = 1; part <= BM_INDEX_RECORD; part++) {
         struct weak_fs *fs = prepared();
         const bouma_io *io = weak_fs_io(fs);
-        bouma_options o = options_of(fs, BOUMA_DURABLE);
+        bouma_options o = options_of(fs, BOUMA_DURABILITY_DURABLE);
         struct scenario_writer writer = {0};
         static const char zeros[BM_INDEX_RECORD];
         void *root, *file;
@@ -202,7 +202,8 @@ static void a_part_of_a_record_does_not_hide_the_next(void)
 
         REQUIRE(!bouma_dataset_append(&ds, PATH, &o));
         REQUIRE(!io->attach(io->user, &root, PATH, 0));
-        REQUIRE(!io->open(io->user, root, &file, "index", BOUMA_OPEN_APPEND));
+        REQUIRE(
+            !io->open(io->user, root, &file, "index", BOUMA_OPEN_MODE_APPEND));
         REQUIRE(!io->write(io->user, file, zeros, part, 0, &done));
         REQUIRE(!io->close(io->user, file));
         io->detach(io->user, root);
@@ -220,7 +221,7 @@ static void a_part_of_a_record_does_not_hide_the_next(void)
 static void a_wrong_index_is_found_out(void)
 {
     struct weak_fs *fs = prepared();
-    bouma_options o = options_of(fs, BOUMA_DURABLE);
+    bouma_options o = options_of(fs, BOUMA_DURABILITY_DURABLE);
     struct bm_step_entry wrong = {0, 7.5, {2, 9}};
     struct bm_error error = {0};
     bouma_repair_report repaired;
@@ -235,18 +236,18 @@ static void a_wrong_index_is_found_out(void)
     CHECK(t.listed == 7.5); /* as no manifest is opened for the list */
     CHECK(t.stated == scenario_time(0, 0));
     CHECK(t.listed_after == t.stated);
-    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_QUICK, &o, NULL, NULL, &verified,
+    CHECK_EQ(bouma_verify(&verified, PATH, BOUMA_DEPTH_QUICK, &o, NULL, NULL,
                           NULL, 0),
              BOUMA_OK);
     CHECK_EQ(verified.notes, 1);
     CHECK_EQ(verified.damages, 0);
     for (int apply = 0; apply < 2; apply++) {
-        CHECK_EQ(bouma_repair(PATH, apply, &o, NULL, NULL, &repaired, NULL, 0),
+        CHECK_EQ(bouma_repair(&repaired, PATH, apply, &o, NULL, NULL, NULL, 0),
                  BOUMA_OK);
         CHECK_EQ(repaired.actions, 1);
     }
     CHECK_VERSION(fs, 0);
-    CHECK_EQ(bouma_repair(PATH, 0, &o, NULL, NULL, &repaired, NULL, 0),
+    CHECK_EQ(bouma_repair(&repaired, PATH, 0, &o, NULL, NULL, NULL, 0),
              BOUMA_OK);
     CHECK_EQ(repaired.actions, 0);
     weak_fs_free(fs);

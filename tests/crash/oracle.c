@@ -65,7 +65,7 @@ void oracle_flushed(struct oracle *o)
     for (int i = 0; i < ORACLE_STEPS; i++) {
         struct oracle_step *s = &o->steps[i];
 
-        if (s->held && o->durability != BOUMA_FAST)
+        if (s->held && o->durability != BOUMA_DURABILITY_FAST)
             s->durable = s->acked;
         s->held = 0;
     }
@@ -73,7 +73,7 @@ void oracle_flushed(struct oracle *o)
 
 void oracle_failed(struct oracle *o)
 {
-    if (o->durability != BOUMA_GROUP)
+    if (o->durability != BOUMA_DURABILITY_GROUP)
         return;
     o->held = 0;
     for (int i = 0; i < ORACLE_STEPS; i++) {
@@ -85,13 +85,13 @@ void oracle_failed(struct oracle *o)
 void oracle_acked(struct oracle *o, int step, int generation)
 {
     /* What replaces another is synced in any case. */
-    if (o->durability == BOUMA_FAST && o->steps[step].acked >= 0)
+    if (o->durability == BOUMA_DURABILITY_FAST && o->steps[step].acked >= 0)
         o->steps[step].durable = generation;
     o->steps[step].acked = generation;
     o->steps[step].held = 1;
     o->held++;
-    if (o->durability == BOUMA_DURABLE ||
-        (o->durability == BOUMA_GROUP && o->held == o->group))
+    if (o->durability == BOUMA_DURABILITY_DURABLE ||
+        (o->durability == BOUMA_DURABILITY_GROUP && o->held == o->group))
         oracle_flushed(o);
 }
 
@@ -102,10 +102,10 @@ static int required(const struct oracle *o, const struct oracle_step *s,
 {
     if (event == ORACLE_POWER_LOSS)
         return s->durable;
-    if (event == ORACLE_KILL && o->durability == BOUMA_GROUP)
+    if (event == ORACLE_KILL && o->durability == BOUMA_DURABILITY_GROUP)
         return s->durable;
     /* A repair replaces no step that is whole. */
-    if (o->durability == BOUMA_GROUP && s->durable >= 0)
+    if (o->durability == BOUMA_DURABILITY_GROUP && s->durable >= 0)
         return s->durable;
     return s->acked;
 }
@@ -124,7 +124,7 @@ static void read_list(const struct oracle *o, struct tally *t,
     for (int64_t i = 0; i < count; i++) {
         bouma_step_info info;
 
-        if (bouma_dataset_step_get(ds, i, &info))
+        if (bouma_dataset_step_get(&info, ds, i))
             tally_add(&t->stuck, "no entry %d in the list", (int)i);
         else if (info.step < 0 || info.step >= ORACLE_STEPS ||
                  o->steps[info.step].tried < 0)
@@ -178,7 +178,7 @@ static void check_step(struct oracle *o, struct tally *t, bouma_dataset *ds,
 
         if (needed >= 0)
             tally_add(&t->lost, "step %d: %s", step, text);
-        else if (o->durability != BOUMA_FAST &&
+        else if (o->durability != BOUMA_DURABILITY_FAST &&
                  (verdict == SCENARIO_REFUSED || listed->is_listed))
             tally_add(&t->partial, "step %d: %s", step, text);
     }
@@ -188,7 +188,7 @@ static void check_step(struct oracle *o, struct tally *t, bouma_dataset *ds,
         s->acked = s->durable = found;
     else if (found > s->acked)
         s->acked = found;
-    if (event == ORACLE_REPAIRED && o->durability == BOUMA_GROUP)
+    if (event == ORACLE_REPAIRED && o->durability == BOUMA_DURABILITY_GROUP)
         s->durable = found;
 }
 

@@ -22,7 +22,7 @@ struct oracle_step {
 
 struct oracle {
     bouma_durability durability;
-    int group;    /* steps a group, in BOUMA_GROUP */
+    int group;    /* steps a group, in BOUMA_DURABILITY_GROUP */
     int held;     /* acknowledged steps of the unfinished group */
     int created;  /* bouma_dataset_create() said success */
     int readable; /* the last check could open the dataset */

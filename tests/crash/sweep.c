@@ -11,7 +11,7 @@
 static int verify(const char *path, const bouma_options *opts,
                   bouma_verify_report *report, char *message, size_t bytes)
 {
-    return bouma_verify(path, BOUMA_VERIFY_DEEP, opts, NULL, NULL, report,
+    return bouma_verify(report, path, BOUMA_DEPTH_DEEP, opts, NULL, NULL,
                         message, bytes);
 }
 

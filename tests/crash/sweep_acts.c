@@ -185,7 +185,7 @@ static int play_group(struct sweep_run *run)
 {
     int status, flushed;
 
-    run->opts.durability = BOUMA_GROUP;
+    run->opts.durability = BOUMA_DURABILITY_GROUP;
     run->opts.group = 2;
     status = open_dataset(run, "append", run->team->append);
     if (status)
@@ -207,7 +207,7 @@ static int set_attributes(struct sweep_run *run)
 
     if (!status)
         status = bouma_attributes_set(bouma_dataset_attributes(run->ds),
-                                      "table", BOUMA_I32, 3, table);
+                                      "table", BOUMA_TYPE_I32, 3, table);
     /* once more: replaces */
     if (!status)
         status = bouma_attributes_set_text(bouma_dataset_attributes(run->ds),
@@ -250,7 +250,7 @@ static int read_box(struct sweep_run *run, bouma_variable *variable)
     bouma_memory memory;
     int first = 2 * SCENARIO_COLUMNS + 3, status;
 
-    bouma_memory_inside(&memory, BOUMA_F64, 1, 2, extent);
+    bouma_array_inside(&memory, BOUMA_TYPE_F64, 1, 2, extent);
     status = bouma_variable_read(variable, 0, &box, &found[first], &memory);
     scenario_fill(&expected, 1, 0);
     for (int row = 2; row < 6 && !status; row++)
@@ -356,7 +356,7 @@ static int play_repair(struct sweep_run *run)
 {
     bouma_repair_report report = {0};
     char message[256] = "";
-    int status = bouma_repair(run->path, 1, &run->opts, NULL, NULL, &report,
+    int status = bouma_repair(&report, run->path, 1, &run->opts, NULL, NULL,
                               message, sizeof(message));
 
     if (status && !message[0])
@@ -434,8 +434,8 @@ static int drain_local_copies(struct sweep_run *run, int remove)
 
     /* A claim that could not be given back is still that of this process. */
     run->opts.force = run->calm;
-    status = run->team->drain(run->local_copy, run->path, remove, &run->opts,
-                              &report, message, sizeof(message));
+    status = run->team->drain(&report, run->local_copy, run->path, remove,
+                              &run->opts, message, sizeof(message));
     run->opts.force = 0;
     if (run->calm &&
         (status ||
@@ -474,7 +474,7 @@ static void prepare_held_step(struct sweep_run *run)
 {
     prepare_dataset(run);
     run->calm = 1;
-    run->opts.durability = BOUMA_GROUP;
+    run->opts.durability = BOUMA_DURABILITY_GROUP;
     if (!open_dataset(run, "append", run->team->append))
         write_step(run, 2);
     bouma_dataset_free(run->ds);

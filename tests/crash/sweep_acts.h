@@ -22,9 +22,9 @@ struct sweep_team {
                 const bouma_options *opts);
     int (*verify)(const char *path, const bouma_options *opts,
                   bouma_verify_report *report, char *message, size_t bytes);
-    int (*drain)(const char *local, const char *path, int remove,
-                 const bouma_options *opts, bouma_drain_report *report,
-                 char *message, size_t bytes);
+    int (*drain)(bouma_drain_report *out, const char *local, const char *path,
+                 int remove, const bouma_options *opts, char *message,
+                 size_t bytes);
     /* The lowest status of all ranks, and the highest. */
     void (*compare)(int status, int *lowest, int *highest);
     int (*sum)(int mine); /* of all ranks */

@@ -47,15 +47,15 @@ static int open_together(bouma_dataset **out, const char *path,
 static int verify(const char *path, const bouma_options *opts,
                   bouma_verify_report *report, char *message, size_t bytes)
 {
-    return bouma_verify_mpi(MPI_COMM_WORLD, path, BOUMA_VERIFY_DEEP, opts, NULL,
-                            NULL, report, message, bytes);
+    return bouma_verify_mpi(report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,
+                            opts, NULL, NULL, message, bytes);
 }
 
-static int drain(const char *local, const char *path, int remove,
-                 const bouma_options *opts, bouma_drain_report *report,
+static int drain(bouma_drain_report *report, const char *local,
+                 const char *path, int remove, const bouma_options *opts,
                  char *message, size_t bytes)
 {
-    return bouma_drain_mpi(MPI_COMM_WORLD, local, path, remove, opts, report,
+    return bouma_drain_mpi(report, MPI_COMM_WORLD, local, path, remove, opts,
                            message, bytes);
 }
 

@@ -30,11 +30,11 @@ static float mass_of(int64_t step, int k)
 static int define(bouma_dataset *ds, struct sweep_particles_writer *w)
 {
     bouma_particles_spec dust = {
-        .size = sizeof(dust), .ndims = 2, .type = BOUMA_F64, .leaf = 4};
+        .size = sizeof(dust), .ndims = 2, .type = BOUMA_TYPE_F64, .leaf = 4};
     bouma_variable_spec id = {
-        .size = sizeof(id), .type = BOUMA_U32, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(id), .type = BOUMA_TYPE_U32, .codec = BOUMA_CODEC_RAW};
     bouma_variable_spec mass = {
-        .size = sizeof(mass), .type = BOUMA_F32, .tolerance = TOLERANCE};
+        .size = sizeof(mass), .type = BOUMA_TYPE_F32, .tolerance = TOLERANCE};
     int rc = BOUMA_OK;
 
     if (!w->dust)

@@ -284,9 +284,9 @@ static int weak_open(void *user, void *root, void **file, const char *name,
     if (rc)
         return rc;
     found = weak_entries_find(&fs->nodes[dir].now_entries, last);
-    if (!found && mode == BOUMA_OPEN_READ)
+    if (!found && mode == BOUMA_OPEN_MODE_READ)
         return ENOENT;
-    if (found && mode == BOUMA_OPEN_CREATE &&
+    if (found && mode == BOUMA_OPEN_MODE_CREATE &&
         !dropped(fs, WEAK_DROP_CREATE_EXCLUSIVE, name))
         return EEXIST;
     if (found && fs->nodes[found->node].is_dir)
@@ -344,14 +344,14 @@ static int weak_write(void *user, void *file, const void *data, size_t bytes,
     int was_dead = fs->dead, rc;
 
     *done = 0;
-    if (f->mode == BOUMA_OPEN_READ)
+    if (f->mode == BOUMA_OPEN_MODE_READ)
         return EBADF;
     rc = step_in(fs);
     if (rc && was_dead)
         return rc;
     if (rc) /* dying in this call: any beginning of it was done */
         bytes = (size_t)chance_below(&fs->chance, bytes + 1);
-    if (f->mode == BOUMA_OPEN_APPEND)
+    if (f->mode == BOUMA_OPEN_MODE_APPEND)
         offset = n->now.count;
     weak_node_write(n, (size_t)offset, data, bytes);
     if (!rc)

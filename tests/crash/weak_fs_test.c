@@ -38,7 +38,7 @@ static void put_file(const bouma_io *io, void *root, const char *name, int sync,
     void *file = NULL;
 
     memset(data, 'x', sizeof(data));
-    CHECK(io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE) == 0);
+    CHECK(io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_CREATE) == 0);
     CHECK(io->write(io->user, file, data, BYTES, 0, &done) == 0);
     CHECK(done == BYTES);
     if (sync)
@@ -55,7 +55,7 @@ static char state_of(const bouma_io *io, void *root, const char *name)
     size_t done = 0, same = 0, zeros = 0;
     void *file = NULL;
 
-    if (io->open(io->user, root, &file, name, BOUMA_OPEN_READ) == ENOENT)
+    if (io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_READ) == ENOENT)
         return 'a';
     CHECK(io->read(io->user, file, data, sizeof(data), 0, &done) == 0);
     CHECK(io->close(io->user, file) == 0);
@@ -174,7 +174,7 @@ static void a_failed_sync_gives_writes_up_for_good(void)
     void *root = attached(io, 1), *file = NULL;
     size_t done;
 
-    CHECK(io->open(io->user, root, &file, "f", BOUMA_OPEN_CREATE) == 0);
+    CHECK(io->open(io->user, root, &file, "f", BOUMA_OPEN_MODE_CREATE) == 0);
     CHECK(io->write(io->user, file, "xx", 2, 0, &done) == 0);
     weak_fs_lose_writes(fs, file);
     CHECK(io->sync(io->user, file) == 0);

@@ -70,7 +70,7 @@ static int open_file(void *user, void *root, void **out, const char *name,
 
     if (!f)
         return ENOMEM;
-    d->changes += mode != BOUMA_OPEN_READ;
+    d->changes += mode != BOUMA_OPEN_MODE_READ;
     f->damaged = d->damage.kind && !strcmp(name, d->damage.name);
     if (f->damaged && d->damage.kind == DAMAGE_SWAP)
         name = d->damage.other;

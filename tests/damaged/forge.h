@@ -78,9 +78,9 @@ static inline void forge_write(struct forge *f)
                              .patch = {8, 8},
                              .levels = 3,
                              .unit = "m"};
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_F32};
     bouma_particles_spec particle_block = {
-        .size = sizeof(particle_block), .ndims = 2, .type = BOUMA_F32};
+        .size = sizeof(particle_block), .ndims = 2, .type = BOUMA_TYPE_F32};
     static float field[FORGE_EDGE][FORGE_EDGE];
     bouma_box all = {.hi = {FORGE_EDGE, FORGE_EDGE}};
     bouma_particles *dust = NULL;
@@ -129,8 +129,8 @@ static inline void forge_begin(struct forge *f, bouma_order order, int what)
     f->io = bouma_io_memory_new();
     REQUIRE(f->io);
     f->with_particles = what == FORGE_DUST;
-    f->hz = what == FORGE_HZ_ROWS    ? BOUMA_HZ_ROWS
-            : what == FORGE_HZ_CURVE ? BOUMA_HZ_CURVE
+    f->hz = what == FORGE_HZ_ROWS    ? BOUMA_HZ_ORDER_ROWS
+            : what == FORGE_HZ_CURVE ? BOUMA_HZ_ORDER_CURVE
                                      : 0;
     bouma_options_init(&f->options, sizeof(f->options));
     f->options.io = f->io;
@@ -155,7 +155,7 @@ static inline int forge_exists(const struct forge *f, const char *name)
     int there;
 
     REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
-    there = !io->open(io->user, root, &file, name, BOUMA_OPEN_READ);
+    there = !io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_READ);
     if (there)
         io->close(io->user, file);
     io->detach(io->user, root);
@@ -172,7 +172,7 @@ static inline void forge_load(const struct forge *f, struct forge_file *out,
 
     snprintf(out->name, sizeof(out->name), "%s", name);
     REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
-    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_READ));
+    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_READ));
     REQUIRE(!io->file_size(io->user, file, &bytes));
     out->bytes = (size_t)bytes;
     out->data = malloc(out->bytes + 1);
@@ -204,7 +204,7 @@ static inline void forge_save(const struct forge *f, const char *name,
     if (forge_exists(f, name))
         forge_remove(f, name);
     REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
-    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE));
+    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_CREATE));
     REQUIRE(!io->write(io->user, file, data, bytes, 0, &done) && done == bytes);
     io->close(io->user, file);
     io->detach(io->user, root);
@@ -307,14 +307,13 @@ static inline void forge_record(void *user, const bouma_finding *finding)
 }
 
 static inline void forge_verify(const struct forge *f,
-                                struct forge_findings *out,
-                                bouma_verify_depth depth)
+                                struct forge_findings *out, bouma_depth depth)
 {
     char message[640] = "";
 
     memset(out, 0, sizeof(*out));
-    CHECK_EQ(bouma_verify(FORGE_PATH, depth, &f->options, forge_record, out,
-                          &out->verified, message, sizeof(message)),
+    CHECK_EQ(bouma_verify(&out->verified, FORGE_PATH, depth, &f->options,
+                          forge_record, out, message, sizeof(message)),
              BOUMA_OK);
 }
 
@@ -324,8 +323,8 @@ static inline void forge_repair(const struct forge *f,
     char message[640] = "";
 
     memset(out, 0, sizeof(*out));
-    CHECK_EQ(bouma_repair(FORGE_PATH, apply, &f->options, forge_record, out,
-                          &out->repaired, message, sizeof(message)),
+    CHECK_EQ(bouma_repair(&out->repaired, FORGE_PATH, apply, &f->options,
+                          forge_record, out, message, sizeof(message)),
              BOUMA_OK);
 }
 

@@ -171,7 +171,7 @@ static void cut_everywhere(bouma_order order, int what)
                 levels_that_are_there_can_be_read(&hurt, &l, cuts[k]);
                 if (what == FORGE_DUST)
                     dust_that_is_there_can_be_read(&f, &hurt, &l, cuts[k]);
-                forge_verify(&hurt, &found, BOUMA_VERIFY_FULL);
+                forge_verify(&hurt, &found, BOUMA_DEPTH_FULL);
                 CHECK(found.verified.damages > 0);
                 CHECK_TEXT(found.text, "were written");
                 if (cuts[k] >= l.head_bytes && cuts[k] < l.grid[0])
@@ -247,16 +247,16 @@ static void is_salvaged(bouma_order order, int what, uint64_t part, int gone)
     CHECK_EQ(files, 1);
     if (!gone)
         levels_that_are_there_can_be_read(&f, &l, bytes);
-    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 1); /* as repair counts */
     CHECK_TEXT(found.text, "(recorded 20");
     forge_repair(&f, &found, 1); /* there is nothing more to do */
     CHECK_EQ(found.repaired.actions, 0);
     CHECK_EQ(found.repaired.hopeless, 1);
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, 1, &f.options, NULL, NULL,
-                                 &report, NULL, 0),
+    CHECK_EQ(bouma_repair_forget(&report, FORGE_PATH, STEP, 1, &f.options, NULL,
+                                 NULL, NULL, 0),
              BOUMA_OK);
-    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     CHECK(found.verified.notes > 0);
     CHECK_TEXT(found.text, "(recorded 20");
@@ -271,17 +271,17 @@ static void is_salvaged(bouma_order order, int what, uint64_t part, int gone)
     CHECK(found.repaired.hopeless > 0);
     CHECK_EQ(count_losses(&f, &files), 1);
     CHECK_EQ(files, 2);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK(found.verified.damages > 0);
     forge_save(&f, other, file.data, file.bytes);
     free(file.data);
     if (!gone) {
         cut_file(&f, l.name, bytes - 1);
-        forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+        forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
         CHECK(found.verified.damages > 0);
         forge_repair(&f, &found, 1);
         CHECK_EQ(found.repaired.hopeless, 1);
-        forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+        forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
         CHECK(found.verified.damages > 0);
     }
     forge_end(&f);
@@ -304,7 +304,7 @@ static void a_file_that_is_restored_ends_the_loss(void)
     CHECK_EQ(count_losses(&f, &files), 1);
     forge_save(&f, l.name, file.data, file.bytes);
     CHECK_EQ(count_losses(&f, &files), 0);
-    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     forge_repair(&f, &found, 1);
     CHECK_EQ(found.repaired.hopeless, 0);
@@ -327,7 +327,7 @@ static void a_second_head_is_made_anew(void)
     forge_repair(&f, &found, 1);
     CHECK_EQ(found.repaired.hopeless, 0);
     CHECK_EQ(found.repaired.actions, 1);
-    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
     forge_end(&f);

@@ -66,9 +66,9 @@ static void write_dataset(struct world *w, bouma_order order)
                              .patch = {8, 8},
                              .levels = 3};
     bouma_variable_spec kinds[2] = {
-        {.size = sizeof(*kinds), .type = BOUMA_F32, .unit = "K"},
+        {.size = sizeof(*kinds), .type = BOUMA_TYPE_F32, .unit = "K"},
         {.size = sizeof(*kinds),
-         .type = BOUMA_I16,
+         .type = BOUMA_TYPE_I16,
          .components = 2,
          .codec = BOUMA_CODEC_RAW}};
     bouma_box all = {.hi = {ROWS, COLUMNS}};
@@ -108,7 +108,7 @@ static void load_size(struct world *w, struct known_file *f)
     size_t done;
 
     REQUIRE(!io->attach(io->user, &root, PATH, 0));
-    REQUIRE(!io->open(io->user, root, &file, f->name, BOUMA_OPEN_READ));
+    REQUIRE(!io->open(io->user, root, &file, f->name, BOUMA_OPEN_MODE_READ));
     REQUIRE(!io->file_size(io->user, file, &f->bytes));
     if (f->role == ROLE_SUBFILE) {
         REQUIRE(!io->read(io->user, file, head, 64, 0, &done) && done == 64);
@@ -161,7 +161,7 @@ static int read_level(const struct world *w, int64_t step, bouma_variable *v,
     uint8_t room[sizeof(w->temperature[0])], *p = room;
     bouma_selection sel;
 
-    if (bouma_variable_select(v, level, NULL, &sel) || sel.bytes > sizeof(room))
+    if (bouma_variable_select(&sel, v, level, NULL) || sel.bytes > sizeof(room))
         return 1; /* the manifest is good, so this cannot be */
     if (bouma_variable_read(v, level, NULL, room, NULL))
         return -1;
@@ -197,7 +197,7 @@ static void read_step(const struct world *w, struct outcome *out,
     }
     g = bouma_step_find_grid(step, "g");
     out->wrong +=
-        !g || bouma_attributes_find(bouma_step_attributes(step), "dt", &dt) ||
+        !g || bouma_attributes_find(&dt, bouma_step_attributes(step), "dt") ||
         *(const double *)dt.values != 0.5;
     for (int i = 0; i < 2 && g; i++) {
         bouma_variable *v = bouma_grid_find_variable(g, names[i]);
@@ -221,9 +221,10 @@ static void look(struct world *w, struct outcome *out, int64_t damaged_step)
     for (int64_t s = 0; s < STEPS && !out->opened; s++)
         read_step(w, out, ds, s, s == damaged_step);
     bouma_dataset_free(ds);
-    out->verified = bouma_verify(PATH, BOUMA_VERIFY_FULL, &w->options, NULL,
-                                 NULL, &out->report, message, sizeof(message));
-    out->repaired = bouma_repair(PATH, 0, &w->options, NULL, NULL, &repair,
+    out->verified =
+        bouma_verify(&out->report, PATH, BOUMA_DEPTH_FULL, &w->options, NULL,
+                     NULL, message, sizeof(message));
+    out->repaired = bouma_repair(&repair, PATH, 0, &w->options, NULL, NULL,
                                  message, sizeof(message));
 }
 

@@ -31,7 +31,7 @@ static void write_dataset(const struct world *w, bouma_order order)
                             .patch = {4, 8},
                             .levels = 4};
     bouma_variable_spec spec = {
-        .size = sizeof(spec), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(spec), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};
     bouma_box box = {{0, 0, 0}, {ROWS, COLUMNS, 0}};
     float values[SAMPLES];
     bouma_options options;
@@ -42,7 +42,7 @@ static void write_dataset(const struct world *w, bouma_order order)
     for (int i = 0; i < SAMPLES; i++)
         values[i] = value_of(i);
     bouma_options_init(&options, sizeof(options));
-    options.durability = BOUMA_FAST;
+    options.durability = BOUMA_DURABILITY_FAST;
     options.order = order;
     REQUIRE(!bouma_dataset_create(&ds, w->path, &options));
     REQUIRE(!bouma_grid_define(&g, ds, "plane", &grid));
@@ -135,11 +135,11 @@ static int is_as_before(const struct world *w)
     return n == w->size && !memcmp(now, w->bytes, n);
 }
 
-static uint64_t damages(const struct world *w, bouma_verify_depth depth)
+static uint64_t damages(const struct world *w, bouma_depth depth)
 {
     bouma_verify_report report;
 
-    CHECK_EQ(bouma_verify(w->path, depth, NULL, NULL, NULL, &report, NULL, 0),
+    CHECK_EQ(bouma_verify(&report, w->path, depth, NULL, NULL, NULL, NULL, 0),
              BOUMA_OK);
     return report.damages;
 }
@@ -159,7 +159,7 @@ static int reads_right(const struct world *w)
             bouma_grid_find_variable(bouma_step_find_grid(step, "plane"), "v");
         bouma_selection sel;
 
-        REQUIRE(!bouma_variable_select(v, level, NULL, &sel));
+        REQUIRE(!bouma_variable_select(&sel, v, level, NULL));
         good = !bouma_variable_read(v, level, NULL, got, NULL);
         for (int64_t y = 0; y < sel.shape[0] && good; y++)
             for (int64_t x = 0; x < sel.shape[1] && good; x++) {
@@ -180,14 +180,14 @@ static void verify_checks_just_what_means_something(struct world *w)
 {
     size_t gaps = 0;
 
-    CHECK_EQ(damages(w, BOUMA_VERIFY_DEEP), 0);
+    CHECK_EQ(damages(w, BOUMA_DEPTH_DEEP), 0);
     CHECK(reads_right(w));
     for (size_t at = 0; at < w->size; at += 3) {
         /* Of the gaps, which are long, some bytes will do. */
         if (!w->means[at] && gaps++ % 16)
             continue;
         spoil(w, at, 1);
-        CHECK_EQ(damages(w, BOUMA_VERIFY_FULL) > 0, w->means[at]);
+        CHECK_EQ(damages(w, BOUMA_DEPTH_FULL) > 0, w->means[at]);
         if (!w->means[at])
             CHECK(reads_right(w));
         restore(w);
@@ -200,7 +200,7 @@ static void repair(const struct world *w, uint64_t actions)
     bouma_repair_report report;
     char message[512];
 
-    CHECK_EQ(bouma_repair(w->path, 1, NULL, NULL, NULL, &report, message,
+    CHECK_EQ(bouma_repair(&report, w->path, 1, NULL, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.actions, actions);
@@ -211,11 +211,11 @@ static void a_lost_head_is_taken_from_the_other_end(struct world *w)
 {
     for (int back = 0; back < 2; back++) {
         spoil(w, back ? w->size - w->head_bytes : 0, w->head_bytes);
-        CHECK(damages(w, BOUMA_VERIFY_META) > 0);
+        CHECK(damages(w, BOUMA_DEPTH_META) > 0);
         CHECK(reads_right(w));
         repair(w, 1);
         CHECK(is_as_before(w));
-        CHECK_EQ(damages(w, BOUMA_VERIFY_DEEP), 0);
+        CHECK_EQ(damages(w, BOUMA_DEPTH_DEEP), 0);
     }
 }
 
@@ -224,17 +224,17 @@ static void a_lost_manifest_is_made_anew(struct world *w)
     bouma_repair_report report;
 
     CHECK(!remove(w->manifest));
-    CHECK_EQ(bouma_repair(w->path, 1, NULL, NULL, NULL, &report, NULL, 0),
+    CHECK_EQ(bouma_repair(&report, w->path, 1, NULL, NULL, NULL, NULL, 0),
              BOUMA_OK);
     CHECK(report.actions > 0);
     CHECK_EQ(report.hopeless, 1); /* attributes, if it had any */
     CHECK(is_as_before(w));
     CHECK(reads_right(w));
-    CHECK_EQ(damages(w, BOUMA_VERIFY_DEEP), 1);
+    CHECK_EQ(damages(w, BOUMA_DEPTH_DEEP), 1);
     CHECK_EQ(
-        bouma_repair_forget(w->path, -1, 1, NULL, NULL, NULL, &report, NULL, 0),
+        bouma_repair_forget(&report, w->path, -1, 1, NULL, NULL, NULL, NULL, 0),
         BOUMA_OK);
-    CHECK_EQ(damages(w, BOUMA_VERIFY_DEEP), 0);
+    CHECK_EQ(damages(w, BOUMA_DEPTH_DEEP), 0);
 }
 
 int main(void)

@@ -33,7 +33,7 @@ static void write_dataset(struct world *w, bouma_order order)
     memset(options.id, 7, sizeof(options.id));
     REQUIRE(!bouma_dataset_create(&ds, PATH, &options));
     REQUIRE(!particle_block_define(
-        &set, ds, "dust", 2, BOUMA_F64,
+        &set, ds, "dust", 2, BOUMA_TYPE_F64,
         order == BOUMA_ORDER_LEVEL ? BOUMA_CODEC_ZSTD : BOUMA_CODEC_RAW, 32));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     REQUIRE(!particle_block_put(&set, &w->particle_block));
@@ -58,7 +58,8 @@ static void know_files(struct world *w)
         uint8_t head[64];
         size_t done;
 
-        REQUIRE(!io->open(io->user, root, &file, w->names[i], BOUMA_OPEN_READ));
+        REQUIRE(!io->open(io->user, root, &file, w->names[i],
+                          BOUMA_OPEN_MODE_READ));
         REQUIRE(!io->file_size(io->user, file, &w->bytes[i]));
         if (i >= AT_SUBFILES) {
             REQUIRE(!io->read(io->user, file, head, 64, 0, &done));
@@ -169,8 +170,8 @@ static void look(struct world *w, struct outcome *o)
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);
-    o->verified = bouma_verify(PATH, BOUMA_VERIFY_FULL, &w->options, NULL, NULL,
-                               &o->report, message, sizeof(message));
+    o->verified = bouma_verify(&o->report, PATH, BOUMA_DEPTH_FULL, &w->options,
+                               NULL, NULL, message, sizeof(message));
 }
 
 /* ---- damage that only seems --------------------------------------------- */
@@ -253,14 +254,15 @@ static void spoil(struct world *w, int file, int64_t at)
     size_t done;
 
     REQUIRE(content && !io->attach(io->user, &root, PATH, 0));
-    REQUIRE(!io->open(io->user, root, &f, w->names[file], BOUMA_OPEN_READ));
+    REQUIRE(
+        !io->open(io->user, root, &f, w->names[file], BOUMA_OPEN_MODE_READ));
     REQUIRE(!io->read(io->user, f, content, (size_t)w->bytes[file], 0, &done));
     io->close(io->user, f);
     REQUIRE(!io->remove(io->user, root, w->names[file]));
     if (at >= 0) {
         content[at] ^= 0x10;
-        REQUIRE(
-            !io->open(io->user, root, &f, w->names[file], BOUMA_OPEN_CREATE));
+        REQUIRE(!io->open(io->user, root, &f, w->names[file],
+                          BOUMA_OPEN_MODE_CREATE));
         REQUIRE(
             !io->write(io->user, f, content, (size_t)w->bytes[file], 0, &done));
         io->close(io->user, f);
@@ -274,7 +276,7 @@ static void repair(struct world *w, uint64_t hopeless)
     bouma_repair_report report;
     char message[640];
 
-    CHECK_EQ(bouma_repair(PATH, 1, &w->options, NULL, NULL, &report, message,
+    CHECK_EQ(bouma_repair(&report, PATH, 1, &w->options, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK(report.actions > 0);
@@ -290,8 +292,8 @@ static int64_t tree_nodes(struct world *w)
 
     if (!bouma_dataset_open(&ds, PATH, &w->options) &&
         !bouma_step_open(&step, ds, 0)) {
-        bouma_particles_info_get(bouma_step_find_particles(step, "dust"),
-                                 &info);
+        bouma_particles_info_get(&info,
+                                 bouma_step_find_particles(step, "dust"));
         CHECK_EQ(info.files, SUBFILES);
         CHECK_EQ(info.count, COUNT);
     }
@@ -335,7 +337,7 @@ static void a_lost_manifest_is_made_anew(struct world *w)
     CHECK_EQ(o.good, ASKS);
     CHECK_EQ(o.report.damages, 1);
     CHECK_EQ(tree_nodes(w), 0);
-    CHECK_EQ(bouma_repair_forget(PATH, -1, 1, &w->options, NULL, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, PATH, -1, 1, &w->options, NULL, NULL,
                                  NULL, 0),
              BOUMA_OK);
     look(w, &o);
@@ -364,7 +366,8 @@ static void run(bouma_order order)
     damage_io_init(&w.io, w.memory);
     bouma_options_init(&w.options, sizeof(w.options));
     w.options.io = &w.io.io;
-    particle_block_make(&w.particle_block, WITH_STRAYS, COUNT, 2, BOUMA_F64, 0);
+    particle_block_make(&w.particle_block, WITH_STRAYS, COUNT, 2,
+                        BOUMA_TYPE_F64, 0);
     write_dataset(&w, order);
     know_files(&w);
     check_undamaged(&w);

@@ -131,8 +131,8 @@ static void is_named(const struct forge *f, const char *name)
     int before = check_counts()->failed;
     struct forge_findings found;
 
-    for (int depth = BOUMA_VERIFY_META; depth <= BOUMA_VERIFY_DEEP; depth++) {
-        forge_verify(f, &found, (bouma_verify_depth)depth);
+    for (int depth = BOUMA_DEPTH_META; depth <= BOUMA_DEPTH_DEEP; depth++) {
+        forge_verify(f, &found, (bouma_depth)depth);
         CHECK(found.verified.damages > 0);
         CHECK_TEXT(found.text, "2 1 steps/00000001/");
         CHECK(!strstr(found.text, "2 0 ") && !strstr(found.text, "2 2 "));
@@ -169,7 +169,7 @@ static void lies_of_the_manifest_are_named(int what)
         REQUIRE(open->manifest.count == (what == FORGE_DUST ? 4 : 2));
         REQUIRE(what != FORGE_DUST || summary(&open->manifest)->rows == 1);
         save_manifest(&f, &open->manifest); /* the truth is sound */
-        forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+        forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
         CHECK_EQ(found.verified.damages, 0);
         count = open->manifest.count;
         lies[i].lie(&open->manifest);
@@ -407,7 +407,7 @@ static void lies_of_the_index_are_noted(void)
         bm_index_encode(record, &entry, f.options.id);
         memcpy(file.data + STEP * BM_INDEX_RECORD, record, BM_INDEX_RECORD);
         forge_save(&f, "index", file.data, file.bytes);
-        forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+        forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
         CHECK_EQ(found.verified.damages, 0);
         CHECK_TEXT(found.text, "1 1 index the index tells of another version");
         CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);

@@ -16,7 +16,7 @@ static int reads_fail(const struct forge *f)
 }
 
 static int names(const struct forge *f, struct forge_findings *found,
-                 bouma_verify_depth depth)
+                 bouma_depth depth)
 {
     forge_verify(f, found, depth);
     return found->verified.damages > 0 ||
@@ -30,8 +30,8 @@ static void is_named(const struct forge *f, const char *name, size_t at)
     int before = check_counts()->failed;
     struct forge_findings found;
 
-    CHECK(names(f, &found, BOUMA_VERIFY_META) ||
-          names(f, &found, BOUMA_VERIFY_DEEP));
+    CHECK(names(f, &found, BOUMA_DEPTH_META) ||
+          names(f, &found, BOUMA_DEPTH_DEEP));
     reads_fail(f);
     if (check_counts()->failed != before)
         printf("  byte %zu of %s: %s\n", at, name, found.text);

@@ -90,8 +90,8 @@ static void step_1_is_lost(const struct forge *f, int recorded)
     struct forge_findings found;
     struct known k = losses(f);
 
-    for (int depth = BOUMA_VERIFY_QUICK; depth <= BOUMA_VERIFY_DEEP; depth++) {
-        forge_verify(f, &found, (bouma_verify_depth)depth);
+    for (int depth = BOUMA_DEPTH_QUICK; depth <= BOUMA_DEPTH_DEEP; depth++) {
+        forge_verify(f, &found, (bouma_depth)depth);
         CHECK_EQ(found.verified.damages, 1);
         CHECK_TEXT(found.text, "2 1 steps/00000001 step 1 (time 0.5) was "
                                "committed and is lost (");
@@ -116,7 +116,7 @@ static void nothing_is_lost(const struct forge *f)
     struct forge_findings found;
 
     CHECK_EQ(losses(f).count, 0);
-    forge_verify(f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     CHECK_EQ(found.verified.unchecked, 0);
     forge_repair(f, &found, 0);
@@ -138,8 +138,8 @@ static void forget(const struct forge *f, int64_t step, int apply, int status)
     bouma_repair_report report;
     char message[256] = "";
 
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, step, apply, &f->options, NULL,
-                                 NULL, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_repair_forget(&report, FORGE_PATH, step, apply, &f->options,
+                                 NULL, NULL, message, sizeof(message)),
              status);
     if (!status)
         CHECK_EQ(report.actions, 1);
@@ -173,7 +173,7 @@ static void only_attributes_are_lost(const struct forge *f)
         CHECK_EQ(losses(f).last.step, STEP);
         CHECK_EQ(losses(f).last.files, 1);
         CHECK_EQ(losses(f).last.accepted, forgotten);
-        forge_verify(f, &found, BOUMA_VERIFY_DEEP);
+        forge_verify(f, &found, BOUMA_DEPTH_DEEP);
         CHECK_EQ(found.verified.damages, !forgotten);
         CHECK_EQ(found.verified.unchecked, 0);
         CHECK_TEXT(found.text, forgotten ? "1 1 steps/00000001/manifest was "
@@ -252,18 +252,17 @@ static void other_losses_stay(void)
     CHECK_EQ(found.repaired.hopeless, 2);
     for (int apply = 0; apply < 2; apply++) {
         memset(&found, 0, sizeof(found));
-        CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, apply, &f.options,
-                                     forge_record, &found, &found.repaired,
-                                     NULL, 0),
+        CHECK_EQ(bouma_repair_forget(&found.repaired, FORGE_PATH, STEP, apply,
+                                     &f.options, forge_record, &found, NULL, 0),
                  BOUMA_OK);
         CHECK_EQ(found.repaired.actions, 1);
         CHECK_EQ(found.repaired.hopeless, 1);
         CHECK_TEXT(found.text, "2 2 steps/00000002 1 file of step 2 (time 1)");
     }
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.notes, 0);
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, -1, 1, &f.options, NULL, NULL,
-                                 &found.repaired, NULL, 0),
+    CHECK_EQ(bouma_repair_forget(&found.repaired, FORGE_PATH, -1, 1, &f.options,
+                                 NULL, NULL, NULL, 0),
              BOUMA_OK);
     CHECK_EQ(found.repaired.hopeless, 0);
     end_repaired(&f);
@@ -355,7 +354,7 @@ static void a_record_of_a_step_that_is_there_means_nothing(void)
     bm_loss_encode(&b, &lost, f.options.id);
     forge_save(&f, "lost/00000001.loss", b.data, b.size);
     CHECK_EQ(losses(&f).count, 0);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 0);
     forge_repair(&f, &found, 1);
     CHECK_EQ(found.repaired.actions, 1);
@@ -365,7 +364,7 @@ static void a_record_of_a_step_that_is_there_means_nothing(void)
     forge_save(&f, "lost/00000009.loss", b.data, b.size);
     CHECK_EQ(losses(&f).count, 1);
     CHECK_EQ(losses(&f).last.step, 9);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 1);
     CHECK_TEXT(found.text, "is lost (recorded)");
     forge_repair(&f, &found, 1);
@@ -396,11 +395,11 @@ static void a_damaged_record_is_no_loss(void)
     forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
     save_junk_as_record(&f);
     CHECK_EQ(losses(&f).count, 0);
-    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 1);
     CHECK_TEXT(found.text, "2 1 lost/00000001.loss the record of a loss is ");
     forget(&f, STEP, 1, BOUMA_ENOTFOUND);
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, -1, 1, &f.options, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, FORGE_PATH, -1, 1, &f.options, NULL,
                                  NULL, NULL, 0),
              BOUMA_OK);
     CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
@@ -434,7 +433,7 @@ static void a_damaged_record_is_written_anew(void)
     CHECK_EQ(losses(&f).count, 1);
     CHECK_EQ(losses(&f).last.files, 1);
     forget(&f, STEP, 1, BOUMA_OK);
-    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     forge_end(&f);
 }
@@ -454,7 +453,7 @@ static void a_step_that_can_be_mended_is_not_forgotten(void)
     forge_load(&f, &file, name);
     file.data[100] ^= 1;
     forge_save(&f, name, file.data, file.bytes);
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, 1, &f.options, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, FORGE_PATH, STEP, 1, &f.options, NULL,
                                  NULL, NULL, 0),
              BOUMA_EFORMAT);
     CHECK(forge_exists(&f, name));
@@ -477,7 +476,7 @@ static void a_step_without_its_manifest_is_lost(void)
         forge_name_subfile(name, STEP, 0);
         if (left)
             forge_save(&f, name, (const uint8_t *)"rest", 4);
-        forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+        forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
         CHECK_EQ(found.verified.damages, 1);
         CHECK_TEXT(found.text, "2 1 ");
         forge_repair(&f, &found, 0);
@@ -562,7 +561,7 @@ static void a_stray_step_is_put_right(int is_copied)
         move_step(&f, is_copied);
         if (recorded) /* the next writer misses it */
             append(&f, 3, 1);
-        forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+        forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
         CHECK_EQ(found.verified.damages, 2 - is_copied);
         CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest "
                                "of step 1, not of step 7; `bouma repair "
@@ -797,7 +796,7 @@ static void a_foreign_step_is_no_loss(void)
     mend_envelope(file.data, file.bytes);
     forge_save(&f, "steps/00000007/manifest", file.data, file.bytes);
     free(file.data);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_TEXT(found.text, "belongs to another dataset; `bouma repair --apply` "
                            "moves it to lost/");
     forge_repair(&f, &found, 1);
@@ -826,13 +825,13 @@ static void subfiles_tell_which_dataset_it_is(void)
         forge_remove(&f, name);
     }
     forge_save(&f, "DATASET", dataset.data, dataset.bytes);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_TEXT(found.text, "step 0 has no manifest, ignored; its files seem to "
                            "be all there (2): `bouma repair` checks them");
     forge_name_subfile(name, 1, 1);
     forge_load(&f, &file, name);
     forge_remove(&f, name);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_TEXT(found.text, "step 1 is incomplete (1 file, no manifest), "
                            "ignored\n");
     forge_save(&f, name, file.data, file.bytes);
@@ -960,7 +959,7 @@ static void a_directory_is_no_file(const char *name, int stays, int reads)
 
     forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
     put_directory(&f, name);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK(found.verified.damages > 0);
     CHECK_EQ(found.verified.unchecked, 0);
     CHECK_TEXT(found.text, "is a directory");
@@ -1220,7 +1219,7 @@ static void has_damage(const struct forge *f, int recorded)
 {
     struct forge_findings found;
 
-    forge_verify(f, &found, BOUMA_VERIFY_FULL);
+    forge_verify(f, &found, BOUMA_DEPTH_FULL);
     CHECK(found.verified.damages > 0);
     CHECK_EQ(strstr(found.text, "(recorded 20") != NULL, recorded);
     forge_repair(f, &found, 0);
@@ -1253,7 +1252,7 @@ static void damage_is_accepted(int what, int i, uint64_t at, uint64_t second,
     CHECK_EQ(losses(&f).last.files, 1);
     has_damage(&f, 1);
     forget(&f, STEP, 1, BOUMA_OK);
-    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     CHECK(found.verified.notes > 0);
     forge_repair(&f, &found, 1);
@@ -1262,7 +1261,7 @@ static void damage_is_accepted(int what, int i, uint64_t at, uint64_t second,
     /* What is damaged after that is another loss, and not accepted. */
     if (more) {
         flip(&f, name, more);
-        forge_verify(&f, &found, BOUMA_VERIFY_FULL);
+        forge_verify(&f, &found, BOUMA_DEPTH_FULL);
         CHECK_EQ(found.verified.damages, 1);
         forge_repair(&f, &found, 1);
         CHECK_EQ(found.repaired.hopeless, 1);
@@ -1295,7 +1294,7 @@ static void damages_are_counted_alike(void)
     forge_load(&f, &file, "steps/00000002/d.0000.e1a3");
     flip(&f, file.name, file.bytes - 10);
     for (int apply = 0; apply < 3; apply++) {
-        forge_verify(&f, &found, BOUMA_VERIFY_FULL);
+        forge_verify(&f, &found, BOUMA_DEPTH_FULL);
         CHECK_EQ(found.verified.damages, 3);
         forge_repair(&f, &found, apply > 0);
         CHECK_EQ(found.repaired.hopeless, 3);
@@ -1346,7 +1345,7 @@ static void a_damaged_manifest_can_be_accepted(void)
         CHECK_EQ(found.repaired.actions, apply < 2);
         CHECK(forge_exists(&f, name));
     }
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK(found.verified.damages > 0);
     CHECK_EQ(losses(&f).count, 1);
     forget(&f, STEP, 1, BOUMA_OK);
@@ -1414,7 +1413,7 @@ static void a_wrong_version_does_not_hide_the_other_head(void)
     forge_name_subfile(name, STEP, 0);
     flip(&f, name, FORGE_MAJOR);
     flip(&f, name, 70);
-    forge_verify(&f, &found, BOUMA_VERIFY_META);
+    forge_verify(&f, &found, BOUMA_DEPTH_META);
     CHECK_EQ(found.verified.damages, 1);
     CHECK_EQ(found.verified.unchecked, 0);
     forge_repair(&f, &found, 1);
@@ -1468,7 +1467,7 @@ static void a_memory_limit_is_no_damage(void)
     forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
     for (int i = 0; i < 3; i++) {
         f.options.memory_limit = limits[i];
-        forge_verify(&f, &found, BOUMA_VERIFY_FULL);
+        forge_verify(&f, &found, BOUMA_DEPTH_FULL);
         CHECK_EQ(found.verified.damages, 0);
         CHECK(found.verified.unchecked > 0);
         CHECK_TEXT(found.text, "the option 'memory_limit' allows");
@@ -1483,7 +1482,7 @@ static void a_memory_limit_is_no_damage(void)
     forge_load(&f, &file, name);
     flip(&f, name, file.bytes / 2);
     forge_repair(&f, &found, 1);
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, 2, 1, &f.options, NULL, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, FORGE_PATH, 2, 1, &f.options, NULL, NULL,
                                  NULL, 0),
              BOUMA_OK);
     forge_name_manifest(name, STEP);
@@ -1534,7 +1533,7 @@ static void epochs_are_made_anew(void)
     remove_dir(&f, "epochs/000001");
     remove_dir(&f, "epochs");
     cannot_be_written(&f);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 1);
     CHECK_TEXT(found.text, "2 -1 epochs ");
     forge_repair(&f, &found, 0);
@@ -1573,7 +1572,7 @@ static void all_steps_are_lost(void)
     cannot_be_written(&f);
     CHECK_EQ(forge_read(&f, 0, 0), BOUMA_EFORMAT);
     CHECK_EQ(losses(&f).count, FORGE_STEPS);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 1 + FORGE_STEPS);
     CHECK_TEXT(found.text, "2 -1 steps ");
     CHECK_TEXT(found.text, "step 2 (time 1) was committed and is lost");
@@ -1584,10 +1583,10 @@ static void all_steps_are_lost(void)
     forge_remove(&f, "index");
     CHECK_EQ(losses(&f).count, FORGE_STEPS);
     append(&f, 3, 1);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, FORGE_STEPS);
     f.options.io = f.io;
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, -1, 1, &f.options, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, FORGE_PATH, -1, 1, &f.options, NULL,
                                  NULL, NULL, 0),
              BOUMA_OK);
     nothing_is_lost(&f);
@@ -1602,10 +1601,10 @@ static void a_step_is_missed(void)
 
     forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
     forge_remove(&f, "index");
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.notes, 1);
     remove_step(&f, 1);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 0);
     CHECK_EQ(found.verified.notes, 2);
     CHECK_TEXT(found.text, "steps that were lost with it are not known");

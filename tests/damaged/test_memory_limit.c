@@ -45,12 +45,12 @@ static const bouma_grid_spec filled = {.size = sizeof(filled),
                                        .layout = BOUMA_LAYOUT_HZ,
                                        .hz_template = "yxyxyxyxyxyxyxyxyxx",
                                        .hz_block_bits = 19,
-                                       .hz_order = BOUMA_HZ_CURVE};
+                                       .hz_order = BOUMA_HZ_ORDER_CURVE};
 
 static void write_bomb(const bouma_options *options,
                        const bouma_grid_spec *shape)
 {
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F64};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_F64};
     bouma_dataset *ds;
     bouma_variable *v;
     bouma_grid *g;
@@ -95,15 +95,15 @@ static void verify_and_repair_keep_to_the_limit(const bouma_options *options)
     bouma_repair_report repaired;
     char message[640];
 
-    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, options, NULL, NULL,
-                          &verified, message, sizeof(message)),
+    CHECK_EQ(bouma_verify(&verified, PATH, BOUMA_DEPTH_FULL, options, NULL,
+                          NULL, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(verified.damages, 0);
     /* What cannot be decoded must be told, one way or the other. */
-    CHECK(bouma_verify(PATH, BOUMA_VERIFY_DEEP, options, NULL, NULL, &verified,
+    CHECK(bouma_verify(&verified, PATH, BOUMA_DEPTH_DEEP, options, NULL, NULL,
                        message, sizeof(message)) ||
           verified.damages || verified.notes);
-    CHECK_EQ(bouma_repair(PATH, 0, options, NULL, NULL, &repaired, message,
+    CHECK_EQ(bouma_repair(&repaired, PATH, 0, options, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
 }
@@ -131,7 +131,7 @@ static void write_many(const bouma_options *options)
                              .shape = {ROWS, COLUMNS},
                              .patch = {ROWS / 2, COLUMNS / 4},
                              .levels = 1};
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F64};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_F64};
     bouma_dataset *ds;
     bouma_variable *v;
     bouma_grid *g;

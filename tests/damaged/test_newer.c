@@ -144,7 +144,7 @@ static void is_new_and_not_damaged(const struct forge *f, int told)
     CHECK_EQ(forge_read(f, STEP, 0), BOUMA_EVERSION);
     CHECK_EQ(forge_read(f, 0, 0), BOUMA_OK);
     CHECK_EQ(forge_read(f, 2, 0), BOUMA_OK);
-    forge_verify(f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     CHECK(found.verified.unchecked > 0);
     CHECK_TEXT(found.text, "version");
@@ -228,7 +228,7 @@ static void a_version_that_is_damaged_is_damage(void)
     file.data[FORGE_MAJOR] = 3;
     forge_save(&f, name, file.data, file.bytes);
     CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_EFORMAT);
-    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 1);
     CHECK_EQ(found.verified.unchecked, 0);
     forge_repair(&f, &found, 1);
@@ -256,11 +256,11 @@ static void a_newer_dataset_is_left_alone(void)
     before = sum_of(&f, "steps/00000001");
     CHECK_EQ(bouma_dataset_open(&ds, FORGE_PATH, &f.options), BOUMA_EVERSION);
     bouma_dataset_free(ds);
-    CHECK_EQ(bouma_verify(FORGE_PATH, BOUMA_VERIFY_QUICK, &f.options, NULL,
-                          NULL, &verified, NULL, 0),
+    CHECK_EQ(bouma_verify(&verified, FORGE_PATH, BOUMA_DEPTH_QUICK, &f.options,
+                          NULL, NULL, NULL, 0),
              BOUMA_EVERSION);
     CHECK_EQ(
-        bouma_repair(FORGE_PATH, 1, &f.options, NULL, NULL, &repaired, NULL, 0),
+        bouma_repair(&repaired, FORGE_PATH, 1, &f.options, NULL, NULL, NULL, 0),
         BOUMA_EVERSION);
     CHECK_EQ(before.hash, sum_of(&f, "steps/00000001").hash);
     free(file.data);

@@ -121,12 +121,12 @@ static void is_mended(const struct forge *f, const char *what)
     char message[640] = "";
     bouma_dataset *ds;
 
-    forge_verify(f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(f, &found, BOUMA_DEPTH_QUICK);
     CHECK_TEXT(found.text, what);
     CHECK_EQ(found.verified.unchecked, 0);
     for (int apply = 0; apply < 2; apply++) {
-        int rc = bouma_repair(FORGE_PATH, apply, &f->options, forge_record,
-                              &found, &report, message, sizeof(message));
+        int rc = bouma_repair(&report, FORGE_PATH, apply, &f->options,
+                              forge_record, &found, message, sizeof(message));
 
         if (rc)
             printf("%s, apply %d: %s\n", what, apply, message);
@@ -216,7 +216,7 @@ static void is_whole_again(const struct forge *f, const char *text)
     }
     forge_repair(f, &found, 1);
     CHECK_EQ(found.repaired.actions, 0);
-    forge_verify(f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     for (int step = 0; step < FORGE_STEPS; step++)
         CHECK_EQ(forge_read(f, step, 0), BOUMA_OK);

@@ -39,7 +39,7 @@ static void step_1_is_unchecked(const struct trial *t, const char *name)
 {
     struct forge_findings found;
 
-    forge_verify(&t->f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&t->f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.steps, FORGE_STEPS);
     CHECK(found.verified.unchecked > 0);
     CHECK_TEXT(found.text, "3 1 ");
@@ -63,7 +63,7 @@ static void others_are_mended(struct trial *t, const char *name, int told)
     CHECK(!strstr(found.text, "1 1 ")); /* nothing is done to it */
     CHECK_TEXT(found.text, "a damaged head replaced");
     t->io.damage.kind = DAMAGE_NONE; /* the device has got well again */
-    forge_verify(&t->f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&t->f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     CHECK_EQ(found.verified.unchecked, 0);
     for (int s = 0; s < FORGE_STEPS; s++)
@@ -170,10 +170,10 @@ static void a_file_that_is_to_be_mended_fails(uint64_t at)
         CHECK(!forge_exists(&t.f, name));
     }
     t.io.damage.kind = DAMAGE_NONE;
-    forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&t.f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 1);
     forge_repair(&t.f, &found, 1);
-    forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&t.f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     free(after.data);
     free(file.data);
@@ -199,7 +199,7 @@ static void an_index_is_not_replaced(enum damage_kind kind)
     REQUIRE(!t.f.io->remove_dir(t.f.io->user, root, files[3]));
     t.f.io->detach(t.f.io->user, root);
     forge_load(&t.f, &before, "index");
-    forge_verify(&t.f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&t.f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 0);
     CHECK_EQ(found.verified.unchecked, 1);
     CHECK_TEXT(found.text, "3 -1 index ");
@@ -224,7 +224,7 @@ static void an_index_is_not_replaced(enum damage_kind kind)
     CHECK(after.bytes >= before.bytes &&
           !memcmp(after.data, before.data, before.bytes));
     t.io.damage.kind = DAMAGE_NONE;
-    forge_verify(&t.f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&t.f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 1);
     CHECK_TEXT(found.text, "step 1 (time 0.5) was committed and is lost");
     free(after.data);
@@ -251,13 +251,13 @@ static void a_step_is_not_forgotten(void)
     bm_buffer_init(&b, bm_allocator_default());
     bm_loss_encode(&b, &lost, t.f.options.id);
     forge_save(&t.f, "lost/00000001.loss", b.data, b.size);
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, 1, &t.f.options, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, FORGE_PATH, STEP, 1, &t.f.options, NULL,
                                  NULL, NULL, 0),
              BOUMA_EIO);
     t.io.damage.kind = DAMAGE_NONE;
     CHECK_EQ(forge_read(&t.f, STEP, 0), BOUMA_OK);
     forge_repair(&t.f, &found, 1);
-    forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&t.f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     bm_buffer_release(&b);
     forge_end(&t.f);
@@ -292,21 +292,21 @@ static void a_loss_is_known_without_the_index(enum damage_kind kind)
              BOUMA_EIO);
     CHECK_EQ(count, 1);
     CHECK_TEXT(message, "index");
-    forge_verify(&t.f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&t.f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 1);
     CHECK_EQ(found.verified.unchecked, 1);
     CHECK_TEXT(found.text, "3 -1 index ");
     CHECK(!strstr(strstr(found.text, "index") + 1, "index")); /* told once */
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, 7, 1, &t.f.options, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, FORGE_PATH, 7, 1, &t.f.options, NULL,
                                  NULL, NULL, 0),
              BOUMA_EIO);
-    CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, 1, &t.f.options, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, FORGE_PATH, STEP, 1, &t.f.options, NULL,
                                  NULL, message, sizeof(message)),
              BOUMA_OK);
     CHECK(!forge_exists(&t.f, "lost/00000001.loss"));
     CHECK_EQ(forge_read(&t.f, STEP, 0), BOUMA_ENOTFOUND);
     t.io.damage.kind = DAMAGE_NONE;
-    forge_verify(&t.f, &found, BOUMA_VERIFY_QUICK);
+    forge_verify(&t.f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.damages, 0);
     forge_end(&t.f);
 }
@@ -358,22 +358,23 @@ static void nothing_is_made_anew(const char *name)
     char message[640] = "";
 
     begin(&t, name, DAMAGE_CLOSED, 0, 1);
-    CHECK_EQ(bouma_repair(FORGE_PATH, 0, &t.f.options, NULL, NULL, &report,
+    CHECK_EQ(bouma_repair(&report, FORGE_PATH, 0, &t.f.options, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_EIO);
     CHECK_TEXT(message, name);
     CHECK_EQ(t.io.changes, 0);
-    CHECK_EQ(bouma_repair(FORGE_PATH, 1, &t.f.options, NULL, NULL, &report,
+    CHECK_EQ(bouma_repair(&report, FORGE_PATH, 1, &t.f.options, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_EIO);
     CHECK_EQ(report.actions, 0);
     if (strcmp(name, "epochs"))
-        CHECK_EQ(bouma_verify(FORGE_PATH, BOUMA_VERIFY_QUICK, &t.f.options,
-                              NULL, NULL, &counts, message, sizeof(message)),
+        CHECK_EQ(bouma_verify(&counts, FORGE_PATH, BOUMA_DEPTH_QUICK,
+                              &t.f.options, NULL, NULL, message,
+                              sizeof(message)),
                  BOUMA_EIO);
     t.io.damage.kind = DAMAGE_NONE;
     forge_repair(&t.f, &found, 1);
-    forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
+    forge_verify(&t.f, &found, BOUMA_DEPTH_DEEP);
     CHECK_EQ(found.verified.damages, 0);
     forge_end(&t.f);
 }

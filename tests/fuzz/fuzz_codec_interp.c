@@ -40,7 +40,7 @@ static int make_patch(struct patch *p, const uint8_t *header)
         box.hi[d] = box.lo[d] + extent;
         samples *= (size_t)extent;
     }
-    p->field = (struct bm_field){.type = wide ? BOUMA_F64 : BOUMA_F32,
+    p->field = (struct bm_field){.type = wide ? BOUMA_TYPE_F64 : BOUMA_TYPE_F32,
                                  .size = wide ? 8 : 4,
                                  .levels = 1 + (header[0] >> 2 & 7),
                                  .lattice = p->lattice,

@@ -52,7 +52,7 @@ static void within(const struct bm_list *list, const uint8_t *was,
         double x, y;
         float a, b;
 
-        if (list->type == BOUMA_F32) {
+        if (list->type == BOUMA_TYPE_F32) {
             memcpy(&a, was + i * size, size);
             memcpy(&b, is + i * size, size);
             x = (double)a;
@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
     if (bytes < 3)
         return 0;
-    list.type = data[0] & 1 ? BOUMA_F64 : BOUMA_F32;
+    list.type = data[0] & 1 ? BOUMA_TYPE_F64 : BOUMA_TYPE_F32;
     list.components = 1 + (data[0] >> 2 & 3);
     list.count = (size_t)(data[0] >> 4) << 8 | data[1];
     list.bound = ldexp(1.1, (int8_t)data[2]);

@@ -18,7 +18,7 @@ static void load_part(const struct csv_file *csv, struct particle_table *table,
         /* A narrow type may not fit, and then that is told. */
         table_unload(table);
         for (size_t i = 0; i < table->count; i++)
-            table->columns[i].type = BOUMA_I8;
+            table->columns[i].type = BOUMA_TYPE_I8;
         csv_load(csv, table, rows, &message);
     }
     table_unload(table);

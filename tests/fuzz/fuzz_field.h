@@ -83,7 +83,7 @@ static inline void fuzz_field_round_trip(struct bm_codec_state *state,
     for (size_t i = 0; i < n; i++) {
         float x, y;
 
-        if (codec->lossy && f->field.type == BOUMA_F32) {
+        if (codec->lossy && f->field.type == BOUMA_TYPE_F32) {
             memcpy(&x, samples + 4 * i, 4);
             memcpy(&y, back + 4 * i, 4);
             if (isfinite(x)) {
@@ -112,8 +112,8 @@ static inline void fuzz_field_round_trip(struct bm_codec_state *state,
 static inline int fuzz_field(const struct bm_codec *codec, const uint8_t *data,
                              size_t bytes)
 {
-    static const bouma_type types[4] = {BOUMA_F32, BOUMA_F64, BOUMA_I32,
-                                        BOUMA_I64};
+    static const bouma_type types[4] = {BOUMA_TYPE_F32, BOUMA_TYPE_F64,
+                                        BOUMA_TYPE_I32, BOUMA_TYPE_I64};
     struct bm_codec_state state;
     struct fuzz_field f;
     struct bm_cursor c;

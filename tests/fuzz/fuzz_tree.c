@@ -75,7 +75,8 @@ static void check_again(const struct bm_tree *t,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const bouma_type types[3] = {BOUMA_F32, BOUMA_I64, BOUMA_U8};
+    static const bouma_type types[3] = {BOUMA_TYPE_F32, BOUMA_TYPE_I64,
+                                        BOUMA_TYPE_U8};
     const bouma_allocator *a = bm_allocator_default();
     struct bm_tree_spec spec = {.types = types};
     struct bm_codec_state state;
@@ -86,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     spec.ndims = 1 + (data[0] & 3) % 3;
-    spec.type = data[0] & 4 ? BOUMA_F64 : BOUMA_F32;
+    spec.type = data[0] & 4 ? BOUMA_TYPE_F64 : BOUMA_TYPE_F32;
     spec.maps = data[0] >> 3 & 3;
     spec.particles = 1u << data[1] % 17;
     copy = fuzz_copy(data + 2, size - 2);

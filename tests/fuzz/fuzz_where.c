@@ -8,9 +8,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct where_variable variables[] = {
-        {"position", BOUMA_F32, 2}, {"mass", BOUMA_F64, 1},
-        {"id", BOUMA_I16, 1},       {"big", BOUMA_U64, 1},
-        {"v", BOUMA_F32, 3},        {"c[1]", BOUMA_F64, 1}};
+        {"position", BOUMA_TYPE_F32, 2}, {"mass", BOUMA_TYPE_F64, 1},
+        {"id", BOUMA_TYPE_I16, 1},       {"big", BOUMA_TYPE_U64, 1},
+        {"v", BOUMA_TYPE_F32, 3},        {"c[1]", BOUMA_TYPE_F64, 1}};
     char *text = malloc(size + 1), message[128];
     struct where where;
 

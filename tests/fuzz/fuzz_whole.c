@@ -95,9 +95,9 @@ static void define_particles(bouma_particles **out, bouma_variable **v,
 {
     bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 2, .leaf = 8};
     bouma_variable_spec mass = {
-        .size = sizeof(mass), .type = BOUMA_F64, .tolerance = 0.01};
+        .size = sizeof(mass), .type = BOUMA_TYPE_F64, .tolerance = 0.01};
     bouma_variable_spec kind = {.size = sizeof(kind),
-                                .type = BOUMA_I16,
+                                .type = BOUMA_TYPE_I16,
                                 .components = 2,
                                 .codec = BOUMA_CODEC_RAW};
 
@@ -132,15 +132,15 @@ static void write_original(bouma_options *options)
                              .patch = {8, 4},
                              .levels = 3};
     bouma_variable_spec kinds[3] = {
-        {.size = sizeof(*kinds), .type = BOUMA_F32, .unit = "K"},
+        {.size = sizeof(*kinds), .type = BOUMA_TYPE_F32, .unit = "K"},
         {.size = sizeof(*kinds),
-         .type = BOUMA_U16,
+         .type = BOUMA_TYPE_U16,
          .components = 2,
          .codec = BOUMA_CODEC_RAW},
         {.size = sizeof(*kinds),
-         .type = BOUMA_F64,
+         .type = BOUMA_TYPE_F64,
          .tolerance = 1e-3,
-         .tolerance_kind = BOUMA_RELATIVE}};
+         .tolerance_kind = BOUMA_TOLERANCE_RELATIVE}};
     bouma_box all = {.hi = {ROWS, COLUMNS}};
     bouma_variable *v[3], *attributes[3];
     bouma_particles *p;
@@ -185,9 +185,9 @@ static void define_quantised(bouma_particles **out, bouma_variable **v,
     bouma_particles_spec spec = {
         .size = sizeof(spec), .ndims = 2, .leaf = 8, .tolerance = 1e-3};
     bouma_variable_spec mass = {
-        .size = sizeof(mass), .type = BOUMA_F64, .tolerance = 0.01};
+        .size = sizeof(mass), .type = BOUMA_TYPE_F64, .tolerance = 0.01};
     bouma_variable_spec pace = {.size = sizeof(pace),
-                                .type = BOUMA_F32,
+                                .type = BOUMA_TYPE_F32,
                                 .components = 2,
                                 .tolerance = 0.25};
 
@@ -229,19 +229,19 @@ static void write_other(bouma_options *options)
                              .patch = {4, 4, 8},
                              .levels = 3};
     bouma_variable_spec kinds[4] = {{.size = sizeof(*kinds),
-                                     .type = BOUMA_F32,
+                                     .type = BOUMA_TYPE_F32,
                                      .codec = BOUMA_CODEC_WAVELET,
                                      .tolerance = 1e-2},
                                     {.size = sizeof(*kinds),
-                                     .type = BOUMA_F64,
+                                     .type = BOUMA_TYPE_F64,
                                      .components = 2,
                                      .codec = BOUMA_CODEC_WAVELET,
                                      .tolerance = 1e-4},
                                     {.size = sizeof(*kinds),
-                                     .type = BOUMA_F32,
+                                     .type = BOUMA_TYPE_F32,
                                      .codec = BOUMA_CODEC_ZFP_REVERSIBLE},
                                     {.size = sizeof(*kinds),
-                                     .type = BOUMA_I32,
+                                     .type = BOUMA_TYPE_I32,
                                      .codec = BOUMA_CODEC_ZFP_REVERSIBLE}};
     static const char *const names[4] = {"w", "x", "y", "z"};
     bouma_box all = {.hi = {DEPTH, HEIGHT, WIDTH}};
@@ -289,7 +289,7 @@ static void define_hz(bouma_variable *v[2][3], bouma_dataset *ds)
                                   .hz_block_bits = 4,
                                   .hz_blocks_per_file = 16,
                                   .hz_partitions = 2,
-                                  .hz_index = BOUMA_HZ_LOCAL},
+                                  .hz_index = BOUMA_HZ_INDEX_LOCAL},
                                  {.size = sizeof(*shapes),
                                   .ndims = 2,
                                   .shape = {ROWS, COLUMNS},
@@ -297,16 +297,16 @@ static void define_hz(bouma_variable *v[2][3], bouma_dataset *ds)
                                   .layout = BOUMA_LAYOUT_HZ,
                                   .hz_block_bits = 5,
                                   .hz_blocks_per_file = 4,
-                                  .hz_order = BOUMA_HZ_CURVE,
+                                  .hz_order = BOUMA_HZ_ORDER_CURVE,
                                   .hz_wavelet = 1,
                                   .hz_tile_bits = 6}};
     bouma_variable_spec kinds[3] = {
-        {.size = sizeof(*kinds), .type = BOUMA_F32},
+        {.size = sizeof(*kinds), .type = BOUMA_TYPE_F32},
         {.size = sizeof(*kinds),
-         .type = BOUMA_U16,
+         .type = BOUMA_TYPE_U16,
          .components = 2,
          .codec = BOUMA_CODEC_RAW},
-        {.size = sizeof(*kinds), .type = BOUMA_F64, .tolerance = 1e-3}};
+        {.size = sizeof(*kinds), .type = BOUMA_TYPE_F64, .tolerance = 1e-3}};
     static const char *const names[3] = {"a", "b", "c"};
 
     for (int i = 0; i < 2; i++) {
@@ -352,7 +352,7 @@ static void load_original(struct original *o, bouma_io *io)
         char name[BM_NAME_BYTES];
 
         name_of(name, i);
-        HOLDS(!io->open(io->user, root, &file, name, BOUMA_OPEN_READ));
+        HOLDS(!io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_READ));
         HOLDS(!io->read(io->user, file, o->files[i].bytes, MAX_ROOM, 0,
                         &o->files[i].size));
         HOLDS(o->files[i].size < MAX_ROOM / 2);
@@ -590,7 +590,7 @@ static void save(bouma_io *io, unsigned flags)
             continue;
         if (i == AT_STEPS + PER_STEP && (flags & UNPUBLISHED))
             bm_name_manifest_new(name, 1, (struct bm_generation){1, 2});
-        HOLDS(!io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE));
+        HOLDS(!io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_CREATE));
         HOLDS(!io->write(io->user, file, changed[i].bytes, changed[i].size, 0,
                          &done));
         io->close(io->user, file);
@@ -610,7 +610,7 @@ static void record_decoded(const bouma_variable *v)
 {
     bouma_variable_info info;
 
-    bouma_variable_info_get(v, &info);
+    bouma_variable_info_get(&info, v);
     decoded[info.codec]++;
 }
 
@@ -620,7 +620,7 @@ static void use_attributes(const bouma_attributes *attributes)
     uint8_t sum = 0;
 
     for (int i = 0; i < bouma_attributes_count(attributes); i++) {
-        HOLDS(!bouma_attributes_get(attributes, i, &a));
+        HOLDS(!bouma_attributes_get(&a, attributes, i));
         for (size_t k = 0; k < a.count * bouma_type_size(a.type); k++)
             sum ^= ((const uint8_t *)a.values)[k];
     }
@@ -634,11 +634,11 @@ static void use_variable(bouma_variable *v, int count)
     bouma_range range;
 
     use_attributes(bouma_variable_attributes(v));
-    bouma_variable_range(v, 0, &range);
+    bouma_variable_range(&range, v, 0);
     for (int level = 0; level < count; level++) {
         void *data;
 
-        HOLDS(!bouma_variable_select(v, level, NULL, &s));
+        HOLDS(!bouma_variable_select(&s, v, level, NULL));
         if (s.bytes > 1 << 22)
             continue;
         data = malloc(s.bytes + 1);
@@ -647,7 +647,7 @@ static void use_variable(bouma_variable *v, int count)
             record_decoded(v);
         free(data);
     }
-    if (count < 1 || bouma_variable_select(v, 0, NULL, &s) || s.bytes > 1 << 22)
+    if (count < 1 || bouma_variable_select(&s, v, 0, NULL) || s.bytes > 1 << 22)
         return;
     if (!bouma_refinement_open(&r, v, count - 1, NULL))
         while (!bouma_refinement_next(r))
@@ -674,11 +674,11 @@ static void use_particles(bouma_particles *p)
     uint64_t all = 0, found;
 
     use_attributes(bouma_particles_attributes(p));
-    bouma_particles_info_get(p, &info);
-    for (int64_t i = 0; !bouma_particles_file_get(p, i, &file); i++)
+    bouma_particles_info_get(&info, p);
+    for (int64_t i = 0; !bouma_particles_file_get(&file, p, i); i++)
         all += file.count;
     HOLDS(all == info.count);
-    for (int64_t i = 0; !bouma_particles_node_get(p, i, &node); i++)
+    for (int64_t i = 0; !bouma_particles_node_get(&node, p, i); i++)
         HOLDS(node.count <= all);
     if (all > 1 << 20)
         return;
@@ -688,9 +688,9 @@ static void use_particles(bouma_particles *p)
         bouma_range range;
         bouma_condition c;
 
-        bouma_variable_info_get(variable, &about);
+        bouma_variable_info_get(&about, variable);
         for (int k = 0; k < about.components; k++) {
-            bouma_variable_range(variable, k, &range);
+            bouma_variable_range(&range, variable, k);
             bouma_particles_query_init(&q, sizeof(q));
             HOLDS(!bouma_condition_set(&c, variable, k, 0.5, 5));
             q.conditions = &c;
@@ -735,7 +735,7 @@ static void use_dataset(const bouma_options *options)
         HOLDS(bouma_error_message(ds)[0]);
     else
         use_attributes(bouma_dataset_attributes(ds));
-    for (int64_t i = 0; !bouma_dataset_step_get(ds, i, &info); i++) {
+    for (int64_t i = 0; !bouma_dataset_step_get(&info, ds, i); i++) {
         bouma_step *step;
 
         if (bouma_step_open(&step, ds, info.step)) {
@@ -747,7 +747,7 @@ static void use_dataset(const bouma_options *options)
             bouma_grid *grid = bouma_step_grid(step, g);
             bouma_grid_info about;
 
-            bouma_grid_info_get(grid, &about);
+            bouma_grid_info_get(&about, grid);
             use_attributes(bouma_grid_attributes(grid));
             for (int v = 0; v < about.variables; v++)
                 use_variable(bouma_grid_variable(grid, v), about.levels);
@@ -784,8 +784,8 @@ static void use_originals(void)
         bouma_options_init(&options, sizeof(options));
         options.io = io;
         use_dataset(&options);
-        HOLDS(!bouma_verify("d", BOUMA_VERIFY_DEEP, &options, NULL, NULL,
-                            &verified, NULL, 0) &&
+        HOLDS(!bouma_verify(&verified, "d", BOUMA_DEPTH_DEEP, &options, NULL,
+                            NULL, NULL, 0) &&
               !verified.damages);
         bouma_io_memory_free(io);
     }
@@ -818,12 +818,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.io = io;
     options.memory_limit = 64 << 20;
     use_dataset(&options);
-    bouma_verify("d", BOUMA_VERIFY_DEEP, &options, NULL, NULL, &verified,
+    bouma_verify(&verified, "d", BOUMA_DEPTH_DEEP, &options, NULL, NULL,
                  message, sizeof(message));
-    if (!bouma_repair("d", 1, &options, NULL, NULL, &repaired, message,
+    if (!bouma_repair(&repaired, "d", 1, &options, NULL, NULL, message,
                       sizeof(message)) &&
         repaired.actions) {
-        bouma_verify("d", BOUMA_VERIFY_FULL, &options, NULL, NULL, &verified,
+        bouma_verify(&verified, "d", BOUMA_DEPTH_FULL, &options, NULL, NULL,
                      message, sizeof(message));
         use_dataset(&options);
     }

@@ -40,10 +40,10 @@ static const struct set sets[] = {
      BOUMA_ORDER_LEVEL,
      BOUMA_ASSIGN_SPLIT,
      1,
-     {{"position", BOUMA_F32, 3, BOUMA_CODEC_ZSTD, 0, 0},
-      {"id", BOUMA_U64, 1, BOUMA_CODEC_ZSTD, 0, 0},
-      {"mass", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, 0},
-      {"velocity", BOUMA_F32, 3, BOUMA_CODEC_ZSTD, 0, 1}}},
+     {{"position", BOUMA_TYPE_F32, 3, BOUMA_CODEC_ZSTD, 0, 0},
+      {"id", BOUMA_TYPE_U64, 1, BOUMA_CODEC_ZSTD, 0, 0},
+      {"mass", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, 0},
+      {"velocity", BOUMA_TYPE_F32, 3, BOUMA_CODEC_ZSTD, 0, 1}}},
     {"foam",
      2,
      32,
@@ -52,10 +52,10 @@ static const struct set sets[] = {
      BOUMA_ORDER_CHUNK,
      BOUMA_ASSIGN_SINGLE,
      0,
-     {{"position", BOUMA_F64, 2, BOUMA_CODEC_QUANTISE, 1e-3, 0},
-      {"id", BOUMA_U64, 1, BOUMA_CODEC_RAW, 0, 0},
-      {"heat", BOUMA_F64, 1, BOUMA_CODEC_QUANTISE, 0.01, 0},
-      {"spin", BOUMA_F32, 2, BOUMA_CODEC_QUANTISE, 0.25, 0}}},
+     {{"position", BOUMA_TYPE_F64, 2, BOUMA_CODEC_QUANTISE, 1e-3, 0},
+      {"id", BOUMA_TYPE_U64, 1, BOUMA_CODEC_RAW, 0, 0},
+      {"heat", BOUMA_TYPE_F64, 1, BOUMA_CODEC_QUANTISE, 0.01, 0},
+      {"spin", BOUMA_TYPE_F32, 2, BOUMA_CODEC_QUANTISE, 0.25, 0}}},
     {"mote",
      1,
      0,
@@ -64,8 +64,8 @@ static const struct set sets[] = {
      BOUMA_ORDER_LEVEL,
      0,
      0,
-     {{"position", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, 0},
-      {"id", BOUMA_U64, 1, BOUMA_CODEC_RAW, 0, 0}}},
+     {{"position", BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW, 0, 0},
+      {"id", BOUMA_TYPE_U64, 1, BOUMA_CODEC_RAW, 0, 0}}},
     {"flock",
      3,
      64,
@@ -74,11 +74,11 @@ static const struct set sets[] = {
      BOUMA_ORDER_LEVEL,
      BOUMA_ASSIGN_SPLIT,
      4,
-     {{"position", BOUMA_F32, 3, BOUMA_CODEC_ZSTD, 0, 0},
-      {"id", BOUMA_U64, 1, BOUMA_CODEC_ZSTD, 0, 0},
-      {"kind", BOUMA_I16, 1, BOUMA_CODEC_ZSTD, 0, 0},
-      {"flag", BOUMA_U8, 1, BOUMA_CODEC_RAW, 0, 0},
-      {"mass", BOUMA_F64, 1, BOUMA_CODEC_ZSTD, 0, 0}}},
+     {{"position", BOUMA_TYPE_F32, 3, BOUMA_CODEC_ZSTD, 0, 0},
+      {"id", BOUMA_TYPE_U64, 1, BOUMA_CODEC_ZSTD, 0, 0},
+      {"kind", BOUMA_TYPE_I16, 1, BOUMA_CODEC_ZSTD, 0, 0},
+      {"flag", BOUMA_TYPE_U8, 1, BOUMA_CODEC_RAW, 0, 0},
+      {"mass", BOUMA_TYPE_F64, 1, BOUMA_CODEC_ZSTD, 0, 0}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };
@@ -113,33 +113,34 @@ static double number_of(const struct set *s, int v, int step, int64_t k, int c)
         return (double)k;
     if (!strcmp(s->variables[v].name, "mass") && k % 50 == 9)
         return k % 100 == 9 ? (double)NAN : (double)-INFINITY;
-    if (s->variables[v].type == BOUMA_U8)
+    if (s->variables[v].type == BOUMA_TYPE_U8)
         return (double)(n % 256);
-    return (double)(n - 500) / (s->variables[v].type == BOUMA_I16 ? 1 : 128);
+    return (double)(n - 500) /
+           (s->variables[v].type == BOUMA_TYPE_I16 ? 1 : 128);
 }
 
 static void store(void *out, bouma_type type, double x)
 {
     switch (type) {
-    case BOUMA_F32: {
+    case BOUMA_TYPE_F32: {
         float c = (float)x;
 
         memcpy(out, &c, sizeof(c));
         break;
     }
-    case BOUMA_U64: {
+    case BOUMA_TYPE_U64: {
         uint64_t c = (uint64_t)x;
 
         memcpy(out, &c, sizeof(c));
         break;
     }
-    case BOUMA_I16: {
+    case BOUMA_TYPE_I16: {
         int16_t c = (int16_t)x;
 
         memcpy(out, &c, sizeof(c));
         break;
     }
-    case BOUMA_U8: {
+    case BOUMA_TYPE_U8: {
         uint8_t c = (uint8_t)x;
 
         memcpy(out, &c, sizeof(c));
@@ -153,13 +154,13 @@ static void store(void *out, bouma_type type, double x)
 static double load(const void *values, bouma_type type, uint64_t i)
 {
     switch (type) {
-    case BOUMA_F32:
+    case BOUMA_TYPE_F32:
         return (double)((const float *)values)[i];
-    case BOUMA_U64:
+    case BOUMA_TYPE_U64:
         return (double)((const uint64_t *)values)[i];
-    case BOUMA_I16:
+    case BOUMA_TYPE_I16:
         return ((const int16_t *)values)[i];
-    case BOUMA_U8:
+    case BOUMA_TYPE_U8:
         return ((const uint8_t *)values)[i];
     default:
         return ((const double *)values)[i];
@@ -321,7 +322,7 @@ static int wrong_variable(const struct set *s, int step, int v,
     const struct variable *own = &s->variables[v];
     bouma_variable_info info;
 
-    bouma_variable_info_get(handle, &info);
+    bouma_variable_info_get(&info, handle);
     return info.type != own->type || info.components != own->components ||
            info.codec != own->codec || info.tolerance != own->tolerance ||
            info.largest_error > own->tolerance ||
@@ -342,7 +343,7 @@ static int wrong_step(const struct set *s, bouma_dataset *ds, int number)
     if (bouma_step_open(&step, ds, number))
         return told(1, s->name, number, bouma_error_message(ds));
     p = bouma_step_find_particles(step, s->name);
-    bouma_particles_info_get(p, &info);
+    bouma_particles_info_get(&info, p);
     for (int64_t k = 0; k < s->counts[number]; k++)
         strays += s->strays && k % 40 == 3;
     wrong += told(info.count != (uint64_t)s->counts[number] ||
@@ -352,7 +353,7 @@ static int wrong_step(const struct set *s, bouma_dataset *ds, int number)
                                         info.tree_nodes != 2 * s->files - 1)),
                   s->name, number, "what is known of the set");
     wrong += told(
-        bouma_attributes_find(bouma_particles_attributes(p), "kind", &kind) ||
+        bouma_attributes_find(&kind, bouma_particles_attributes(p), "kind") ||
             strcmp(kind.values, s->name),
         s->name, number, "attribute");
     for (int v = 0; v < MAX_VARIABLES && s->variables[v].name; v++)
@@ -398,8 +399,8 @@ int golden_particles_differences(int i, const char *path)
     wrong += told(bouma_dataset_step_count(ds) != k, s->name, -1,
                   "the number of steps");
     bouma_dataset_free(ds);
-    wrong += told(bouma_verify(path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL,
-                               &report, NULL, 0) ||
+    wrong += told(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, NULL,
+                               NULL, NULL, 0) ||
                       report.damages || report.notes,
                   s->name, -1, "verify has findings");
     return wrong;

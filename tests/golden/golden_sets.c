@@ -45,7 +45,8 @@ struct set {
 
 #define EXACT(name, type, components, codec, level, unit, absent)              \
     {                                                                          \
-        name, type, components, codec, level, unit, absent, BOUMA_ABSOLUTE, 0  \
+        name, type, components, codec, level, unit, absent,                    \
+            BOUMA_TOLERANCE_ABSOLUTE, 0                                        \
     }
 #define LOSSY(name, type, components, kind, tolerance)                         \
     {                                                                          \
@@ -58,16 +59,16 @@ struct set {
     }
 #define ALL_TYPES(codec, level)                                                \
     {                                                                          \
-        EXACT("i8", BOUMA_I8, 1, codec, level, NULL, 0),                       \
-            EXACT("i16", BOUMA_I16, 1, codec, level, NULL, 0),                 \
-            EXACT("i32", BOUMA_I32, 1, codec, level, NULL, 0),                 \
-            EXACT("i64", BOUMA_I64, 1, codec, level, NULL, 0),                 \
-            EXACT("u8", BOUMA_U8, 1, codec, level, NULL, 0),                   \
-            EXACT("u16", BOUMA_U16, 1, codec, level, NULL, 0),                 \
-            EXACT("u32", BOUMA_U32, 1, codec, level, NULL, 0),                 \
-            EXACT("u64", BOUMA_U64, 1, codec, level, NULL, 0),                 \
-            EXACT("f32", BOUMA_F32, 1, codec, level, NULL, 0),                 \
-            EXACT("f64", BOUMA_F64, 1, codec, level, NULL, 0),                 \
+        EXACT("i8", BOUMA_TYPE_I8, 1, codec, level, NULL, 0),                  \
+            EXACT("i16", BOUMA_TYPE_I16, 1, codec, level, NULL, 0),            \
+            EXACT("i32", BOUMA_TYPE_I32, 1, codec, level, NULL, 0),            \
+            EXACT("i64", BOUMA_TYPE_I64, 1, codec, level, NULL, 0),            \
+            EXACT("u8", BOUMA_TYPE_U8, 1, codec, level, NULL, 0),              \
+            EXACT("u16", BOUMA_TYPE_U16, 1, codec, level, NULL, 0),            \
+            EXACT("u32", BOUMA_TYPE_U32, 1, codec, level, NULL, 0),            \
+            EXACT("u64", BOUMA_TYPE_U64, 1, codec, level, NULL, 0),            \
+            EXACT("f32", BOUMA_TYPE_F32, 1, codec, level, NULL, 0),            \
+            EXACT("f64", BOUMA_TYPE_F64, 1, codec, level, NULL, 0),            \
     }
 #define SPEC .size = sizeof(bouma_grid_spec)
 
@@ -99,13 +100,13 @@ static const struct set sets[] = {
      {{"plane",
        {SPEC, .ndims = 2, .shape = {37, 29}, .patch = {16, 8}, .levels = 3,
         .origin = {-1.5, 2.25}, .spacing = {0.5, 0.125}, .unit = "m"},
-       {EXACT("velocity", BOUMA_F32, 3, BOUMA_CODEC_ZSTD, 0, "m/s", 0),
-        EXACT("special", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, "K", 0),
-        EXACT("special two", BOUMA_F32, 2, BOUMA_CODEC_ZSTD, 9, NULL, 0),
-        EXACT("now and then", BOUMA_U16, 1, BOUMA_CODEC_RAW, 0, "", 1)}},
+       {EXACT("velocity", BOUMA_TYPE_F32, 3, BOUMA_CODEC_ZSTD, 0, "m/s", 0),
+        EXACT("special", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, "K", 0),
+        EXACT("special two", BOUMA_TYPE_F32, 2, BOUMA_CODEC_ZSTD, 9, NULL, 0),
+        EXACT("now and then", BOUMA_TYPE_U16, 1, BOUMA_CODEC_RAW, 0, "", 1)}},
       {"coarse \xc3\xa9t\xc3\xa9",
        {SPEC, .ndims = 2, .shape = {5, 64}, .patch = {8, 8}, .levels = 1},
-       {EXACT("\xce\xb1", BOUMA_I64, 1, BOUMA_CODEC_RAW, 0, NULL, 1)}}}},
+       {EXACT("\xce\xb1", BOUMA_TYPE_I64, 1, BOUMA_CODEC_RAW, 0, NULL, 1)}}}},
     {"cube",
      BOUMA_ORDER_LEVEL,
      BOUMA_ASSIGN_OPTIMAL,
@@ -115,8 +116,8 @@ static const struct set sets[] = {
      {{"cube",
        {SPEC, .ndims = 3, .shape = {9, 14, 11}, .patch = {4, 8, 4},
         .levels = 4},
-       {EXACT("special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
-        EXACT("count", BOUMA_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+       {EXACT("special", BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("count", BOUMA_TYPE_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
     {"point",
      BOUMA_ORDER_LEVEL,
      BOUMA_ASSIGN_SINGLE,
@@ -125,7 +126,7 @@ static const struct set sets[] = {
      {9223372036854775807, -1},
      {{"point",
        {SPEC, .ndims = 3, .shape = {1, 1, 1}},
-       {EXACT("v", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+       {EXACT("v", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
     /* Pieces of more and of fewer samples than one table of symbols is for. */
     {"interp_line",
      BOUMA_ORDER_LEVEL,
@@ -135,25 +136,29 @@ static const struct set sets[] = {
      {0, 50, -1},
      {{"line",
        {SPEC, .ndims = 1, .shape = {5000}, .patch = {4096}, .levels = 5},
-       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-2),
-        LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_RELATIVE, 1e-6),
-        LOSSY("noise f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-2),
-        LOSSY("constant f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-3),
-        LOSSY("constant f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 0.25),
-        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3)}},
+       {LOSSY("smooth f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-2),
+        LOSSY("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_RELATIVE, 1e-6),
+        LOSSY("noise f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_RELATIVE, 1e-2),
+        LOSSY("constant f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_RELATIVE,
+              1e-3),
+        LOSSY("constant f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE,
+              0.25),
+        LOSSY("holes f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-3)}},
       {"short",
        {SPEC, .ndims = 1, .shape = {9}, .patch = {2}, .levels = 2},
-       {LOSSY("smooth f32", BOUMA_F32, 2, BOUMA_RELATIVE, 1e-2),
-        LOSSY("noise f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-14),
-        LOSSY("holes f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3)}},
+       {LOSSY("smooth f32", BOUMA_TYPE_F32, 2, BOUMA_TOLERANCE_RELATIVE, 1e-2),
+        LOSSY("noise f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-14),
+        LOSSY("holes f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-3)}},
       {"middling",
        {SPEC, .ndims = 1, .shape = {200}, .patch = {128}, .levels = 8},
-       {LOSSY("smooth least", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-40),
-        LOSSY("smooth most", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e300),
-        LOSSY("noise f64", BOUMA_F64, 1, BOUMA_RELATIVE, 1e-15),
-        LOSSY("noise f32", BOUMA_F32, 3, BOUMA_ABSOLUTE, 1),
-        LOSSY("huge f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1),
-        LOSSY("huge f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e6)}}}},
+       {LOSSY("smooth least", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE,
+              1e-40),
+        LOSSY("smooth most", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE,
+              1e300),
+        LOSSY("noise f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_RELATIVE, 1e-15),
+        LOSSY("noise f32", BOUMA_TYPE_F32, 3, BOUMA_TOLERANCE_ABSOLUTE, 1),
+        LOSSY("huge f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 1),
+        LOSSY("huge f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e6)}}}},
     {"interp_plane",
      BOUMA_ORDER_CHUNK,
      BOUMA_ASSIGN_COUNT,
@@ -162,23 +167,25 @@ static const struct set sets[] = {
      {7, -1},
      {{"plane",
        {SPEC, .ndims = 2, .shape = {70, 61}, .patch = {64, 64}, .levels = 7},
-       {LOSSY("smooth f32", BOUMA_F32, 3, BOUMA_RELATIVE, 1e-3),
-        LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-7),
-        LOSSY("noise f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 0.5),
-        LOSSY("holes f32", BOUMA_F32, 2, BOUMA_RELATIVE, 1e-4),
-        LOSSY("constant f64", BOUMA_F64, 2, BOUMA_RELATIVE, 0.1)}},
+       {LOSSY("smooth f32", BOUMA_TYPE_F32, 3, BOUMA_TOLERANCE_RELATIVE, 1e-3),
+        LOSSY("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-7),
+        LOSSY("noise f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE, 0.5),
+        LOSSY("holes f32", BOUMA_TYPE_F32, 2, BOUMA_TOLERANCE_RELATIVE, 1e-4),
+        LOSSY("constant f64", BOUMA_TYPE_F64, 2, BOUMA_TOLERANCE_RELATIVE,
+              0.1)}},
       {"stripes",
        {SPEC, .ndims = 2, .shape = {5, 19}, .patch = {1, 8}, .levels = 4},
-       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3),
-        LOSSY("holes f64", BOUMA_F64, 2, BOUMA_RELATIVE, 1e-3)}},
+       {LOSSY("smooth f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-3),
+        LOSSY("holes f64", BOUMA_TYPE_F64, 2, BOUMA_TOLERANCE_RELATIVE, 1e-3)}},
       {"dots",
        {SPEC, .ndims = 2, .shape = {3, 4}, .patch = {1, 1}, .levels = 1},
-       {LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3),
-        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3)}},
+       {LOSSY("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-3),
+        LOSSY("holes f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-3)}},
       {"whole", /* one piece with all passes */
        {SPEC, .ndims = 2, .shape = {45, 50}, .patch = {64, 64}, .levels = 1},
-       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-5),
-        LOSSY("holes f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3)}}}},
+       {LOSSY("smooth f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_RELATIVE, 1e-5),
+        LOSSY("holes f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE,
+              1e-3)}}}},
     {"interp_cube",
      BOUMA_ORDER_LEVEL,
      BOUMA_ASSIGN_RUNNING,
@@ -188,21 +195,22 @@ static const struct set sets[] = {
      {{"cube",
        {SPEC, .ndims = 3, .shape = {19, 22, 17}, .patch = {16, 16, 16},
         .levels = 3},
-       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3),
-        LOSSY("smooth f64", BOUMA_F64, 2, BOUMA_RELATIVE, 1e-5),
-        LOSSY("noise f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 4),
-        LOSSY("holes f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 0.5),
-        LOSSY("huge f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e29)}},
+       {LOSSY("smooth f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-3),
+        LOSSY("smooth f64", BOUMA_TYPE_F64, 2, BOUMA_TOLERANCE_RELATIVE, 1e-5),
+        LOSSY("noise f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 4),
+        LOSSY("holes f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE, 0.5),
+        LOSSY("huge f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e29)}},
       {"wall",
        {SPEC, .ndims = 3, .shape = {17, 1, 33}, .patch = {16, 1, 64},
         .levels = 7},
-       {LOSSY("smooth f32", BOUMA_F32, 2, BOUMA_RELATIVE, 1e-5),
-        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-2)}},
+       {LOSSY("smooth f32", BOUMA_TYPE_F32, 2, BOUMA_TOLERANCE_RELATIVE, 1e-5),
+        LOSSY("holes f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-2)}},
       {"cells",
        {SPEC, .ndims = 3, .shape = {3, 5, 4}, .patch = {2, 2, 2}, .levels = 2},
-       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-2),
-        LOSSY("holes f64", BOUMA_F64, 3, BOUMA_ABSOLUTE, 1e-2),
-        LOSSY("noise f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-9)}}}},
+       {LOSSY("smooth f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-2),
+        LOSSY("holes f64", BOUMA_TYPE_F64, 3, BOUMA_TOLERANCE_ABSOLUTE, 1e-2),
+        LOSSY("noise f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_RELATIVE,
+              1e-9)}}}},
     /* Some subfiles of these have stored offsets; see golden_offsets.h. */
     {"placed_level",
      BOUMA_ORDER_LEVEL,
@@ -212,13 +220,15 @@ static const struct set sets[] = {
      {2, 5, -1},
      {{"plane",
        {SPEC, .ndims = 2, .shape = {37, 29}, .patch = {16, 8}, .levels = 4},
-       {EXACT("velocity", BOUMA_F32, 2, BOUMA_CODEC_RAW, 0, "m/s", 0),
-        EXACT("packed", BOUMA_I32, 1, BOUMA_CODEC_ZSTD, 3, NULL, 0),
-        LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3)}},
+       {EXACT("velocity", BOUMA_TYPE_F32, 2, BOUMA_CODEC_RAW, 0, "m/s", 0),
+        EXACT("packed", BOUMA_TYPE_I32, 1, BOUMA_CODEC_ZSTD, 3, NULL, 0),
+        LOSSY("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE,
+              1e-3)}},
       {"stripes",
        {SPEC, .ndims = 2, .shape = {5, 19}, .patch = {1, 8}, .levels = 4},
-       {EXACT("u8", BOUMA_U8, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
-        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3)}}}},
+       {EXACT("u8", BOUMA_TYPE_U8, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        LOSSY("holes f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE,
+              1e-3)}}}},
     {"placed_chunk",
      BOUMA_ORDER_CHUNK,
      BOUMA_ASSIGN_SINGLE,
@@ -228,8 +238,8 @@ static const struct set sets[] = {
      {{"cube",
        {SPEC, .ndims = 3, .shape = {9, 14, 11}, .patch = {4, 8, 4},
         .levels = 4},
-       {EXACT("special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
-        EXACT("count", BOUMA_U16, 2, BOUMA_CODEC_ZSTD, 0, NULL, 0)}}}},
+       {EXACT("special", BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("count", BOUMA_TYPE_U16, 2, BOUMA_CODEC_ZSTD, 0, NULL, 0)}}}},
     /* As "cube", whose files were cut when `optimal` did not count tables. */
     {"cube_even",
      BOUMA_ORDER_LEVEL,
@@ -240,8 +250,8 @@ static const struct set sets[] = {
      {{"cube",
        {SPEC, .ndims = 3, .shape = {9, 14, 11}, .patch = {4, 8, 4},
         .levels = 4},
-       {EXACT("special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
-        EXACT("count", BOUMA_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+       {EXACT("special", BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("count", BOUMA_TYPE_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
     /* HZ order: blocks in rows, and along the curve beside a grid of patches. */
     {"hz_rows",
      BOUMA_ORDER_LEVEL,
@@ -254,13 +264,14 @@ static const struct set sets[] = {
         .origin = {-1.5, 2.25}, .spacing = {0.5, 0.125}, .unit = "m",
         .layout = BOUMA_LAYOUT_HZ, .hz_template = "yxyyxxyxyxy",
         .hz_block_bits = 4, .hz_blocks_per_file = 30},
-       {EXACT("velocity", BOUMA_F32, 3, BOUMA_CODEC_RAW, 0, "m/s", 0),
-        EXACT("packed", BOUMA_I32, 1, BOUMA_CODEC_ZSTD, 3, NULL, 0),
-        EXACT("special", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1),
-        LOSSY("smooth f64", BOUMA_F64, 2, BOUMA_ABSOLUTE, 1e-3)}},
+       {EXACT("velocity", BOUMA_TYPE_F32, 3, BOUMA_CODEC_RAW, 0, "m/s", 0),
+        EXACT("packed", BOUMA_TYPE_I32, 1, BOUMA_CODEC_ZSTD, 3, NULL, 0),
+        EXACT("special", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1),
+        LOSSY("smooth f64", BOUMA_TYPE_F64, 2, BOUMA_TOLERANCE_ABSOLUTE,
+              1e-3)}},
       {"point",
        {SPEC, .ndims = 3, .shape = {1, 1, 1}, .layout = BOUMA_LAYOUT_HZ},
-       {EXACT("v", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+       {EXACT("v", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
     {"hz_curve",
      BOUMA_ORDER_CHUNK,
      BOUMA_ASSIGN_COUNT,
@@ -270,19 +281,19 @@ static const struct set sets[] = {
      {{"cube",
        {SPEC, .ndims = 3, .shape = {9, 14, 11}, .levels = 5,
         .layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 5, .hz_blocks_per_file = 40,
-        .hz_order = BOUMA_HZ_CURVE},
-       {EXACT("special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
-        EXACT("count", BOUMA_U16, 2, BOUMA_CODEC_ZSTD, 0, NULL, 0),
-        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-3)}},
+        .hz_order = BOUMA_HZ_ORDER_CURVE},
+       {EXACT("special", BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("count", BOUMA_TYPE_U16, 2, BOUMA_CODEC_ZSTD, 0, NULL, 0),
+        LOSSY("holes f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_RELATIVE, 1e-3)}},
       {"line",
        {SPEC, .ndims = 1, .shape = {203}, .levels = 8,
         .layout = BOUMA_LAYOUT_HZ, .hz_template = "xxxxxxxxx",
         .hz_block_bits = 3, .hz_blocks_per_file = 64,
-        .hz_order = BOUMA_HZ_CURVE},
-       {EXACT("velocity", BOUMA_F32, 3, BOUMA_CODEC_RAW, 0, NULL, 0)}},
+        .hz_order = BOUMA_HZ_ORDER_CURVE},
+       {EXACT("velocity", BOUMA_TYPE_F32, 3, BOUMA_CODEC_RAW, 0, NULL, 0)}},
       {"patches",
        {SPEC, .ndims = 1, .shape = {100}, .patch = {32}, .levels = 2},
-       {EXACT("u8", BOUMA_U8, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+       {EXACT("u8", BOUMA_TYPE_U8, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
     /* Partitions that have an index each. */
     {"hz_local",
      BOUMA_ORDER_LEVEL,
@@ -294,17 +305,18 @@ static const struct set sets[] = {
        {SPEC, .ndims = 2, .shape = {37, 29}, .levels = 7,
         .layout = BOUMA_LAYOUT_HZ, .hz_template = "yxyyxxyxyxy",
         .hz_block_bits = 4, .hz_blocks_per_file = 20, .hz_partitions = 8,
-        .hz_index = BOUMA_HZ_LOCAL},
-       {EXACT("velocity", BOUMA_F32, 3, BOUMA_CODEC_RAW, 0, "m/s", 0),
-        EXACT("packed", BOUMA_I32, 1, BOUMA_CODEC_ZSTD, 3, NULL, 0),
-        LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3)}},
+        .hz_index = BOUMA_HZ_INDEX_LOCAL},
+       {EXACT("velocity", BOUMA_TYPE_F32, 3, BOUMA_CODEC_RAW, 0, "m/s", 0),
+        EXACT("packed", BOUMA_TYPE_I32, 1, BOUMA_CODEC_ZSTD, 3, NULL, 0),
+        LOSSY("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE,
+              1e-3)}},
       {"cube",
        {SPEC, .ndims = 3, .shape = {9, 14, 11}, .levels = 5,
         .layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 5, .hz_blocks_per_file = 40,
-        .hz_order = BOUMA_HZ_CURVE, .hz_partitions = 4,
-        .hz_index = BOUMA_HZ_LOCAL},
-       {EXACT("special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
-        EXACT("count", BOUMA_U16, 2, BOUMA_CODEC_ZSTD, 0, NULL, 1)}}}},
+        .hz_order = BOUMA_HZ_ORDER_CURVE, .hz_partitions = 4,
+        .hz_index = BOUMA_HZ_INDEX_LOCAL},
+       {EXACT("special", BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("count", BOUMA_TYPE_U16, 2, BOUMA_CODEC_ZSTD, 0, NULL, 1)}}}},
     /* Wavelet coefficients in HZ order: tiles that the grid cuts, and a template
      * that does not halve the axes in turn. */
     {"hz_wavelet",
@@ -317,27 +329,27 @@ static const struct set sets[] = {
        {SPEC, .ndims = 3, .shape = {9, 14, 11}, .levels = 5,
         .layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 6, .hz_blocks_per_file = 30,
         .hz_wavelet = 1, .hz_tile_bits = 9},
-       {EXACT("special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
-        EXACT("count", BOUMA_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0),
-        ROUNDED("smooth f32", BOUMA_F32, 2, BOUMA_CODEC_RAW, BOUMA_ABSOLUTE,
-                1e-3),
-        ROUNDED("holes f64", BOUMA_F64, 1, BOUMA_CODEC_RAW, BOUMA_RELATIVE,
-                1e-4),
-        ROUNDED("huge f32", BOUMA_F32, 1, BOUMA_CODEC_RAW, BOUMA_ABSOLUTE,
-                0.1)}},
+       {EXACT("special", BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("count", BOUMA_TYPE_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0),
+        ROUNDED("smooth f32", BOUMA_TYPE_F32, 2, BOUMA_CODEC_RAW,
+                BOUMA_TOLERANCE_ABSOLUTE, 1e-3),
+        ROUNDED("holes f64", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW,
+                BOUMA_TOLERANCE_RELATIVE, 1e-4),
+        ROUNDED("huge f32", BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW,
+                BOUMA_TOLERANCE_ABSOLUTE, 0.1)}},
       {"plane",
        {SPEC, .ndims = 2, .shape = {37, 29}, .levels = 6,
         .layout = BOUMA_LAYOUT_HZ, .hz_template = "yyxyyxxyxyx",
         .hz_block_bits = 5, .hz_blocks_per_file = 40,
-        .hz_order = BOUMA_HZ_CURVE, .hz_wavelet = 1, .hz_tile_bits = 7},
-       {EXACT("special", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
-        EXACT("velocity", BOUMA_F32, 3, BOUMA_CODEC_RAW, 0, NULL, 0),
-        EXACT("packed", BOUMA_I64, 1, BOUMA_CODEC_ZSTD, 0, NULL, 0),
-        EXACT("u8", BOUMA_U8, 1, BOUMA_CODEC_ZSTD, 0, NULL, 0)}},
+        .hz_order = BOUMA_HZ_ORDER_CURVE, .hz_wavelet = 1, .hz_tile_bits = 7},
+       {EXACT("special", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("velocity", BOUMA_TYPE_F32, 3, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("packed", BOUMA_TYPE_I64, 1, BOUMA_CODEC_ZSTD, 0, NULL, 0),
+        EXACT("u8", BOUMA_TYPE_U8, 1, BOUMA_CODEC_ZSTD, 0, NULL, 0)}},
       {"point",
        {SPEC, .ndims = 3, .shape = {1, 1, 1}, .layout = BOUMA_LAYOUT_HZ,
         .hz_wavelet = 1},
-       {EXACT("v", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+       {EXACT("v", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
     /* Files that are those of IDX, too. */
     {"hz_idx",
      BOUMA_ORDER_LEVEL,
@@ -350,13 +362,13 @@ static const struct set sets[] = {
         .origin = {1, -2, 0.5}, .spacing = {0.5, 2, 0.25},
         .layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 4, .hz_blocks_per_file = 12,
         .idx = 1},
-       {EXACT("velocity", BOUMA_F32, 3, BOUMA_CODEC_RAW, 0, "m/s", 0),
-        EXACT("count", BOUMA_U16, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}},
+       {EXACT("velocity", BOUMA_TYPE_F32, 3, BOUMA_CODEC_RAW, 0, "m/s", 0),
+        EXACT("count", BOUMA_TYPE_U16, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}},
       {"plane",
        {SPEC, .ndims = 2, .shape = {11, 1}, .levels = 2,
         .layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 2, .hz_blocks_per_file = 3,
         .idx = 1},
-       {EXACT("special", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1)}}}},
+       {EXACT("special", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };
@@ -438,7 +450,7 @@ static double lossy_value(const struct variable *v, int64_t step,
     int64_t distance =
         (x - 5) * (x - 5) + (y - 9) * (y - 9) + (z - 20 - 4 * c) * (z - 20);
     uint64_t mixed = (uint64_t)(n + step + 1) * 0x9e3779b97f4a7c15u;
-    double huge = v->type == BOUMA_F32 ? 3e38 : 1.7e308;
+    double huge = v->type == BOUMA_TYPE_F32 ? 3e38 : 1.7e308;
     double smooth = (double)(40000 + 100 * step) / (double)(900 + distance);
 
     smooth += (double)(x - 2 * y + 3 * z) / 64;
@@ -487,44 +499,44 @@ static void value_of(void *out, const struct variable *v, int64_t step,
     }
     n = at[2] % 11 == 0 ? (int64_t)(mixed >> 7) : n;
     switch (v->type) {
-    case BOUMA_F32: {
+    case BOUMA_TYPE_F32: {
         float c = (float)real;
 
         memcpy(out, &c, sizeof(c));
         break;
     }
-    case BOUMA_F64:
+    case BOUMA_TYPE_F64:
         memcpy(out, &real, sizeof(real));
         break;
-    case BOUMA_I8:
-    case BOUMA_U8: {
+    case BOUMA_TYPE_I8:
+    case BOUMA_TYPE_U8: {
         uint8_t c = (uint8_t)n;
 
         memcpy(out, &c, sizeof(c));
         break;
     }
-    case BOUMA_I16:
-    case BOUMA_U16: {
+    case BOUMA_TYPE_I16:
+    case BOUMA_TYPE_U16: {
         uint16_t c = (uint16_t)n;
 
         memcpy(out, &c, sizeof(c));
         break;
     }
-    case BOUMA_I32:
-    case BOUMA_U32: {
+    case BOUMA_TYPE_I32:
+    case BOUMA_TYPE_U32: {
         uint32_t c = (uint32_t)n;
 
         memcpy(out, &c, sizeof(c));
         break;
     }
-    case BOUMA_I64:
-    case BOUMA_U64: {
+    case BOUMA_TYPE_I64:
+    case BOUMA_TYPE_U64: {
         uint64_t c = mixed ^ (uint64_t)n;
 
         memcpy(out, &c, sizeof(c));
         break;
     }
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
 }
@@ -579,18 +591,18 @@ static const double some_f64[] = {0.1, -1e300, 4.9e-324};
     }
 
 static const bouma_attribute attributes[] = {
-    SOME(BOUMA_I8, some_i8),
-    SOME(BOUMA_I16, some_i16),
-    SOME(BOUMA_I32, some_i32),
-    SOME(BOUMA_I64, some_i64),
-    SOME(BOUMA_U8, some_u8),
-    SOME(BOUMA_U16, some_u16),
-    SOME(BOUMA_U32, some_u32),
-    SOME(BOUMA_U64, some_u64),
-    SOME(BOUMA_F32, some_f32),
-    SOME(BOUMA_F64, some_f64),
-    {"text", BOUMA_STRING, 11, "gr\xc3\xbc\xc3\x9f Gott"},
-    {"empty text", BOUMA_STRING, 0, ""},
+    SOME(BOUMA_TYPE_I8, some_i8),
+    SOME(BOUMA_TYPE_I16, some_i16),
+    SOME(BOUMA_TYPE_I32, some_i32),
+    SOME(BOUMA_TYPE_I64, some_i64),
+    SOME(BOUMA_TYPE_U8, some_u8),
+    SOME(BOUMA_TYPE_U16, some_u16),
+    SOME(BOUMA_TYPE_U32, some_u32),
+    SOME(BOUMA_TYPE_U64, some_u64),
+    SOME(BOUMA_TYPE_F32, some_f32),
+    SOME(BOUMA_TYPE_F64, some_f64),
+    {"text", BOUMA_TYPE_STRING, 11, "gr\xc3\xbc\xc3\x9f Gott"},
+    {"empty text", BOUMA_TYPE_STRING, 0, ""},
 };
 
 enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
@@ -614,13 +626,13 @@ static int wrong_attributes(const bouma_attributes *from, const char *owner,
 
     if (!expected)
         return wrong;
-    wrong += bouma_attributes_find(from, "place", &got) ||
-             got.type != BOUMA_STRING || strcmp(got.values, owner);
+    wrong += bouma_attributes_find(&got, from, "place") ||
+             got.type != BOUMA_TYPE_STRING || strcmp(got.values, owner);
     for (int i = 0; i < ATTRIBUTES; i++) {
         const bouma_attribute *a = &attributes[i];
 
         wrong +=
-            bouma_attributes_find(from, a->name, &got) || got.type != a->type ||
+            bouma_attributes_find(&got, from, a->name) || got.type != a->type ||
             got.count != a->count ||
             memcmp(got.values, a->values, a->count * bouma_type_size(a->type));
     }
@@ -704,7 +716,7 @@ int golden_write(int i, const char *path)
     int rc;
 
     bouma_options_init(&options, sizeof(options));
-    options.durability = BOUMA_FAST;
+    options.durability = BOUMA_DURABILITY_FAST;
     memset(options.id, mark_of(i), sizeof(options.id));
     memcpy(options.id, "golden", 6);
     if (i >= SETS)
@@ -739,8 +751,8 @@ static int told(int wrong, const char *set, int64_t step, const char *what)
 
 static double value_at(const void *values, bouma_type type, size_t i)
 {
-    return type == BOUMA_F32 ? (double)((const float *)values)[i]
-                             : ((const double *)values)[i];
+    return type == BOUMA_TYPE_F32 ? (double)((const float *)values)[i]
+                                  : ((const double *)values)[i];
 }
 
 /* Of 'bytes' bytes: with a bound, finite numbers may be that far off. */
@@ -769,7 +781,7 @@ static int wrong_variable(const struct set *s, int64_t step,
     bouma_variable_info info;
     bouma_range range;
 
-    bouma_variable_info_get(handle, &info);
+    bouma_variable_info_get(&info, handle);
     wrong += info.type != v->type || info.components != v->components ||
              info.codec != v->codec || info.codec_level != v->codec_level ||
              info.tolerance != v->tolerance || info.tolerance_kind != v->kind ||
@@ -778,12 +790,12 @@ static int wrong_variable(const struct set *s, int64_t step,
     wrong += info.present == absent;
     wrong += wrong_attributes(bouma_variable_attributes(handle), "variable",
                               s->attributes);
-    wrong += (bouma_variable_range(handle, 0, &range) != 0) != absent;
+    wrong += (bouma_variable_range(&range, handle, 0) != 0) != absent;
     for (int level = 0; level < (grid->spec.levels ? grid->spec.levels : 1);
          level++) {
         bouma_selection sel;
         uint8_t *got, *right;
-        int rc = bouma_variable_select(handle, level, NULL, &sel);
+        int rc = bouma_variable_select(&sel, handle, level, NULL);
 
         got = malloc(sel.bytes + 1);
         if (rc || !got)
@@ -807,7 +819,7 @@ static int wrong_grid(const struct set *s, int64_t step, const struct grid *g,
     bouma_grid_info info;
     int wrong = 0, n = 0;
 
-    bouma_grid_info_get(handle, &info);
+    bouma_grid_info_get(&info, handle);
     wrong += info.ndims != g->spec.ndims ||
              (g->spec.levels && info.levels != g->spec.levels) ||
              strcmp(info.unit, g->spec.unit ? g->spec.unit : "");
@@ -838,7 +850,7 @@ static int wrong_step(const struct set *s, bouma_dataset *ds, int64_t number)
 
     if (bouma_step_open(&step, ds, number))
         return told(1, s->name, number, bouma_error_message(ds));
-    bouma_step_details_get(step, &details);
+    bouma_step_details_get(&details, step);
     wrong += told(details.time != time_of(number) || details.order != s->order,
                   s->name, number, "time or order");
     wrong +=
@@ -874,8 +886,8 @@ int golden_differences(int i, const char *path)
     wrong += told(bouma_dataset_step_count(ds) != k, s->name, -1,
                   "the number of steps");
     bouma_dataset_free(ds);
-    wrong += told(bouma_verify(path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL,
-                               &report, NULL, 0) ||
+    wrong += told(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, NULL,
+                               NULL, NULL, 0) ||
                       report.damages || report.notes,
                   s->name, -1, "verify has findings");
     return wrong;

@@ -164,7 +164,7 @@ static const char *name_of(char name[64], size_t i)
 
 static void add_variable(struct bm_object *g, const char *name)
 {
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_U8};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_U8};
     struct bouma_variable *v;
 
     REQUIRE(!bm_schema_add_variable(g, &v, name, &spec));
@@ -237,7 +237,7 @@ static void try_manifest(const char *what, size_t n)
     if (!strcmp(what, "attributes"))
         for (size_t i = 0; i < n; i++)
             REQUIRE(!bm_attributes_set(&m.attributes, name_of(name, i),
-                                       BOUMA_U8, 0, NULL));
+                                       BOUMA_TYPE_U8, 0, NULL));
     if (!strcmp(what, "variables")) {
         struct bm_object *g = add_grid(&schema, "g");
 
@@ -321,7 +321,7 @@ static void drain(void *what)
 
     bouma_options_init(&o, sizeof(o));
     o.io = &p->io;
-    if (bouma_drain(p->near, p->far, 1, &o, &report, message, sizeof(message)))
+    if (bouma_drain(&report, p->near, p->far, 1, &o, message, sizeof(message)))
         printf("%s\n", message);
     REQUIRE(report.published == p->steps && report.removed == p->steps);
 }
@@ -330,7 +330,7 @@ static void drain(void *what)
 static void try_drain(size_t n)
 {
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {1}};
-    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_I8};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_TYPE_I8};
     struct paths p = {.dir = "/tmp/growth.XXXXXX", .steps = n};
     const int8_t data = 1;
     bouma_variable *variable;
@@ -345,7 +345,7 @@ static void try_drain(size_t n)
     snprintf(p.near, sizeof(p.near), "%s/near", p.dir);
     snprintf(p.far, sizeof(p.far), "%s/far", p.dir);
     bouma_options_init(&o, sizeof(o));
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     MUST(ds, bouma_dataset_create(&ds, p.near, &o));
     MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
     MUST(ds, bouma_variable_define(&variable, grid, "v", &v));
@@ -450,7 +450,7 @@ static void list_grids(void *what)
 static void try_listing(size_t n)
 {
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {1}};
-    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_I8};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_TYPE_I8};
     const int8_t data = 1;
     struct many m;
 

@@ -102,7 +102,7 @@ static void crowd_make(size_t count, const uint64_t *order, size_t orders)
 {
     struct crowd *c = crowd_here();
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {4}};
-    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_I8};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_TYPE_I8};
     const int8_t data[4] = {1, 2, 3, 4};
     bouma_variable *variable;
     bouma_dataset *ds;

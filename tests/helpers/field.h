@@ -3,7 +3,7 @@
 #ifndef FIELD_H
 #define FIELD_H
 
-#include "bouma.h"
+#include "bouma_lists.h"
 #include "check.h"
 #include "must.h"
 
@@ -27,7 +27,7 @@ static inline void set_value(void *to, bouma_type type, double v)
     }
         BOUMA_TYPE_LIST(SET)
 #undef SET
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
 }
@@ -149,7 +149,7 @@ static inline void check_read(bouma_variable *v, const struct field *f,
 
     REQUIRE(got);
     memset(got, 0xcc, bytes + 1);
-    CHECK_EQ(bouma_variable_select(v, level, box, &s), BOUMA_OK);
+    CHECK_EQ(bouma_variable_select(&s, v, level, box), BOUMA_OK);
     CHECK_EQ(s.bytes, bytes);
     CHECK_EQ(s.ndims, f->ndims);
     for (int d = 0; d < f->ndims; d++) {

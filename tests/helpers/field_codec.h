@@ -55,11 +55,11 @@ static inline void patch_put(struct patch *p, size_t i, double v)
     int32_t w = (int32_t)v;
     int64_t l = (int64_t)v;
 
-    if (p->field.type == BOUMA_F32)
+    if (p->field.type == BOUMA_TYPE_F32)
         memcpy(p->data + 4 * i, &f, 4);
-    else if (p->field.type == BOUMA_F64)
+    else if (p->field.type == BOUMA_TYPE_F64)
         memcpy(p->data + 8 * i, &v, 8);
-    else if (p->field.type == BOUMA_I32)
+    else if (p->field.type == BOUMA_TYPE_I32)
         memcpy(p->data + 4 * i, &w, 4);
     else
         memcpy(p->data + 8 * i, &l, 8);
@@ -70,7 +70,7 @@ static inline double number_at(bouma_type type, const uint8_t *data, size_t i)
     float f;
     double v;
 
-    if (type == BOUMA_F32) {
+    if (type == BOUMA_TYPE_F32) {
         memcpy(&f, data + 4 * i, 4);
         return (double)f;
     }
@@ -98,7 +98,7 @@ enum {
 static inline void patch_fill(struct patch *p, int kind, uint64_t *random)
 {
     size_t all = p->samples * (size_t)p->field.components;
-    int wide = p->field.type == BOUMA_F64;
+    int wide = p->field.type == BOUMA_TYPE_F64;
     double times = bm_type_is_float(p->field.type) ? 1 : 1e6;
     const int64_t *n = p->lattice[0].count;
 

@@ -39,7 +39,7 @@ static inline char *idx_view_load(const struct idx_view *v, const char *name,
     size_t done, at = 0;
     char *out;
 
-    if (v->io->open(v->io->user, v->root, &file, name, BOUMA_OPEN_READ))
+    if (v->io->open(v->io->user, v->root, &file, name, BOUMA_OPEN_MODE_READ))
         return NULL;
     if (v->io->file_size(v->io->user, file, &size))
         abort();

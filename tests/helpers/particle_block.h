@@ -95,7 +95,7 @@ static inline void particle_block_make(struct particle_block *s,
             double x = particle_block_coordinate(shape, d, i, &state);
 
             s->position_f32[i * (uint64_t)ndims + (uint64_t)d] = (float)x;
-            if (type == BOUMA_F32)
+            if (type == BOUMA_TYPE_F32)
                 x = (double)(float)x;
             s->position[i * (uint64_t)ndims + (uint64_t)d] = x;
             sum += isfinite(x) ? x : 0;
@@ -152,10 +152,10 @@ static inline int particle_block_define(struct particle_block_set *set,
         bouma_type type;
         int components;
     } list[PARTICLE_BLOCK_VARIABLES] = {
-        {"position", BOUMA_F64, 0}, {"id", BOUMA_U64, 1},
-        {"mass", BOUMA_F64, 1},     {"kind", BOUMA_I32, 1},
-        {"velocity", BOUMA_F32, 3}, {"small", BOUMA_U8, 1},
-        {"large", BOUMA_I64, 1}};
+        {"position", BOUMA_TYPE_F64, 0}, {"id", BOUMA_TYPE_U64, 1},
+        {"mass", BOUMA_TYPE_F64, 1},     {"kind", BOUMA_TYPE_I32, 1},
+        {"velocity", BOUMA_TYPE_F32, 3}, {"small", BOUMA_TYPE_U8, 1},
+        {"large", BOUMA_TYPE_I64, 1}};
     bouma_particles_spec spec = {.size = sizeof(spec),
                                  .ndims = ndims,
                                  .type = type,
@@ -184,8 +184,8 @@ static inline int particle_block_put(const struct particle_block_set *set,
                                s->velocity + 2 * s->count};
     const bouma_column columns[PARTICLE_BLOCK_VARIABLES] = {
         {.variable = set->variables[POSITION],
-         .data = s->type == BOUMA_F32 ? (const void *)s->position_f32
-                                      : s->position},
+         .data = s->type == BOUMA_TYPE_F32 ? (const void *)s->position_f32
+                                           : s->position},
         {.variable = set->variables[ID], .data = s->id},
         {.variable = set->variables[MASS], .data = s->mass},
         {.variable = set->variables[KIND], .data = s->kind},
@@ -216,8 +216,8 @@ static inline double particle_block_position_of(const bouma_particle_data *d,
 {
     uint64_t at = (uint64_t)axis * d->count + i;
 
-    return type == BOUMA_F32 ? (double)((const float *)d->columns[0])[at]
-                             : ((const double *)d->columns[0])[at];
+    return type == BOUMA_TYPE_F32 ? (double)((const float *)d->columns[0])[at]
+                                  : ((const double *)d->columns[0])[at];
 }
 
 /* Whether particle i of what was read (all variables) is bit for bit particle

@@ -11,10 +11,10 @@ static inline void add_attributes(struct bouma_attributes *a)
     static const int16_t i16[3] = {-1, 0, 1};
     static const double f64[2] = {0.5, -1e300};
 
-    REQUIRE(!bm_attributes_set(a, "title", BOUMA_STRING, 5, "heat!"));
-    REQUIRE(!bm_attributes_set(a, "i16", BOUMA_I16, 3, i16));
-    REQUIRE(!bm_attributes_set(a, "f64", BOUMA_F64, 2, f64));
-    REQUIRE(!bm_attributes_set(a, "empty", BOUMA_U8, 0, NULL));
+    REQUIRE(!bm_attributes_set(a, "title", BOUMA_TYPE_STRING, 5, "heat!"));
+    REQUIRE(!bm_attributes_set(a, "i16", BOUMA_TYPE_I16, 3, i16));
+    REQUIRE(!bm_attributes_set(a, "f64", BOUMA_TYPE_F64, 2, f64));
+    REQUIRE(!bm_attributes_set(a, "empty", BOUMA_TYPE_U8, 0, NULL));
 }
 
 /* Three grids of 1 to 3 axes; variables of several types. */
@@ -38,14 +38,14 @@ static inline void build_schema(struct bm_schema *s, struct bm_error *error)
                              .shape = {5, 6, 7},
                              .patch = {4, 4, 4},
                              .levels = 1};
-    bouma_variable_spec u16 = {.size = sizeof(u16), .type = BOUMA_U16};
+    bouma_variable_spec u16 = {.size = sizeof(u16), .type = BOUMA_TYPE_U16};
     bouma_variable_spec f32 = {.size = sizeof(f32),
-                               .type = BOUMA_F32,
+                               .type = BOUMA_TYPE_F32,
                                .components = 3,
                                .codec_level = 5,
                                .unit = "m/s"};
     bouma_variable_spec i64 = {.size = sizeof(i64),
-                               .type = BOUMA_I64,
+                               .type = BOUMA_TYPE_I64,
                                .components = 2,
                                .codec = BOUMA_CODEC_RAW};
     struct bm_object *g;

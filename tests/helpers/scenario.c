@@ -64,11 +64,11 @@ static int define(bouma_dataset *ds, struct scenario_writer *w)
                             .patch = {4, 4},
                             .levels = 2};
     bouma_variable_spec temperature = {.size = sizeof(temperature),
-                                       .type = BOUMA_F64,
+                                       .type = BOUMA_TYPE_F64,
                                        .codec = BOUMA_CODEC_ZSTD,
                                        .unit = "K"};
     bouma_variable_spec flow = {.size = sizeof(flow),
-                                .type = BOUMA_I32,
+                                .type = BOUMA_TYPE_I32,
                                 .components = 2,
                                 .codec = BOUMA_CODEC_RAW};
     int rc = BOUMA_OK;
@@ -125,16 +125,16 @@ static int stated_generation(bouma_step *step, int64_t number, int *bare)
     bouma_attribute found;
     int generation;
 
-    if (bouma_step_details_get(step, &details) || details.step != number)
+    if (bouma_step_details_get(&details, step) || details.step != number)
         return -1;
     generation = (int)((details.time - scenario_time(number, 0)) * 16);
     if (details.time != scenario_time(number, generation))
         return -1;
-    *bare = bouma_attributes_find(bouma_step_attributes(step), "generation",
-                                  &found) == BOUMA_ENOTFOUND;
+    *bare = bouma_attributes_find(&found, bouma_step_attributes(step),
+                                  "generation") == BOUMA_ENOTFOUND;
     if (*bare)
         return generation;
-    return found.type == BOUMA_F64 && found.count == 1 &&
+    return found.type == BOUMA_TYPE_F64 && found.count == 1 &&
                    *(const double *)found.values == generation
                ? generation
                : -1;

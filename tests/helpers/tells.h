@@ -12,7 +12,7 @@ static inline void leave_stale(bouma_dataset *ds)
 {
     bouma_step_info info;
 
-    CHECK_EQ(bouma_dataset_step_get(ds, STALE, &info), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_dataset_step_get(&info, ds, STALE), BOUMA_ENOTFOUND);
     CHECK_TEXT(bouma_error_message(ds), "999983");
 }
 

@@ -127,7 +127,7 @@ version=$(pkg-config --modversion bouma)
 case $(nm -D "$libdir/libbouma.so" | grep -c bouma_version) in
 0) fail "libbouma.so has no bouma_version" ;;
 esac
-grep -q "VERSION_MAJOR ${version%%.*}\$" "$prefix/include/bouma.h" ||
+grep -q "VERSION_MAJOR ${version%%.*}\$" "$prefix/include/bouma_base.h" ||
     fail "bouma.h is not version $version"
 
 # ---- other languages, and fewer packages -----------------------------------

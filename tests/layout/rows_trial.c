@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-const struct field rows_field = {BOUMA_F32, 2, 2, {43, 29, 0}, 5};
+const struct field rows_field = {BOUMA_TYPE_F32, 2, 2, {43, 29, 0}, 5};
 
 void trial_init(struct trial *t, const struct ranks *ranks, int number)
 {
@@ -19,7 +19,7 @@ void trial_init(struct trial *t, const struct ranks *ranks, int number)
     snprintf(t->local_copy, sizeof(t->local_copy), "%s%s", t->local,
              strrchr(t->path, '/'));
     bouma_options_init(&t->options, sizeof(t->options));
-    t->options.durability = BOUMA_FAST;
+    t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.files = 1 + number % 3;
     t->fixed = number % 3 == 1 ? 3 : 0;
 }
@@ -93,7 +93,7 @@ static int64_t wrong_in(bouma_variable *v, int level, const bouma_box *box,
     int64_t wrong;
     void *own;
 
-    CHECK_EQ(bouma_variable_select(v, level, box, &s), BOUMA_OK);
+    CHECK_EQ(bouma_variable_select(&s, v, level, box), BOUMA_OK);
     own = malloc(s.bytes + 1);
     REQUIRE(own);
     if (!data)
@@ -119,7 +119,7 @@ static void check_boxes(bouma_step *step, bouma_variable *v, uint64_t *random)
             q->variable = v;
             q->level = (int)check_below(random, LEVELS);
             q->box = random_box(&rows_field, random);
-            CHECK_EQ(bouma_variable_select(v, q->level, &q->box, &s), BOUMA_OK);
+            CHECK_EQ(bouma_variable_select(&s, v, q->level, &q->box), BOUMA_OK);
             q->data = malloc(s.bytes + 1);
             REQUIRE(q->data);
             memset(q->data, 0x5a, s.bytes + 1);
@@ -139,7 +139,7 @@ static uint64_t bytes_read(bouma_dataset *ds)
 {
     bouma_dataset_info info;
 
-    bouma_dataset_info_get(ds, &info);
+    bouma_dataset_info_get(&info, ds);
     return info.bytes_read;
 }
 
@@ -156,7 +156,7 @@ static void check_refinement(bouma_dataset *ds, bouma_variable *v,
     const void *data;
     int level;
 
-    bouma_variable_info_get(v, &info);
+    bouma_variable_info_get(&info, v);
     CHECK_EQ(bouma_refinement_open(&r, v, LEVELS - 1, box), BOUMA_OK);
     CHECK(bytes_read(ds) - before < info.stored_bytes / 4);
     for (int k = LEVELS - 1; k >= 0; k--) {
@@ -176,13 +176,13 @@ static void check_info(bouma_grid *g, bouma_variable *v)
     bouma_variable_info variable;
     bouma_grid_info info;
 
-    bouma_grid_info_get(g, &info);
+    bouma_grid_info_get(&info, g);
     CHECK(info.ndims == 2 && info.levels == LEVELS && info.patches == CHUNKS);
     CHECK(info.shape[0] == rows_field.shape[0] &&
           info.shape[1] == rows_field.shape[1]);
     CHECK_EQ(info.patch[0], (rows_field.shape[0] - 1) / CHUNKS + 1);
     CHECK_EQ(info.patch[1], rows_field.shape[1]);
-    bouma_variable_info_get(v, &variable);
+    bouma_variable_info_get(&variable, v);
     CHECK(variable.present && variable.stored_bytes);
     CHECK_EQ(variable.raw_bytes,
              (uint64_t)(rows_field.shape[0] * rows_field.shape[1]) * 8);
@@ -195,11 +195,11 @@ static void check_info(bouma_grid *g, bouma_variable *v)
 static void check_files(const struct trial *t, bouma_step *step)
 {
     int64_t files = t->fixed ? t->fixed : t->options.files;
-    bouma_file_info file;
+    bouma_step_file file;
 
-    CHECK_EQ(bouma_step_file_get(step, files, &file), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_step_file_get(&file, step, files), BOUMA_ENOTFOUND);
     for (int i = 0; i < t->fixed; i++) {
-        CHECK_EQ(bouma_step_file_get(step, i, &file), BOUMA_OK);
+        CHECK_EQ(bouma_step_file_get(&file, step, i), BOUMA_OK);
         CHECK_EQ(file.chunks, (CHUNKS - 1 - i) / t->fixed + 1);
     }
 }
@@ -244,7 +244,7 @@ uint64_t damages(const char *path)
     bouma_verify_report report;
     char message[512];
 
-    CHECK_EQ(bouma_verify(path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.chunks, STEPS * CHUNKS);
@@ -264,7 +264,7 @@ void drain(const struct trial *t)
     char message[512] = "", other[600];
 
     snprintf(other, sizeof(other), "%s.other", t->path);
-    CHECK_EQ(bouma_drain(t->local_copy, other, 0, NULL, &report, message,
+    CHECK_EQ(bouma_drain(&report, t->local_copy, other, 0, NULL, message,
                          sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.published, STEPS);

@@ -111,7 +111,7 @@ static bouma_repair_report repair(const struct trial *t, int apply)
     bouma_repair_report report;
     char message[512] = "";
 
-    CHECK_EQ(bouma_repair(t->path, apply, NULL, NULL, NULL, &report, message,
+    CHECK_EQ(bouma_repair(&report, t->path, apply, NULL, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     return report;
@@ -197,7 +197,7 @@ static void a_manifest_is_made_anew(const struct trial *t)
     CHECK_EQ(unlink(file), 0);
     report = repair(t, 1);
     CHECK(report.actions > 0);
-    CHECK_EQ(bouma_repair_forget(t->path, -1, 1, NULL, NULL, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, t->path, -1, 1, NULL, NULL, NULL,
                                  message, sizeof(message)),
              BOUMA_OK);
     check_all(t->path);
@@ -226,8 +226,8 @@ static void chunks_in_wrong_files_are_found(const struct trial *t)
     char message[512];
 
     grid_rows_file_shift = 1;
-    CHECK_EQ(bouma_verify(t->path, BOUMA_VERIFY_META, NULL, record_wrong,
-                          &wrong, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify(&report, t->path, BOUMA_DEPTH_META, NULL,
+                          record_wrong, &wrong, message, sizeof(message)),
              BOUMA_OK);
     grid_rows_file_shift = 0;
     CHECK_EQ(report.damages, FILES * STEPS);
@@ -281,7 +281,7 @@ static void damage_is_not_drained(const struct trial *t)
     flip(&b, 17);
     free(b.data);
     snprintf(other, sizeof(other), "%s.damaged", t->path);
-    CHECK_EQ(bouma_drain(t->local_copy, other, 0, NULL, &report, message,
+    CHECK_EQ(bouma_drain(&report, t->local_copy, other, 0, NULL, message,
                          sizeof(message)),
              BOUMA_EFORMAT);
     CHECK(strstr(message, "the bytes in front of its head are damaged") !=
@@ -313,7 +313,8 @@ struct objects {
     bouma_particles *dust;
 };
 
-static const struct field patches_field = {BOUMA_F32, 1, 2, {23, 17, 0}, 9};
+static const struct field patches_field = {
+    BOUMA_TYPE_F32, 1, 2, {23, 17, 0}, 9};
 
 static bouma_variable *define_rows(bouma_dataset *ds, const char *name,
                                    int64_t files)
@@ -388,7 +389,7 @@ static void check_rows(bouma_step *step, const char *name)
     bouma_selection all;
     void *data;
 
-    REQUIRE(v && !bouma_variable_select(v, 0, NULL, &all));
+    REQUIRE(v && !bouma_variable_select(&all, v, 0, NULL));
     data = malloc(all.bytes);
     REQUIRE(data);
     CHECK_EQ(bouma_variable_read(v, 0, NULL, data, NULL), BOUMA_OK);
@@ -402,11 +403,11 @@ static void check_objects(const struct trial *t)
     bouma_verify_report report;
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_file_info file;
+    bouma_step_file file;
     char message[512];
     int files = 0;
 
-    CHECK_EQ(bouma_verify(t->path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, t->path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK(!report.damages && !report.unchecked && !report.notes);
@@ -415,7 +416,7 @@ static void check_objects(const struct trial *t)
     REQUIRE(!bouma_step_open(&step, ds, 1));
     check_rows(step, "r");
     check_rows(step, "s");
-    for (; !bouma_step_file_get(step, files, &file); files++) {
+    for (; !bouma_step_file_get(&file, step, files); files++) {
         char name[BM_NAME_BYTES];
         struct bytes b;
 

@@ -20,13 +20,13 @@ static void repair(const struct trial *t)
     CHECK_EQ(fseek(f, 100, SEEK_SET), 0);
     CHECK(fputs("damaged", f) >= 0);
     fclose(f);
-    CHECK_EQ(bouma_repair(t->path, 1, NULL, NULL, NULL, &report, message,
+    CHECK_EQ(bouma_repair(&report, t->path, 1, NULL, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK(report.actions > 0);
     CHECK_EQ(report.hopeless, 1); /* attributes, if it had any */
     CHECK_EQ(damages(t->path), 1);
-    CHECK_EQ(bouma_repair_forget(t->path, -1, 1, NULL, NULL, NULL, NULL,
+    CHECK_EQ(bouma_repair_forget(NULL, t->path, -1, 1, NULL, NULL, NULL,
                                  message, sizeof(message)),
              BOUMA_OK);
     check_all(t->path);

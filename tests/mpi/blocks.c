@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../helpers/check.h"
+#include "bouma_lists.h"
 
 /* ---- values ------------------------------------------------------------- */
 
@@ -33,22 +34,23 @@ void field_value(void *out, const struct field *f, const int64_t *at,
     switch (f->type) {
 #define CASE(name, value, ctype, text)                                         \
     case BOUMA_##name: {                                                       \
-        ctype c = BOUMA_##name == BOUMA_F32 || BOUMA_##name == BOUMA_F64       \
-                      ? (ctype)0                                               \
-                      : (ctype)v;                                              \
+        ctype c =                                                              \
+            BOUMA_##name == BOUMA_TYPE_F32 || BOUMA_##name == BOUMA_TYPE_F64   \
+                ? (ctype)0                                                     \
+                : (ctype)v;                                                    \
         memcpy(out, &c, sizeof(c));                                            \
         break;                                                                 \
     }
         BOUMA_TYPE_LIST(CASE)
 #undef CASE
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
-    if (f->type == BOUMA_F32) {
+    if (f->type == BOUMA_TYPE_F32) {
         float c = (float)real;
 
         memcpy(out, &c, sizeof(c));
-    } else if (f->type == BOUMA_F64) {
+    } else if (f->type == BOUMA_TYPE_F64) {
         memcpy(out, &real, sizeof(real));
     }
 }
@@ -132,7 +134,7 @@ int64_t query_wrong(const struct field *f, bouma_variable *v, int level,
     int64_t samples = 1;
     bouma_selection all;
 
-    if (bouma_variable_select(v, level, box, &all) ||
+    if (bouma_variable_select(&all, v, level, box) ||
         bouma_variable_query(v, &query))
         return 1;
     for (int d = 0; d < all.ndims; d++)
@@ -284,7 +286,7 @@ void array_make(struct array *out, const struct field *f, const int64_t *shape,
     out->memory = malloc(out->bytes + 1);
     REQUIRE(out->memory);
     memset(out->memory, 0xa5, out->bytes + 1);
-    bouma_memory_inside(m, f->type, f->components, f->ndims, extent);
+    bouma_array_inside(m, f->type, f->components, f->ndims, extent);
     switch (layout) {
     case LAYOUT_DENSE:
         out->dense = 1;
@@ -493,13 +495,13 @@ int64_t wrong_on_disk(const char *path, int64_t step, const char *variable,
     g = rc ? NULL : bouma_step_find_grid(s, "g");
     v = g ? bouma_grid_find_variable(g, variable) : NULL;
     if (v)
-        bouma_grid_info_get(g, &info);
+        bouma_grid_info_get(&info, g);
     wrong += !info.levels;
     for (int level = 0; level < info.levels && !rc; level++) {
         bouma_selection all;
         void *data;
 
-        rc = bouma_variable_select(v, level, NULL, &all);
+        rc = bouma_variable_select(&all, v, level, NULL);
         data = malloc(all.bytes + 1);
         REQUIRE(data);
         if (!rc)

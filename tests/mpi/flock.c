@@ -39,7 +39,7 @@ void flock_make(struct flock *out, const struct flock_spec *spec, int ranks,
             uint64_t at = i * (uint64_t)spec->ndims;
 
             s->position_f32[at] += (float)(10 * r);
-            s->position[at] = spec->type == BOUMA_F32
+            s->position[at] = spec->type == BOUMA_TYPE_F32
                                   ? (double)s->position_f32[at]
                                   : s->position[at] + 10 * r;
         }
@@ -77,8 +77,8 @@ static const uint8_t *value_at(const struct particle_block *s, int variable,
 
     switch (variable) {
     case POSITION:
-        return s->type == BOUMA_F32 ? (const uint8_t *)&s->position_f32[at]
-                                    : (const uint8_t *)&s->position[at];
+        return s->type == BOUMA_TYPE_F32 ? (const uint8_t *)&s->position_f32[at]
+                                         : (const uint8_t *)&s->position[at];
     case ID:
         return (const uint8_t *)&s->id[i];
     case MASS:

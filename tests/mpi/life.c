@@ -38,7 +38,7 @@ void life_init(struct life *l, const struct ranks *r, int number)
     MPI_Comm_dup(MPI_COMM_WORLD, &l->comm);
     MPI_Comm_set_errhandler(l->comm, MPI_ERRORS_RETURN);
     bouma_options_init(&l->options, sizeof(l->options));
-    l->options.durability = BOUMA_FAST;
+    l->options.durability = BOUMA_DURABILITY_FAST;
     l->options.timeout = 250; /* nobody comes as late as that */
     l->options.files = r->size;
     l->options.buffer_bytes = 4096;
@@ -57,13 +57,14 @@ static int define(struct life *l)
                             .shape = {rows_of(l), WIDTH},
                             .patch = {PATCH, PATCH},
                             .levels = 2};
-    bouma_variable_spec plain = {
-        .size = sizeof(plain), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
+    bouma_variable_spec plain = {.size = sizeof(plain),
+                                 .type = BOUMA_TYPE_F32,
+                                 .codec = BOUMA_CODEC_RAW};
     bouma_variable_spec packed = {.size = sizeof(packed),
-                                  .type = BOUMA_F32,
+                                  .type = BOUMA_TYPE_F32,
                                   .codec = l->codec,
                                   .tolerance = l->relative,
-                                  .tolerance_kind = BOUMA_RELATIVE};
+                                  .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
     bouma_particles_spec dust = {.size = sizeof(dust), .ndims = 2};
     bouma_grid_spec parts = {.size = sizeof(parts),
                              .ndims = 2,

@@ -151,9 +151,9 @@ void hand_free(struct hand *h)
     free(h->memory);
 }
 
-int hand_declare(const struct hand *h, bouma_io_file *file)
+int hand_declare(const struct hand *h, bouma_file *file)
 {
-    return bouma_io_declare(file, h->n, h->count, h->size, h->offset);
+    return bouma_file_declare(file, h->n, h->count, h->size, h->offset);
 }
 
 uint8_t byte_of(int file, uint64_t at, unsigned salt)

@@ -46,7 +46,7 @@ struct hand {
 void hand_make(struct hand *out, const struct pieces *p, int rank,
                uint64_t *random);
 void hand_free(struct hand *h);
-int hand_declare(const struct hand *h, bouma_io_file *file);
+int hand_declare(const struct hand *h, bouma_file *file);
 
 /* What 'file' has at 'at'; another salt gives other bytes. */
 uint8_t byte_of(int file, uint64_t at, unsigned salt);

@@ -7,7 +7,7 @@
 #include "../helpers/check.h"
 #include "blocks.h"
 
-static const struct field field = {BOUMA_F32, 1, 2, {24, 24, 0}, 5};
+static const struct field field = {BOUMA_TYPE_F32, 1, 2, {24, 24, 0}, 5};
 
 struct writer {
     struct ranks *ranks;
@@ -54,8 +54,8 @@ static int damages(const char *path)
     bouma_verify_report report = {0};
     char message[640];
 
-    CHECK_EQ(bouma_verify_mpi(MPI_COMM_WORLD, path, BOUMA_VERIFY_DEEP, NULL,
-                              NULL, NULL, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,
+                              NULL, NULL, NULL, message, sizeof(message)),
              BOUMA_OK);
     return (int)(report.damages + report.notes);
 }
@@ -166,7 +166,7 @@ static void all_ranks_need_a_pointer_for_the_handle(struct ranks *ranks)
     struct writer w = {.ranks = ranks};
     char path[512], plain[512];
     bouma_dataset *ds = NULL;
-    bouma_io_file *f = NULL;
+    bouma_file *f = NULL;
     bouma_step *step = NULL;
 
     path_in(ranks, path, "handles", 0);
@@ -176,11 +176,11 @@ static void all_ranks_need_a_pointer_for_the_handle(struct ranks *ranks)
     CHECK_EQ(rc, BOUMA_EINVAL);
     CHECK(none || strstr(bouma_error_message(ds), "no place for the handle"));
     bouma_dataset_free(ds);
-    rc = bouma_io_open_mpi(none ? NULL : &f, MPI_COMM_WORLD, plain,
-                           BOUMA_IO_CREATE, NULL);
+    rc = bouma_file_open_mpi(none ? NULL : &f, MPI_COMM_WORLD, plain,
+                             BOUMA_FILE_MODE_CREATE, NULL);
     CHECK_EQ(rc, BOUMA_EINVAL);
-    CHECK(none || strstr(bouma_io_message(f), "no place for the handle"));
-    bouma_io_free(f);
+    CHECK(none || strstr(bouma_file_message(f), "no place for the handle"));
+    bouma_file_free(f);
     CHECK_EQ(bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, NULL),
              BOUMA_OK);
     CHECK_EQ(field_define(&w.variable, w.ds, &field), BOUMA_OK);
@@ -197,8 +197,9 @@ static void all_ranks_need_a_pointer_for_the_handle(struct ranks *ranks)
 
 int main(int argc, char **argv)
 {
-    static const bouma_durability modes[3] = {BOUMA_DURABLE, BOUMA_FAST,
-                                              BOUMA_GROUP};
+    static const bouma_durability modes[3] = {BOUMA_DURABILITY_DURABLE,
+                                              BOUMA_DURABILITY_FAST,
+                                              BOUMA_DURABILITY_GROUP};
     char path[512], local_copy[512];
     struct ranks ranks;
 
@@ -215,7 +216,7 @@ int main(int argc, char **argv)
         o.replace = 1;
         o.async = i / 3;
         series(&ranks, &o, path_in(&ranks, path, "anew", i), NULL);
-        if (o.durability == BOUMA_GROUP)
+        if (o.durability == BOUMA_DURABILITY_GROUP)
             continue;
         path_in(&ranks, path, "near", i);
         if (ranks.rank == 0)

@@ -88,14 +88,14 @@ static void set_up_by(struct setting *s, const struct ranks *ranks,
                             .patch = {8, 8},
                             .levels = 3};
     bouma_variable_spec spec = {
-        .size = sizeof(spec), .type = BOUMA_F64, .codec = codec};
+        .size = sizeof(spec), .type = BOUMA_TYPE_F64, .codec = codec};
     uint64_t random = 4;
     bouma_options o;
 
     memset(s, 0, sizeof(*s));
     s->ranks = ranks;
     gate_init(&s->gate);
-    s->field = (struct field){BOUMA_F64, 1, 2, {N, N, 0}, 5};
+    s->field = (struct field){BOUMA_TYPE_F64, 1, 2, {N, N, 0}, 5};
     cutting_make(&s->blocks, CUT_BLOCKS, &s->field, ranks->size, &random);
     bouma_options_init(&o, sizeof(o));
     o.io = &s->gate.io;
@@ -190,7 +190,7 @@ static void the_call_returns_before_anything_is_stored(const struct ranks *r,
     bouma_record record;
     struct setting s;
 
-    set_up(&s, r, codec, BOUMA_DURABLE);
+    set_up(&s, r, codec, BOUMA_DURABILITY_DURABLE);
     gate_set(&s.gate, 1, 0);
     CHECK_EQ(write_step(&s, 0), BOUMA_OK);
     together();
@@ -216,7 +216,7 @@ static void the_call_returns_before_anything_is_stored(const struct ranks *r,
 static void steps_follow_each_other(const struct ranks *r, bouma_codec codec,
                                     bouma_durability durability)
 {
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_I32};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_I32};
     bouma_variable *more;
     struct setting s;
 
@@ -259,7 +259,7 @@ static void an_open_step_is_read_meanwhile(const struct ranks *r,
     struct setting s;
     int wrong = 0;
 
-    set_up_by(&s, r, codec, BOUMA_FAST, transport);
+    set_up_by(&s, r, codec, BOUMA_DURABILITY_FAST, transport);
     CHECK_EQ(write_step(&s, 0), BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, s.ds, 0), BOUMA_OK);
     REQUIRE(step);
@@ -341,7 +341,7 @@ static void every_collective_call_commits_first(const struct ranks *r)
         bouma_step *step;
         struct setting s;
 
-        set_up(&s, r, BOUMA_CODEC_RAW, BOUMA_FAST);
+        set_up(&s, r, BOUMA_CODEC_RAW, BOUMA_DURABILITY_FAST);
         CHECK_EQ(define_particles(&s, &set), BOUMA_OK);
         CHECK_EQ(write_both(&s, 0, set), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, s.ds, 0), BOUMA_OK);
@@ -366,7 +366,7 @@ static void failures_come_with_the_next_call(const struct ranks *r, int how)
     struct setting s;
     int rc, last = r->rank == r->size - 1;
 
-    set_up(&s, r, BOUMA_CODEC_ZSTD, BOUMA_DURABLE);
+    set_up(&s, r, BOUMA_CODEC_ZSTD, BOUMA_DURABILITY_DURABLE);
     CHECK_EQ(write_step(&s, 0), BOUMA_OK);
     CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
     gate_set(&s.gate, 1, 0);
@@ -412,7 +412,7 @@ static void leaving_drops_the_step(const struct ranks *r)
 {
     struct setting s;
 
-    set_up(&s, r, BOUMA_CODEC_RAW, BOUMA_FAST);
+    set_up(&s, r, BOUMA_CODEC_RAW, BOUMA_DURABILITY_FAST);
     CHECK_EQ(write_step(&s, 0), BOUMA_OK);
     CHECK_EQ(write_step(&s, 1), BOUMA_OK);
     bouma_dataset_free(s.ds);
@@ -434,9 +434,9 @@ int main(int argc, char **argv)
     ranks_init(&r, &argc, &argv);
     for (int i = 0; i < 2; i++) {
         the_call_returns_before_anything_is_stored(&r, codecs[i]);
-        steps_follow_each_other(&r, codecs[i], BOUMA_DURABLE);
-        steps_follow_each_other(&r, codecs[i], BOUMA_FAST);
-        steps_follow_each_other(&r, codecs[i], BOUMA_GROUP);
+        steps_follow_each_other(&r, codecs[i], BOUMA_DURABILITY_DURABLE);
+        steps_follow_each_other(&r, codecs[i], BOUMA_DURABILITY_FAST);
+        steps_follow_each_other(&r, codecs[i], BOUMA_DURABILITY_GROUP);
         an_open_step_is_read_meanwhile(&r, codecs[i], BOUMA_TRANSPORT_WINDOWS);
         an_open_step_is_read_meanwhile(&r, codecs[i], BOUMA_TRANSPORT_MESSAGES);
     }

@@ -38,7 +38,7 @@ static void world_make(struct world *w, const struct ranks *ranks, int nodes,
     memset(w, 0, sizeof(*w));
     w->ranks = ranks;
     w->nodes = nodes < ranks->size ? nodes : ranks->size;
-    w->field = (struct field){BOUMA_F32, 1, 3, {N, N - 3, 5}, 9};
+    w->field = (struct field){BOUMA_TYPE_F32, 1, 3, {N, N - 3, 5}, 9};
     path_in(ranks, w->path, "drain", number * 100 + nodes);
     node_dir(w, ranks->rank % w->nodes, w->local, sizeof(w->local));
     node_local_copy(w, ranks->rank % w->nodes, w->local_copy,
@@ -136,8 +136,8 @@ static void check_sound(const char *path)
     bouma_verify_report report;
     char message[640];
 
-    CHECK_EQ(bouma_verify_mpi(MPI_COMM_WORLD, path, BOUMA_VERIFY_DEEP, NULL,
-                              NULL, NULL, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,
+                              NULL, NULL, NULL, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages + report.notes, 0);
 }
@@ -184,12 +184,12 @@ static void check_part(const char *local_copy, int is_part)
     bouma_verify_report report;
     char message[640], lost[1500];
 
-    CHECK_EQ(bouma_verify(local_copy, BOUMA_VERIFY_DEEP, NULL, NULL, NULL,
-                          &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify(&report, local_copy, BOUMA_DEPTH_DEEP, NULL, NULL,
+                          NULL, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
     CHECK_EQ(report.notes, is_part ? STEPS : 0);
-    CHECK_EQ(bouma_repair(local_copy, 1, NULL, NULL, NULL, &repaired, message,
+    CHECK_EQ(bouma_repair(&repaired, local_copy, 1, NULL, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(repaired.hopeless, 0);
@@ -261,14 +261,14 @@ static void ranks_read_what_is_near(const struct ranks *ranks, int nodes)
     o.persist = 0;
     CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, w.path, &o), BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
-    bouma_dataset_info_get(ds, &before);
+    bouma_dataset_info_get(&before, ds);
     data = malloc(sizeof(*data) * N * (N - 3) * 5);
     REQUIRE(data);
     CHECK_EQ(
         bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
                             NULL, data, NULL),
         BOUMA_OK);
-    bouma_dataset_info_get(ds, &after);
+    bouma_dataset_info_get(&after, ds);
     CHECK(after.local_bytes_read > before.local_bytes_read || w.nodes > 1);
     if (w.nodes == 1)
         CHECK_EQ(after.bytes_read - before.bytes_read,
@@ -320,7 +320,7 @@ static void a_failure_is_told_to_all(const struct ranks *ranks, int nodes)
     bouma_dataset_free(writer.ds);
     hide(&w, 0);
     check_steps(&w, w.path, 2);
-    rc = bouma_drain_mpi(MPI_COMM_WORLD, w.local_copy, w.path, 0, &o, &report,
+    rc = bouma_drain_mpi(&report, MPI_COMM_WORLD, w.local_copy, w.path, 0, &o,
                          message, sizeof(message));
     CHECK(same_on_all(rc, message));
     CHECK_EQ(rc, BOUMA_OK);
@@ -354,8 +354,8 @@ static void local_copies_make_the_dataset_anew(const struct ranks *ranks,
         remove_tree(w.path);
     MPI_Barrier(MPI_COMM_WORLD);
     if (together) {
-        CHECK_EQ(bouma_drain_mpi(MPI_COMM_WORLD, w.local_copy, w.path, 1, &o,
-                                 &report, message, sizeof(message)),
+        CHECK_EQ(bouma_drain_mpi(&report, MPI_COMM_WORLD, w.local_copy, w.path,
+                                 1, &o, message, sizeof(message)),
                  BOUMA_OK);
         CHECK_EQ(report.published, STEPS);
         CHECK_EQ(report.removed, STEPS);
@@ -366,7 +366,7 @@ static void local_copies_make_the_dataset_anew(const struct ranks *ranks,
         char local_copy[1400];
 
         node_local_copy(&w, node, local_copy, sizeof(local_copy));
-        CHECK_EQ(bouma_drain(local_copy, w.path, 0, &o, &report, message,
+        CHECK_EQ(bouma_drain(&report, local_copy, w.path, 0, &o, message,
                              sizeof(message)),
                  BOUMA_OK);
         CHECK(node + 1 < w.nodes || report.published + report.present == STEPS);
@@ -446,7 +446,7 @@ static void files_are_checked_once(const struct ranks *ranks, int nodes)
     struct world w;
 
     world_make(&w, ranks, nodes, 8);
-    w.field = (struct field){BOUMA_F32, 1, 3, {3 * N, 3 * N, 3 * N}, 9};
+    w.field = (struct field){BOUMA_TYPE_F32, 1, 3, {3 * N, 3 * N, 3 * N}, 9};
     o = options_of(&w, 1);
     begin(&writer, &w, w.path, &o, 0);
     for (int64_t step = 0; step < STEPS; step++)
@@ -458,8 +458,8 @@ static void files_are_checked_once(const struct ranks *ranks, int nodes)
     MPI_Barrier(MPI_COMM_WORLD);
     counter_init(&counter);
     o.io = &counter.io;
-    CHECK_EQ(bouma_drain_mpi(MPI_COMM_WORLD, w.local_copy, w.path, 1, &o,
-                             &report, message, sizeof(message)),
+    CHECK_EQ(bouma_drain_mpi(&report, MPI_COMM_WORLD, w.local_copy, w.path, 1,
+                             &o, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.present, STEPS);
     CHECK_EQ(report.removed, STEPS);
@@ -502,8 +502,8 @@ static void a_damaged_manifest_is_not_older(const struct ranks *ranks)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     for (int remove = 0; remove < 2; remove++) {
-        rc = bouma_drain_mpi(MPI_COMM_WORLD, w.local_copy, w.path, remove, &o,
-                             &report, message, sizeof(message));
+        rc = bouma_drain_mpi(&report, MPI_COMM_WORLD, w.local_copy, w.path,
+                             remove, &o, message, sizeof(message));
         CHECK_EQ(rc, remove ? BOUMA_EFORMAT : BOUMA_OK);
         CHECK(same_on_all(rc, message));
         CHECK_EQ(report.present, STEPS);
@@ -533,8 +533,8 @@ static void drop_and_drain(const struct world *w, int remove)
     CHECK_EQ(bouma_dataset_truncate(ds, 0), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
-    rc = bouma_drain_mpi(MPI_COMM_WORLD, w->local_copy, w->path, remove, &o,
-                         &report, message, sizeof(message));
+    rc = bouma_drain_mpi(&report, MPI_COMM_WORLD, w->local_copy, w->path,
+                         remove, &o, message, sizeof(message));
     CHECK_EQ(rc, BOUMA_OK);
     CHECK(same_on_all(rc, message));
     CHECK_EQ(report.steps, STEPS);

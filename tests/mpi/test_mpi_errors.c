@@ -31,19 +31,19 @@ static void set_up(struct setting *s, struct ranks *ranks,
                    const bouma_options *given)
 {
     static int64_t number;
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
     bouma_options options;
     uint64_t random = 1;
 
     memset(s, 0, sizeof(*s));
     s->ranks = ranks;
     s->last = ranks->rank == ranks->size - 1;
-    s->field = (struct field){BOUMA_F32, 1, 2, {N, N, 0}, 5};
+    s->field = (struct field){BOUMA_TYPE_F32, 1, 2, {N, N, 0}, 5};
     cutting_make(&s->slabs, CUT_SLABS, &s->field, ranks->size, &random);
     bouma_options_init(&options, sizeof(options));
     if (given)
         options = *given;
-    options.durability = BOUMA_FAST;
+    options.durability = BOUMA_DURABILITY_FAST;
     path_in(ranks, s->path, "errors", number++);
     CHECK_EQ(
         bouma_dataset_create_mpi(&s->ds, MPI_COMM_WORLD, s->path, &options),
@@ -106,8 +106,9 @@ static void go_on(struct setting *s, int64_t bad)
     good_step(s, 100);
     CHECK_EQ(bouma_dataset_close(s->ds), BOUMA_OK);
     bouma_dataset_free(s->ds);
-    CHECK_EQ(bouma_verify_mpi(MPI_COMM_WORLD, s->path, BOUMA_VERIFY_DEEP, NULL,
-                              NULL, NULL, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, s->path,
+                              BOUMA_DEPTH_DEEP, NULL, NULL, NULL, message,
+                              sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
     CHECK(report.steps >= 1);
@@ -149,7 +150,7 @@ static void a_type_that_differs_is_told(struct ranks *ranks)
     struct setting s;
 
     set_up(&s, ranks, NULL);
-    spec.type = s.last ? BOUMA_F64 : BOUMA_I32;
+    spec.type = s.last ? BOUMA_TYPE_F64 : BOUMA_TYPE_I32;
     CHECK_EQ(bouma_variable_define(&other, s.grid, "T", &spec), BOUMA_OK);
     if (ranks->size > 1) {
         check_failure(&s, end_with_slabs(&s, 0, 0), BOUMA_EMISMATCH, "\"g/T\"");
@@ -162,7 +163,7 @@ static void a_type_that_differs_is_told(struct ranks *ranks)
 
 static void an_extra_variable_is_told(struct ranks *ranks)
 {
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_I8};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_I8};
     bouma_variable *other;
     struct setting s;
     char who[32];
@@ -352,7 +353,7 @@ static void each_option_that_must_agree_is_told(struct ranks *ranks)
 
     path_in(ranks, s.path, "nowhere", 0);
     for (int i = 0; ranks->size > 1 && (about = bouma_options_info(i)); i++) {
-        int same = about->use & BOUMA_OPTION_SAME;
+        int same = about->use & BOUMA_OPTION_USE_SAME;
         bouma_options options;
         int is_text, rc;
 
@@ -566,7 +567,7 @@ static void files_in_memory_are_of_one_process(struct ranks *ranks)
 
     for (int only_last = 0; only_last < 2; only_last++) {
         bouma_io *io = bouma_io_memory_new();
-        bouma_io_file *file;
+        bouma_file *file;
         bouma_options options;
         bouma_dataset *ds;
         char path[512];
@@ -593,11 +594,11 @@ static void files_in_memory_are_of_one_process(struct ranks *ranks)
                  expected);
         bouma_dataset_free(ds);
         if (expected) {
-            CHECK_EQ(bouma_io_open_mpi(&file, MPI_COMM_WORLD, path,
-                                       BOUMA_IO_CREATE, &options),
+            CHECK_EQ(bouma_file_open_mpi(&file, MPI_COMM_WORLD, path,
+                                         BOUMA_FILE_MODE_CREATE, &options),
                      expected);
-            CHECK_TEXT(bouma_io_message(file), "of one process");
-            bouma_io_free(file);
+            CHECK_TEXT(bouma_file_message(file), "of one process");
+            bouma_file_free(file);
         }
         bouma_io_memory_free(io);
     }

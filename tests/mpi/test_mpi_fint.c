@@ -4,7 +4,7 @@
 #include "../helpers/check.h"
 #include "blocks.h"
 
-static const struct field field = {BOUMA_F32, 1, 2, {24, 24, 0}, 5};
+static const struct field field = {BOUMA_TYPE_F32, 1, 2, {24, 24, 0}, 5};
 
 struct world {
     struct ranks *ranks; /* of the communicator in C */
@@ -80,8 +80,8 @@ static void datasets_are_written_and_read(const struct world *w)
     bouma_dataset_free(ds);
     for (int64_t step = 0; step < 2; step++)
         CHECK_EQ(wrong_on_disk(path, step, "v", &field), 0);
-    CHECK_EQ(bouma_verify_fint(w->comm, path, BOUMA_VERIFY_DEEP, NULL, NULL,
-                               NULL, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify_fint(&report, w->comm, path, BOUMA_DEPTH_DEEP, NULL,
+                               NULL, NULL, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.steps, 2);
     CHECK_EQ(report.damages + report.notes, 0);
@@ -101,7 +101,7 @@ static void local_copies_are_drained(const struct world *w)
     CHECK_EQ(field_define(&v, ds, &field), BOUMA_OK);
     write_step(w, ds, v, 3);
     end(ds);
-    CHECK_EQ(bouma_drain_fint(w->comm, local, path, 0, NULL, &report, message,
+    CHECK_EQ(bouma_drain_fint(&report, w->comm, local, path, 0, NULL, message,
                               sizeof(message)),
              BOUMA_OK);
     CHECK_TEXT(message, "");
@@ -115,16 +115,17 @@ static void plain_files_have_the_ranks_in_its_order(const struct world *w)
     uint64_t count = 1, size = 1, offset = (uint64_t)w->rank;
     char path[512], mine = (char)('a' + w->rank), all[64] = "";
     const void *data = &mine;
-    bouma_io_file *file;
+    bouma_file *file;
     FILE *f;
 
     path_in(w->ranks, path, "plain", 0);
-    CHECK_EQ(bouma_io_open_fint(&file, w->comm, path, BOUMA_IO_CREATE, NULL),
+    CHECK_EQ(bouma_file_open_fint(&file, w->comm, path, BOUMA_FILE_MODE_CREATE,
+                                  NULL),
              BOUMA_OK);
-    CHECK_EQ(bouma_io_declare(file, 1, &count, &size, &offset), BOUMA_OK);
-    CHECK_EQ(bouma_io_write(file, &data), BOUMA_OK);
-    CHECK_EQ(bouma_io_close(file), BOUMA_OK);
-    bouma_io_free(file);
+    CHECK_EQ(bouma_file_declare(file, 1, &count, &size, &offset), BOUMA_OK);
+    CHECK_EQ(bouma_file_write(file, &data), BOUMA_OK);
+    CHECK_EQ(bouma_file_close(file), BOUMA_OK);
+    bouma_file_free(file);
     f = fopen(path, "r");
     REQUIRE(f);
     CHECK_EQ(fread(all, 1, sizeof(all), f), w->ranks->size);
@@ -138,7 +139,7 @@ static void machines_are_measured(const struct world *w)
     bouma_probe_report report;
     char message[256] = "";
 
-    CHECK_EQ(bouma_probe_fint(w->comm, &spec, NULL, &report, message,
+    CHECK_EQ(bouma_probe_fint(&report, w->comm, &spec, NULL, message,
                               sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.ranks, w->ranks->size);

@@ -25,7 +25,7 @@ static void open_writer(struct writer *w, struct ranks *ranks, int64_t number,
     w->shared = (uint64_t)number + 1;
     w->own = w->shared + (uint64_t)ranks->rank;
     bouma_options_init(&options, sizeof(options));
-    options.durability = BOUMA_GROUP;
+    options.durability = BOUMA_DURABILITY_GROUP;
     options.group = GROUP;
     options.files = 3;
     path_in(ranks, w->path, "group", number);
@@ -34,7 +34,7 @@ static void open_writer(struct writer *w, struct ranks *ranks, int64_t number,
                     : bouma_dataset_create_mpi(&w->ds, MPI_COMM_WORLD, w->path,
                                                &options),
              BOUMA_OK);
-    w->field = (struct field){BOUMA_F32, 1, 3, {N, N - 3, 5}, 9};
+    w->field = (struct field){BOUMA_TYPE_F32, 1, 3, {N, N - 3, 5}, 9};
     CHECK_EQ(field_define(&w->variable, w->ds, &w->field), BOUMA_OK);
 }
 
@@ -66,7 +66,7 @@ static void check_visible(const struct writer *w, int64_t expected)
     count = bouma_dataset_step_count(ds);
     CHECK_EQ(count, expected);
     for (int64_t i = 0; i < count; i++) {
-        CHECK_EQ(bouma_dataset_step_get(ds, i, &info), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_step_get(&info, ds, i), BOUMA_OK);
         CHECK_EQ(info.step, i);
         if (w->ranks->rank == 0)
             CHECK_EQ(wrong_on_disk(w->path, i, "v", &w->field), 0);
@@ -150,8 +150,8 @@ static void a_handle_freed_without_close_publishes_nothing(struct ranks *ranks)
     bouma_dataset_free(w.ds);
     MPI_Barrier(MPI_COMM_WORLD);
     check_visible(&w, 3);
-    CHECK_EQ(bouma_verify_mpi(MPI_COMM_WORLD, w.path, BOUMA_VERIFY_FULL, NULL,
-                              NULL, NULL, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, w.path, BOUMA_DEPTH_FULL,
+                              NULL, NULL, NULL, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
     /* The next writer is told, and can write the same steps. */

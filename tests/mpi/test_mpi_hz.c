@@ -55,17 +55,17 @@ static void random_partitions(struct trial *t, uint64_t *random)
     bits = bits < g->hz_block_bits ? bits : g->hz_block_bits;
     g->hz_index = (bouma_hz_index)check_below(random, 3);
     g->hz_partitions = 1 << check_below(random, bits + 1);
-    if (g->hz_index != BOUMA_HZ_LOCAL)
+    if (g->hz_index != BOUMA_HZ_INDEX_LOCAL)
         while (g->hz_partitions > t->ranks->size)
             g->hz_partitions /= 2;
     else if (g->hz_partitions == 1)
-        g->hz_index = BOUMA_HZ_GLOBAL;
+        g->hz_index = BOUMA_HZ_INDEX_GLOBAL;
 }
 
 static void trial_init(struct trial *t, const struct ranks *ranks, int number)
 {
-    static const bouma_type types[] = {BOUMA_F32, BOUMA_U8, BOUMA_F64,
-                                       BOUMA_I16};
+    static const bouma_type types[] = {BOUMA_TYPE_F32, BOUMA_TYPE_U8,
+                                       BOUMA_TYPE_F64, BOUMA_TYPE_I16};
     static const bouma_codec codecs[] = {BOUMA_CODEC_RAW, BOUMA_CODEC_ZSTD,
                                          BOUMA_CODEC_ZFP_REVERSIBLE};
     uint64_t random = 1000 + (uint64_t)number;
@@ -86,7 +86,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
         &random, bouma_type_size(t->field.type) > 2 ? 3 : 2)];
     path_in(ranks, t->path, "hz", number);
     bouma_options_init(&t->options, sizeof(t->options));
-    t->options.durability = BOUMA_FAST;
+    t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.predict = (bouma_predict)check_below(&random, 3);
     t->options.async = (int)check_below(&random, 2);
     t->options.order = (bouma_order)check_below(&random, 3);
@@ -146,7 +146,7 @@ static void check_boxes(const struct trial *t, bouma_step *step,
         q->variable = v;
         q->level = (int)check_below(&random, levels);
         q->box = random_box(&t->field, &random);
-        CHECK_EQ(bouma_variable_select(v, q->level, &q->box, &s), BOUMA_OK);
+        CHECK_EQ(bouma_variable_select(&s, v, q->level, &q->box), BOUMA_OK);
         q->data = malloc(s.bytes + 1);
         REQUIRE(q->data);
         memset(q->data, 0x5a, s.bytes + 1);
@@ -156,7 +156,7 @@ static void check_boxes(const struct trial *t, bouma_step *step,
         bouma_request *q = &requests[i];
         bouma_selection s;
 
-        CHECK_EQ(bouma_variable_select(v, q->level, &q->box, &s), BOUMA_OK);
+        CHECK_EQ(bouma_variable_select(&s, v, q->level, &q->box), BOUMA_OK);
         CHECK_EQ(field_wrong(&t->field, &s, q->level, q->data, 1), 0);
         memset(q->data, 0x5a, s.bytes + 1);
         CHECK_EQ(bouma_variable_read(v, q->level, &q->box, q->data, NULL),
@@ -216,15 +216,16 @@ static void read_steps(const struct trial *t)
     REQUIRE(g);
     v = bouma_grid_find_variable(g, "v");
     REQUIRE(v);
-    bouma_grid_info_get(g, &info);
+    bouma_grid_info_get(&info, g);
     CHECK_EQ(info.layout, BOUMA_LAYOUT_HZ);
     if (t->grid.hz_template)
         CHECK(!strcmp(info.hz_template, t->text));
     CHECK_EQ(info.hz_block_bits, t->grid.hz_block_bits);
-    CHECK_EQ(info.hz_index == BOUMA_HZ_LOCAL,
-             t->grid.hz_index == BOUMA_HZ_LOCAL);
-    CHECK_EQ(info.hz_partitions,
-             t->grid.hz_index == BOUMA_HZ_LOCAL ? t->grid.hz_partitions : 1);
+    CHECK_EQ(info.hz_index == BOUMA_HZ_INDEX_LOCAL,
+             t->grid.hz_index == BOUMA_HZ_INDEX_LOCAL);
+    CHECK_EQ(info.hz_partitions, t->grid.hz_index == BOUMA_HZ_INDEX_LOCAL
+                                     ? t->grid.hz_partitions
+                                     : 1);
     check_boxes(t, step, v, info.levels);
     check_refinement(t, v, info.levels);
     check_queries(t, v, info.levels);
@@ -240,7 +241,7 @@ static void check_alone(const struct trial *t)
 
     for (int64_t step = 0; step < STEPS; step++)
         CHECK_EQ(wrong_on_disk(t->path, step, "v", &t->field), 0);
-    CHECK_EQ(bouma_verify(t->path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, t->path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
@@ -264,7 +265,7 @@ int main(int argc, char **argv)
             printf(
                 "trial %d: template %s, blocks of 2^%d, %d partitions (%s)\n",
                 i, t.text, t.grid.hz_block_bits, t.grid.hz_partitions,
-                t.grid.hz_index == BOUMA_HZ_LOCAL ? "local" : "global");
+                t.grid.hz_index == BOUMA_HZ_INDEX_LOCAL ? "local" : "global");
         MPI_Barrier(MPI_COMM_WORLD);
     }
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);

@@ -53,20 +53,22 @@ static void random_grid(struct trial *t, uint64_t *random)
 static void random_variable(struct trial *t, uint64_t *random)
 {
     static const bouma_type types[] = {
-        BOUMA_F32, BOUMA_F64, BOUMA_F32, BOUMA_F64, BOUMA_I8,  BOUMA_U8,
-        BOUMA_I16, BOUMA_U16, BOUMA_I32, BOUMA_U32, BOUMA_I64, BOUMA_U64};
+        BOUMA_TYPE_F32, BOUMA_TYPE_F64, BOUMA_TYPE_F32, BOUMA_TYPE_F64,
+        BOUMA_TYPE_I8,  BOUMA_TYPE_U8,  BOUMA_TYPE_I16, BOUMA_TYPE_U16,
+        BOUMA_TYPE_I32, BOUMA_TYPE_U32, BOUMA_TYPE_I64, BOUMA_TYPE_U64};
     static const bouma_codec codecs[] = {0, BOUMA_CODEC_RAW, BOUMA_CODEC_ZSTD,
                                          BOUMA_CODEC_ZFP_REVERSIBLE};
     bouma_variable_spec *v = &t->variable;
     bouma_type type = types[t->number % 12];
-    int many = type == BOUMA_I32 || type == BOUMA_I64 || type == BOUMA_F32 ||
-               type == BOUMA_F64;
+    int many = type == BOUMA_TYPE_I32 || type == BOUMA_TYPE_I64 ||
+               type == BOUMA_TYPE_F32 || type == BOUMA_TYPE_F64;
 
     *v = (bouma_variable_spec){.size = sizeof(*v),
                                .type = type,
                                .components = 1 + (int)check_below(random, 3)};
     v->codec = codecs[check_below(random, many ? 4 : 3)];
-    if ((type == BOUMA_F32 || type == BOUMA_F64) && check_below(random, 2)) {
+    if ((type == BOUMA_TYPE_F32 || type == BOUMA_TYPE_F64) &&
+        check_below(random, 2)) {
         v->tolerance = 0.01;
         v->tolerance_kind = (bouma_tolerance)check_below(random, 2);
     }
@@ -90,7 +92,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     path_in(ranks, t->path, "all", number);
     path_in(ranks, t->alone, "alone", number);
     bouma_options_init(&t->options, sizeof(t->options));
-    t->options.durability = BOUMA_FAST;
+    t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.predict = (bouma_predict)check_below(&random, 3);
     t->options.async = (int)check_below(&random, 2);
     t->options.distribute = (bouma_distribute)check_below(&random, 4);
@@ -100,7 +102,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
 /* In some trials, a grid whose partitions are written apart from each other, in
  * front of the other one. */
 static const struct field parted = {
-    .type = BOUMA_U8, .components = 1, .ndims = 2, .shape = {16, 16}};
+    .type = BOUMA_TYPE_U8, .components = 1, .ndims = 2, .shape = {16, 16}};
 
 static bouma_variable *define_parted(const struct trial *t, bouma_dataset *ds)
 {
@@ -110,8 +112,8 @@ static bouma_variable *define_parted(const struct trial *t, bouma_dataset *ds)
                             .layout = BOUMA_LAYOUT_HZ,
                             .hz_block_bits = 3,
                             .hz_partitions = 4,
-                            .hz_index = BOUMA_HZ_LOCAL};
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_U8};
+                            .hz_index = BOUMA_HZ_INDEX_LOCAL};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_U8};
     bouma_variable *v = NULL;
     bouma_grid *g;
 
@@ -211,7 +213,7 @@ static void find_variable(struct opened *o)
     REQUIRE(g);
     o->v = bouma_grid_find_variable(g, "v");
     REQUIRE(o->v);
-    bouma_grid_info_get(g, &info);
+    bouma_grid_info_get(&info, g);
     CHECK_EQ(info.hz_wavelet, 1);
     if (o->t->grid.hz_tile_bits)
         CHECK_EQ(info.hz_tile_bits, o->t->grid.hz_tile_bits);
@@ -221,7 +223,7 @@ static void find_variable(struct opened *o)
 static void read_levels(struct opened *o)
 {
     for (int k = 0; k < o->levels; k++) {
-        REQUIRE(!bouma_variable_select(o->v, k, NULL, &o->shape[k]));
+        REQUIRE(!bouma_variable_select(&o->shape[k], o->v, k, NULL));
         o->level[k] = malloc(o->shape[k].bytes + 1);
         REQUIRE(o->level[k]);
         CHECK_EQ(bouma_variable_read(o->v, k, NULL, o->level[k], NULL),
@@ -277,7 +279,7 @@ static double double_at(bouma_type type, const void *value)
     double f64;
 
     memcpy(&f32, value, sizeof(f32));
-    if (type == BOUMA_F32)
+    if (type == BOUMA_TYPE_F32)
         return (double)f32;
     memcpy(&f64, value, sizeof(f64));
     return f64;
@@ -292,7 +294,7 @@ static void check_finest(const struct opened *o)
     double largest = 0;
     int64_t wrong = 0;
 
-    bouma_variable_info_get(o->v, &info);
+    bouma_variable_info_get(&info, o->v);
     if (!(info.bound > 0)) {
         CHECK_EQ(field_wrong(f, &o->shape[0], 0, o->level[0], 1), 0);
         CHECK(!(info.largest_error > 0));
@@ -328,8 +330,8 @@ static void check_ranges(const struct opened *o)
     bouma_variable_info info;
     int64_t at[3];
 
-    bouma_variable_info_get(o->v, &info);
-    if (f->type != BOUMA_F32 && f->type != BOUMA_F64)
+    bouma_variable_info_get(&info, o->v);
+    if (f->type != BOUMA_TYPE_F32 && f->type != BOUMA_TYPE_F64)
         return;
     for (int c = 0; c < f->components; c++) {
         double low = INFINITY, high = -INFINITY;
@@ -354,7 +356,7 @@ static void check_ranges(const struct opened *o)
             low = x < low ? x : low;
             high = x > high ? x : high;
         }
-        CHECK_EQ(bouma_variable_range(o->v, c, &range), BOUMA_OK);
+        CHECK_EQ(bouma_variable_range(&range, o->v, c), BOUMA_OK);
         CHECK_EQ(range.nans, nans);
         CHECK(range.empty || (range.low == low && range.high == high));
     }
@@ -377,7 +379,7 @@ static void check_boxes(const struct opened *o, const struct opened *expected)
         q->variable = o->v;
         q->level = (int)check_below(&random, o->levels);
         q->box = random_box(&o->t->field, &random);
-        CHECK_EQ(bouma_variable_select(o->v, q->level, &q->box, &s), BOUMA_OK);
+        CHECK_EQ(bouma_variable_select(&s, o->v, q->level, &q->box), BOUMA_OK);
         q->data = malloc(s.bytes + 1);
         REQUIRE(q->data);
         memset(q->data, 0x5a, s.bytes + 1);
@@ -387,7 +389,7 @@ static void check_boxes(const struct opened *o, const struct opened *expected)
         bouma_request *q = &requests[i];
         bouma_selection s;
 
-        CHECK_EQ(bouma_variable_select(o->v, q->level, &q->box, &s), BOUMA_OK);
+        CHECK_EQ(bouma_variable_select(&s, o->v, q->level, &q->box), BOUMA_OK);
         CHECK_EQ(wrong_in(expected, q->level, &s, q->data), 0);
         memset(q->data, 0x5a, s.bytes + 1);
         CHECK_EQ(bouma_variable_read(o->v, q->level, &q->box, q->data, NULL),
@@ -431,7 +433,7 @@ static int64_t matching_in(const struct seen *seen, const uint8_t *data,
     size_t all = size * (size_t)seen->expected->t->field.components;
     int64_t count = 0;
 
-    for (uint64_t i = 0; i < bytes && type >= BOUMA_F32; i += all) {
+    for (uint64_t i = 0; i < bytes && type >= BOUMA_TYPE_F32; i += all) {
         double x = double_at(type, data + i);
 
         count += x >= seen->low && x <= seen->high;
@@ -473,7 +475,7 @@ static void check_queries(const struct opened *o, const struct opened *expected)
     bouma_selection all;
     int64_t samples = 1;
 
-    CHECK_EQ(bouma_variable_select(o->v, query.level, &box, &all), BOUMA_OK);
+    CHECK_EQ(bouma_variable_select(&all, o->v, query.level, &box), BOUMA_OK);
     for (int d = 0; d < all.ndims; d++)
         samples *= all.shape[d];
     CHECK_EQ(bouma_variable_query(o->v, &query), BOUMA_OK);
@@ -524,7 +526,7 @@ static void verify(const struct trial *t)
     bouma_verify_report report;
     char message[512];
 
-    CHECK_EQ(bouma_verify(t->path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, t->path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);

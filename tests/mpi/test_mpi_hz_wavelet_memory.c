@@ -27,8 +27,8 @@ static int write_step(struct trial *t)
                             .hz_wavelet = 1,
                             .hz_tile_bits = 6};
     bouma_variable_spec kinds[2] = {
-        {.size = sizeof(*kinds), .type = BOUMA_F32},
-        {.size = sizeof(*kinds), .type = BOUMA_F32, .tolerance = 1e-3}};
+        {.size = sizeof(*kinds), .type = BOUMA_TYPE_F32},
+        {.size = sizeof(*kinds), .type = BOUMA_TYPE_F32, .tolerance = 1e-3}};
     uint64_t random = 5;
     bouma_variable *v[2] = {NULL, NULL};
     struct puts puts[2];
@@ -80,7 +80,7 @@ static int read_step(struct trial *t)
         CHECK(same_on_all(rc, bouma_error_message(ds)));
     }
     if (!rc) {
-        REQUIRE(!bouma_variable_select(request.variable, 0, &request.box, &s));
+        REQUIRE(!bouma_variable_select(&s, request.variable, 0, &request.box));
         CHECK_EQ(field_wrong(&t->field, &s, 0, data, 0), 0);
     }
     bouma_step_free(step);
@@ -112,7 +112,7 @@ static void sweep(struct trial *t, int poor, int (*act)(struct trial *t))
 
 int main(int argc, char **argv)
 {
-    struct trial t = {.field = {.type = BOUMA_F32,
+    struct trial t = {.field = {.type = BOUMA_TYPE_F32,
                                 .components = 1,
                                 .ndims = 3,
                                 .shape = {6, 9, 8}}};
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     fault_alloc_init(&t.memory);
     bouma_options_init(&t.options, sizeof(t.options));
     t.options.allocator = &t.memory.table;
-    t.options.durability = BOUMA_FAST;
+    t.options.durability = BOUMA_DURABILITY_FAST;
     cutting_make(&t.cutting, CUT_BISECTION, &t.field, ranks.size, &random);
     for (int poor = 0; poor < ranks.size; poor += ranks.size / 2 + 1) {
         sweep(&t, poor, write_step);

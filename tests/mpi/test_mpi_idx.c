@@ -49,7 +49,7 @@ static void random_grid(struct trial *t, uint64_t *random)
         g->hz_template = t->text;
     g->hz_block_bits = 1 + (int)check_below(random, bits);
     g->hz_blocks_per_file = 1 + (int)check_below(random, 20);
-    g->hz_order = check_below(random, 2) ? BOUMA_HZ_CURVE : 0;
+    g->hz_order = check_below(random, 2) ? BOUMA_HZ_ORDER_CURVE : 0;
 }
 
 static void trial_init(struct trial *t, const struct ranks *ranks, int number)
@@ -72,7 +72,8 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     }
     path_in(ranks, t->path, "idx", number);
     bouma_options_init(&t->options, sizeof(t->options));
-    t->options.durability = number % 3 == 2 ? BOUMA_GROUP : BOUMA_FAST;
+    t->options.durability =
+        number % 3 == 2 ? BOUMA_DURABILITY_GROUP : BOUMA_DURABILITY_FAST;
     t->options.group = 2;
     t->options.async = (int)check_below(&random, 2);
     t->options.order = (bouma_order)check_below(&random, 3);
@@ -187,7 +188,7 @@ static void check_steps(const struct trial *t, const char *path,
     idx_view_close(&view);
     for (int i = 0; i < t->count; i++)
         CHECK_EQ(view.fields[i].bytes, bouma_type_size(t->fields[i].type));
-    CHECK_EQ(bouma_verify(path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
@@ -208,9 +209,9 @@ static void check_library(const struct trial *t, int64_t step, int version)
         bouma_variable *v = bouma_grid_variable(g, i);
         bouma_grid_info info;
 
-        bouma_grid_info_get(g, &info);
+        bouma_grid_info_get(&info, g);
         CHECK_EQ(info.idx, 1);
-        CHECK_EQ(info.hz_order, BOUMA_HZ_CURVE);
+        CHECK_EQ(info.hz_order, BOUMA_HZ_ORDER_CURVE);
         for (int level = 0; level < info.levels; level++)
             CHECK_EQ(query_wrong(&t->fields[i], v, level, NULL,
                                  values_of(step, version)),
@@ -235,12 +236,12 @@ static void check_repair(const struct trial *t, const struct expected *steps,
     snprintf(name, sizeof(name), "%s/idx/g/time%09d", t->path,
              (int)steps[0].step);
     CHECK_EQ(unlink(name), 0);
-    CHECK_EQ(bouma_verify(t->path, BOUMA_VERIFY_META, NULL, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, t->path, BOUMA_DEPTH_META, NULL, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
     CHECK_EQ(report.notes, 2);
-    CHECK_EQ(bouma_repair(t->path, 1, NULL, NULL, NULL, &repaired, message,
+    CHECK_EQ(bouma_repair(&repaired, t->path, 1, NULL, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(repaired.actions, 2);
@@ -291,7 +292,7 @@ static void run_drained(struct trial *t)
     bouma_dataset *ds;
 
     path_in(t->ranks, t->path, "drained", t->number);
-    t->options.durability = BOUMA_DURABLE;
+    t->options.durability = BOUMA_DURABILITY_DURABLE;
     t->options.persist = 1;
     snprintf(t->options.local, sizeof(t->options.local), "%s", t->ranks->dir);
     snprintf(t->options.local + strlen(t->options.local),
@@ -329,7 +330,7 @@ static void check_whole(const struct trial *t)
                 CHECK(!wrong_in_view(t, &view, k, view.steps[s], 0) ||
                       !wrong_in_view(t, &view, k, view.steps[s], 1));
         idx_view_close(&view);
-        CHECK_EQ(bouma_repair(t->path, 1, NULL, NULL, NULL, &repaired, message,
+        CHECK_EQ(bouma_repair(&repaired, t->path, 1, NULL, NULL, NULL, message,
                               sizeof(message)),
                  BOUMA_OK);
         CHECK_EQ(repaired.hopeless, 0);
@@ -348,7 +349,7 @@ static void run_failing(struct trial *t, long at)
     bouma_dataset *ds;
 
     path_in(t->ranks, t->path, "failing", at);
-    t->options.durability = BOUMA_FAST;
+    t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.async = 0;
     fault_io_init(&faulty, bouma_io_posix());
     t->options.io = &faulty.table;

@@ -21,7 +21,7 @@ struct setting {
     int number;
     struct ranks *ranks;
     bouma_options options;
-    bouma_io_mode mode;
+    bouma_file_mode mode;
     char path[512];
     uint64_t shared;       /* random state, the same on all ranks */
     uint64_t group_random; /* the same on all ranks of the group */
@@ -45,7 +45,8 @@ static void random_options(bouma_options *o, int ranks, uint64_t *random)
     o->writers = (int)check_below(random, ranks + 1);
     o->place = place[check_below(random, 5)];
     o->message_bytes = check_below(random, 3) ? 0 : 700;
-    o->durability = check_below(random, 2) ? BOUMA_FAST : BOUMA_DURABLE;
+    o->durability = check_below(random, 2) ? BOUMA_DURABILITY_FAST
+                                           : BOUMA_DURABILITY_DURABLE;
 }
 
 /* The path of the file of a group. */
@@ -85,7 +86,7 @@ static void init_image(struct setting *s, uint64_t shared)
         size = check_below(&shared, 2)
                    ? (size_t)check_below(&shared, 2 * LARGEST)
                    : 0;
-    if (s->mode == BOUMA_IO_CREATE)
+    if (s->mode == BOUMA_FILE_MODE_CREATE)
         size = 0;
     image_init(&s->image, size, s->group, OLD_SALT);
 }
@@ -114,15 +115,15 @@ static void check_groups(const struct setting *s)
         CHECK(all[i][2] >= n / files && all[i][2] <= (n + files - 1) / files);
 }
 
-static void check_report(const struct setting *s, const bouma_io_file *file,
+static void check_report(const struct setting *s, const bouma_file *file,
                          const struct pieces *p)
 {
     uint64_t bytes = s->rank == 0 ? pieces_bytes(p) : 0, all;
     int64_t files = s->options.files > 1 ? s->options.files : 1;
-    bouma_io_report r;
+    bouma_file_report r;
 
     MPI_Allreduce(&bytes, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    CHECK_EQ(bouma_io_report_get(file, &r), BOUMA_OK);
+    CHECK_EQ(bouma_file_report_get(&r, file), BOUMA_OK);
     CHECK_EQ(r.bytes, all);
     CHECK(r.moved_bytes <= all);
     CHECK(r.writers <= s->ranks->size);
@@ -136,7 +137,7 @@ static void check_report(const struct setting *s, const bouma_io_file *file,
 }
 
 /* Write a declaration once, or some times with other bytes. */
-static void write_pieces(struct setting *s, bouma_io_file *file, unsigned salt)
+static void write_pieces(struct setting *s, bouma_file *file, unsigned salt)
 {
     int times = 1 + (int)check_below(&s->shared, 2);
     uint64_t random = s->group_random + (uint64_t)s->rank;
@@ -150,9 +151,9 @@ static void write_pieces(struct setting *s, bouma_io_file *file, unsigned salt)
         int rc;
 
         hand_fill(&hand, s->group, salt);
-        rc = bouma_io_write(file, (const void *const *)hand.data);
+        rc = bouma_file_write(file, (const void *const *)hand.data);
         if (rc)
-            printf("case %d: %s\n", s->number, bouma_io_message(file));
+            printf("case %d: %s\n", s->number, bouma_file_message(file));
         CHECK_EQ(rc, BOUMA_OK);
         CHECK_EQ(hand_wrong(&hand, s->group, salt), 0);
         image_write(&s->image, &pieces, s->group, salt);
@@ -177,7 +178,7 @@ static void check_file(const struct setting *s)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void read_pieces(struct setting *s, bouma_io_file *file)
+static void read_pieces(struct setting *s, bouma_file *file)
 {
     uint64_t random = s->group_random + (uint64_t)s->rank;
     struct pieces pieces;
@@ -190,9 +191,9 @@ static void read_pieces(struct setting *s, bouma_io_file *file)
         int rc;
 
         hand_clear(&hand);
-        rc = bouma_io_read(file, hand.data);
+        rc = bouma_file_read(file, hand.data);
         if (rc)
-            printf("case %d: %s\n", s->number, bouma_io_message(file));
+            printf("case %d: %s\n", s->number, bouma_file_message(file));
         CHECK_EQ(rc, BOUMA_OK);
         CHECK_EQ(image_wrong(&s->image, &hand), 0);
         check_report(s, file, &pieces);
@@ -201,24 +202,24 @@ static void read_pieces(struct setting *s, bouma_io_file *file)
     pieces_free(&pieces);
 }
 
-static bouma_io_file *open_file(struct setting *s, bouma_io_mode mode)
+static bouma_file *open_file(struct setting *s, bouma_file_mode mode)
 {
-    bouma_io_file *file = NULL;
+    bouma_file *file = NULL;
     int rc =
-        bouma_io_open_mpi(&file, MPI_COMM_WORLD, s->path, mode, &s->options);
+        bouma_file_open_mpi(&file, MPI_COMM_WORLD, s->path, mode, &s->options);
 
     if (rc)
-        printf("case %d: %s\n", s->number, bouma_io_message(file));
+        printf("case %d: %s\n", s->number, bouma_file_message(file));
     REQUIRE(!rc);
-    CHECK_EQ(bouma_io_group(file, &s->group, &s->rank, &s->size), BOUMA_OK);
+    CHECK_EQ(bouma_file_group(file, &s->group, &s->rank, &s->size), BOUMA_OK);
     check_groups(s);
     return file;
 }
 
-static void close_file(bouma_io_file *file)
+static void close_file(bouma_file *file)
 {
-    CHECK_EQ(bouma_io_close(file), BOUMA_OK);
-    bouma_io_free(file);
+    CHECK_EQ(bouma_file_close(file), BOUMA_OK);
+    bouma_file_free(file);
 }
 
 static void try_case(struct ranks *ranks, int number)
@@ -226,14 +227,15 @@ static void try_case(struct ranks *ranks, int number)
     struct setting s = {.number = number, .ranks = ranks};
     uint64_t before;
     int files;
-    bouma_io_file *file;
+    bouma_file *file;
 
     s.shared = 77 * (uint64_t)number + 5;
     bouma_options_init(&s.options, sizeof(s.options));
     random_options(&s.options, ranks->size, &s.shared);
     files = (int)check_below(&s.shared, ranks->size < 3 ? ranks->size + 1 : 4);
     s.options.files = files;
-    s.mode = check_below(&s.shared, 2) ? BOUMA_IO_CREATE : BOUMA_IO_UPDATE;
+    s.mode = check_below(&s.shared, 2) ? BOUMA_FILE_MODE_CREATE
+                                       : BOUMA_FILE_MODE_UPDATE;
     path_in(ranks, s.path, "io", number);
     before = s.shared;
     make_old_files(&s);
@@ -248,7 +250,7 @@ static void try_case(struct ranks *ranks, int number)
 
     /* On as many files, but else in another way. */
     random_options(&s.options, ranks->size, &s.shared);
-    file = open_file(&s, BOUMA_IO_READ);
+    file = open_file(&s, BOUMA_FILE_MODE_READ);
     for (int i = 0; i < 2; i++)
         read_pieces(&s, file);
     close_file(file);
@@ -282,23 +284,23 @@ static void progress_is_told_to_its_end(struct ranks *r)
     uint64_t count = BYTES, size = 1, offset = (uint64_t)r->rank * BYTES;
     struct told told = {"", 0, 0, 0};
     bouma_options o;
-    bouma_io_file *file;
+    bouma_file *file;
     char path[512];
 
     bouma_options_init(&o, sizeof(o));
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     o.buffer_bytes = BYTES / 4;
     o.progress = tell;
     o.progress_user = &told;
     path_in(r, path, "told", 0);
-    CHECK_EQ(
-        bouma_io_open_mpi(&file, MPI_COMM_WORLD, path, BOUMA_IO_UPDATE, &o),
-        BOUMA_OK);
-    CHECK_EQ(bouma_io_declare(file, 1, &count, &size, &offset), BOUMA_OK);
+    CHECK_EQ(bouma_file_open_mpi(&file, MPI_COMM_WORLD, path,
+                                 BOUMA_FILE_MODE_UPDATE, &o),
+             BOUMA_OK);
+    CHECK_EQ(bouma_file_declare(file, 1, &count, &size, &offset), BOUMA_OK);
     for (int reading = 0; reading < 2; reading++) {
         told.calls = 0;
-        CHECK_EQ(reading ? bouma_io_read(file, &to)
-                         : bouma_io_write(file, &from),
+        CHECK_EQ(reading ? bouma_file_read(file, &to)
+                         : bouma_file_write(file, &from),
                  BOUMA_OK);
         CHECK_EQ(told.calls, r->rank ? 0 : 4);
         CHECK_EQ(told.done, r->rank ? 0 : 4);
@@ -319,7 +321,7 @@ static void long_segments_go_through_a_link(struct ranks *r)
     uint8_t *room = malloc(VARIABLES * PART), *back = malloc(VARIABLES * PART);
     void *to[VARIABLES];
     char path[512], link[600];
-    bouma_io_file *file;
+    bouma_file *file;
     struct stat st;
 
     REQUIRE(room && back);
@@ -349,17 +351,19 @@ static void long_segments_go_through_a_link(struct ranks *r)
         CHECK_EQ(symlink(path, link), 0);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK_EQ(
-        bouma_io_open_mpi(&file, MPI_COMM_WORLD, link, BOUMA_IO_CREATE, NULL),
-        BOUMA_OK);
-    CHECK_EQ(bouma_io_declare(file, VARIABLES, count, size, offset), BOUMA_OK);
-    CHECK_EQ(bouma_io_write(file, data), BOUMA_OK);
+    CHECK_EQ(bouma_file_open_mpi(&file, MPI_COMM_WORLD, link,
+                                 BOUMA_FILE_MODE_CREATE, NULL),
+             BOUMA_OK);
+    CHECK_EQ(bouma_file_declare(file, VARIABLES, count, size, offset),
+             BOUMA_OK);
+    CHECK_EQ(bouma_file_write(file, data), BOUMA_OK);
     close_file(file);
-    CHECK_EQ(
-        bouma_io_open_mpi(&file, MPI_COMM_WORLD, link, BOUMA_IO_READ, NULL),
-        BOUMA_OK);
-    CHECK_EQ(bouma_io_declare(file, VARIABLES, count, size, offset), BOUMA_OK);
-    CHECK_EQ(bouma_io_read(file, to), BOUMA_OK);
+    CHECK_EQ(bouma_file_open_mpi(&file, MPI_COMM_WORLD, link,
+                                 BOUMA_FILE_MODE_READ, NULL),
+             BOUMA_OK);
+    CHECK_EQ(bouma_file_declare(file, VARIABLES, count, size, offset),
+             BOUMA_OK);
+    CHECK_EQ(bouma_file_read(file, to), BOUMA_OK);
     close_file(file);
     for (uint64_t v = 0; v < VARIABLES; v++)
         CHECK(!memcmp(data[v], to[v], mine));

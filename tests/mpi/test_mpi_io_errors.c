@@ -59,25 +59,25 @@ static void tear_down(struct setting *s)
     image_free(&s->image);
 }
 
-static int open_file(struct setting *s, bouma_io_file **file,
-                     bouma_io_mode mode)
+static int open_file(struct setting *s, bouma_file **file, bouma_file_mode mode)
 {
     *file = NULL;
-    return bouma_io_open_mpi(file, MPI_COMM_WORLD, s->path, mode, &s->options);
+    return bouma_file_open_mpi(file, MPI_COMM_WORLD, s->path, mode,
+                               &s->options);
 }
 
-static int write_salt(struct setting *s, bouma_io_file *file, unsigned salt)
+static int write_salt(struct setting *s, bouma_file *file, unsigned salt)
 {
     hand_fill(&s->hand, 0, salt);
-    return bouma_io_write(file, (const void *const *)s->hand.data);
+    return bouma_file_write(file, (const void *const *)s->hand.data);
 }
 
-static int read_salt(struct setting *s, bouma_io_file *file, unsigned salt)
+static int read_salt(struct setting *s, bouma_file *file, unsigned salt)
 {
     int rc;
 
     hand_clear(&s->hand);
-    rc = bouma_io_read(file, s->hand.data);
+    rc = bouma_file_read(file, s->hand.data);
     if (!rc)
         CHECK_EQ(hand_wrong(&s->hand, 0, salt), 0);
     return rc;
@@ -95,35 +95,35 @@ static void check_file(struct setting *s, unsigned salt)
 /* A file, written and closed. */
 static void good_file(struct setting *s, unsigned salt)
 {
-    bouma_io_file *file;
+    bouma_file *file;
 
-    CHECK_EQ(open_file(s, &file, BOUMA_IO_CREATE), BOUMA_OK);
+    CHECK_EQ(open_file(s, &file, BOUMA_FILE_MODE_CREATE), BOUMA_OK);
     CHECK_EQ(hand_declare(&s->hand, file), BOUMA_OK);
     CHECK_EQ(write_salt(s, file, salt), BOUMA_OK);
-    CHECK_EQ(bouma_io_close(file), BOUMA_OK);
-    bouma_io_free(file);
+    CHECK_EQ(bouma_file_close(file), BOUMA_OK);
+    bouma_file_free(file);
     check_file(s, salt);
 }
 
-static void check_failure(const bouma_io_file *file, int rc, int expected,
+static void check_failure(const bouma_file *file, int rc, int expected,
                           const char *part)
 {
     CHECK_EQ(rc, expected);
-    CHECK_TEXT(bouma_io_message(file), part);
-    CHECK(same_on_all(rc, bouma_io_message(file)));
+    CHECK_TEXT(bouma_file_message(file), part);
+    CHECK(same_on_all(rc, bouma_file_message(file)));
 }
 
 /* ---- ranks that disagree, and wrong arguments --------------------------- */
 
 /* An open that fails in one same way on all ranks. */
-static void check_open(struct setting *s, bouma_io_mode mode, int expected,
+static void check_open(struct setting *s, bouma_file_mode mode, int expected,
                        const char *part)
 {
-    bouma_io_file *file;
+    bouma_file *file;
     int rc = open_file(s, &file, mode);
 
     check_failure(file, rc, expected, part);
-    bouma_io_free(file);
+    bouma_file_free(file);
 }
 
 static void ranks_that_open_otherwise_are_told(struct ranks *ranks)
@@ -132,28 +132,29 @@ static void ranks_that_open_otherwise_are_told(struct ranks *ranks)
 
     set_up(&s, ranks);
     if (ranks->size > 1) {
-        check_open(&s, s.last ? BOUMA_IO_CREATE : BOUMA_IO_UPDATE,
+        check_open(&s, s.last ? BOUMA_FILE_MODE_CREATE : BOUMA_FILE_MODE_UPDATE,
                    BOUMA_EMISMATCH, "rank");
         other = s;
         if (s.last)
             strcat(other.path, ".other");
-        check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "rank");
+        check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EMISMATCH, "rank");
         other = s;
         other.options.files = s.last ? 2 : 1;
-        check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "options");
+        check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EMISMATCH, "options");
         other = s;
         other.options.writers = s.last ? 2 : 1;
-        check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "options");
+        check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EMISMATCH, "options");
         other = s;
         other.options.buffer_bytes = s.last ? 0 : 65536;
-        check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "buffer_bytes");
+        check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EMISMATCH,
+                   "buffer_bytes");
         other = s;
         other.options.tier = s.last ? BOUMA_TIER_DRAM : 0;
-        check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "tier");
+        check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EMISMATCH, "tier");
         other = s;
         if (s.last)
             strcpy(other.options.machine, "flat");
-        check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "machine");
+        check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EMISMATCH, "machine");
     }
     good_file(&s, 1);
     tear_down(&s);
@@ -164,14 +165,14 @@ static void wrong_modes_and_options_are_told(struct ranks *ranks)
     struct setting s, other;
 
     set_up(&s, ranks);
-    check_open(&s, (bouma_io_mode)(s.last ? 77 : BOUMA_IO_CREATE), BOUMA_EINVAL,
-               "mode");
+    check_open(&s, (bouma_file_mode)(s.last ? 77 : BOUMA_FILE_MODE_CREATE),
+               BOUMA_EINVAL, "mode");
     other = s;
     other.options.buffers = -1;
-    check_open(&other, BOUMA_IO_CREATE, BOUMA_EINVAL, "'buffers'");
+    check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EINVAL, "'buffers'");
     other = s;
     other.options.writers = -1;
-    check_open(&other, BOUMA_IO_CREATE, BOUMA_EINVAL, "'writers'");
+    check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EINVAL, "'writers'");
     good_file(&s, 1);
     tear_down(&s);
 }
@@ -180,11 +181,11 @@ static void wrong_declarations_are_told(struct ranks *ranks)
 {
     static const uint64_t many[1] = {UINT64_MAX / 4}, eight[1] = {8},
                           one[1] = {1}, far[1] = {UINT64_MAX - 3};
-    bouma_io_file *file;
+    bouma_file *file;
     struct setting s;
 
     set_up(&s, ranks);
-    CHECK_EQ(open_file(&s, &file, BOUMA_IO_CREATE), BOUMA_OK);
+    CHECK_EQ(open_file(&s, &file, BOUMA_FILE_MODE_CREATE), BOUMA_OK);
     for (int mistake = 0; mistake < 4; mistake++) {
         const uint64_t *count = mistake == 1 ? many : one;
         const uint64_t *offset = mistake == 2 ? far : one;
@@ -193,67 +194,67 @@ static void wrong_declarations_are_told(struct ranks *ranks)
         if (!s.last)
             rc = hand_declare(&s.hand, file);
         else if (mistake == 3)
-            rc = bouma_io_declare(file, 1, one, NULL, one);
+            rc = bouma_file_declare(file, 1, one, NULL, one);
         else
-            rc = bouma_io_declare(file, 1, mistake ? count : NULL, eight,
-                                  offset);
+            rc = bouma_file_declare(file, 1, mistake ? count : NULL, eight,
+                                    offset);
         check_failure(file, rc, BOUMA_EINVAL, "");
-        CHECK(bouma_io_message(file)[0]);
+        CHECK(bouma_file_message(file)[0]);
     }
     CHECK_EQ(hand_declare(&s.hand, file), BOUMA_OK);
     CHECK_EQ(write_salt(&s, file, 1), BOUMA_OK);
-    CHECK_EQ(bouma_io_close(file), BOUMA_OK);
-    bouma_io_free(file);
+    CHECK_EQ(bouma_file_close(file), BOUMA_OK);
+    bouma_file_free(file);
     check_file(&s, 1);
     tear_down(&s);
 }
 
 static void wrong_data_are_told(struct ranks *ranks)
 {
-    bouma_io_file *file;
+    bouma_file *file;
     struct setting s;
     const void *data[PARTS];
     int rc;
 
     set_up(&s, ranks);
-    CHECK_EQ(open_file(&s, &file, BOUMA_IO_CREATE), BOUMA_OK);
+    CHECK_EQ(open_file(&s, &file, BOUMA_FILE_MODE_CREATE), BOUMA_OK);
     CHECK_EQ(hand_declare(&s.hand, file), BOUMA_OK);
     hand_fill(&s.hand, 0, 1);
     memcpy(data, s.hand.data, sizeof(data));
-    rc = bouma_io_write(file, s.last ? NULL : data);
+    rc = bouma_file_write(file, s.last ? NULL : data);
     check_failure(file, rc, BOUMA_EINVAL, "");
-    CHECK(bouma_io_message(file)[0]);
+    CHECK(bouma_file_message(file)[0]);
     if (s.last)
         data[1] = NULL;
-    rc = bouma_io_write(file, data);
+    rc = bouma_file_write(file, data);
     check_failure(file, rc, BOUMA_EINVAL, "");
     CHECK_EQ(write_salt(&s, file, 2), BOUMA_OK);
-    CHECK_EQ(bouma_io_close(file), BOUMA_OK);
-    bouma_io_free(file);
+    CHECK_EQ(bouma_file_close(file), BOUMA_OK);
+    bouma_file_free(file);
     check_file(&s, 2);
     tear_down(&s);
 }
 
 static void calls_out_of_order_are_told(struct ranks *ranks)
 {
-    bouma_io_file *file;
+    bouma_file *file;
     struct setting s;
 
     set_up(&s, ranks);
     good_file(&s, 1);
-    CHECK_EQ(open_file(&s, &file, BOUMA_IO_READ), BOUMA_OK);
+    CHECK_EQ(open_file(&s, &file, BOUMA_FILE_MODE_READ), BOUMA_OK);
     /* Nothing is declared. */
     check_failure(file, read_salt(&s, file, 1), BOUMA_ESTATE, "declare");
     CHECK_EQ(hand_declare(&s.hand, file), BOUMA_OK);
     check_failure(file, write_salt(&s, file, 2), BOUMA_ESTATE, "read");
     CHECK_EQ(read_salt(&s, file, 1), BOUMA_OK);
-    CHECK_EQ(bouma_io_close(file), BOUMA_OK);
+    CHECK_EQ(bouma_file_close(file), BOUMA_OK);
     /* It is closed. */
     check_failure(file, read_salt(&s, file, 1), BOUMA_ESTATE, "closed");
-    bouma_io_free(file);
+    bouma_file_free(file);
     check_file(&s, 1);
-    bouma_io_free(NULL);
-    CHECK_EQ(bouma_io_close(NULL), BOUMA_EINVAL);
+    bouma_file_free(NULL);
+    CHECK_EQ(bouma_file_close(NULL), BOUMA_EINVAL);
     tear_down(&s);
 }
 
@@ -263,50 +264,53 @@ static void the_end_of_a_file_is_told(struct ranks *ranks)
     uint64_t offset[1];
     uint8_t room[10];
     void *data[1] = {room};
-    bouma_io_file *file;
+    bouma_file *file;
     struct setting s;
 
     set_up(&s, ranks);
     good_file(&s, 1);
-    CHECK_EQ(open_file(&s, &file, BOUMA_IO_READ), BOUMA_OK);
+    CHECK_EQ(open_file(&s, &file, BOUMA_FILE_MODE_READ), BOUMA_OK);
     for (int beyond = 1; beyond <= 10000; beyond *= 10) {
         offset[0] = s.image.size - 10 + (uint64_t)(s.last ? beyond : 0);
-        CHECK_EQ(bouma_io_declare(file, 1, ten, one, offset), BOUMA_OK);
-        check_failure(file, bouma_io_read(file, data), BOUMA_EFORMAT, s.path);
+        CHECK_EQ(bouma_file_declare(file, 1, ten, one, offset), BOUMA_OK);
+        check_failure(file, bouma_file_read(file, data), BOUMA_EFORMAT, s.path);
         CHECK_EQ(hand_declare(&s.hand, file), BOUMA_OK);
         CHECK_EQ(read_salt(&s, file, 1), BOUMA_OK);
     }
-    CHECK_EQ(bouma_io_close(file), BOUMA_OK);
-    bouma_io_free(file);
+    CHECK_EQ(bouma_file_close(file), BOUMA_OK);
+    bouma_file_free(file);
     tear_down(&s);
 }
 
 static void files_that_cannot_be_opened_are_told(struct ranks *ranks)
 {
-    bouma_io_file *file;
+    bouma_file *file;
     struct setting s, other;
     int rc;
 
     set_up(&s, ranks);
     other = s;
     strcat(other.path, "/no/such/directory");
-    for (int mode = BOUMA_IO_READ; mode <= BOUMA_IO_UPDATE; mode++) {
-        rc = open_file(&other, &file, (bouma_io_mode)mode);
+    for (int mode = BOUMA_FILE_MODE_READ; mode <= BOUMA_FILE_MODE_UPDATE;
+         mode++) {
+        rc = open_file(&other, &file, (bouma_file_mode)mode);
         CHECK(rc == BOUMA_EIO || rc == BOUMA_ENOTFOUND);
         check_failure(file, rc, rc, s.path);
-        bouma_io_free(file);
+        bouma_file_free(file);
     }
-    check_open(&s, BOUMA_IO_READ, BOUMA_ENOTFOUND, s.path); /* not there yet */
+    check_open(&s, BOUMA_FILE_MODE_READ, BOUMA_ENOTFOUND,
+               s.path); /* not there yet */
     other = s;
     strcat(other.path, ".directory");
     if (ranks->rank == 0)
         REQUIRE(!mkdir(other.path, 0777));
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int mode = BOUMA_IO_READ; mode <= BOUMA_IO_UPDATE; mode++) {
-        rc = open_file(&other, &file, (bouma_io_mode)mode);
+    for (int mode = BOUMA_FILE_MODE_READ; mode <= BOUMA_FILE_MODE_UPDATE;
+         mode++) {
+        rc = open_file(&other, &file, (bouma_file_mode)mode);
         CHECK(rc == BOUMA_EIO || rc == BOUMA_EFORMAT);
         check_failure(file, rc, rc, other.path);
-        bouma_io_free(file);
+        bouma_file_free(file);
     }
     good_file(&s, 1);
     tear_down(&s);
@@ -328,13 +332,13 @@ struct outcome {
 };
 
 /* Without memory for a handle there is no message on that rank. */
-static void record(struct outcome *o, const bouma_io_file *file, int rc)
+static void record(struct outcome *o, const bouma_file *file, int rc)
 {
     int with_message = sum_of(!file) == 0;
 
-    CHECK(same_on_all(rc, with_message ? bouma_io_message(file) : ""));
+    CHECK(same_on_all(rc, with_message ? bouma_file_message(file) : ""));
     if (rc && file)
-        CHECK(bouma_io_message(file)[0]);
+        CHECK(bouma_file_message(file)[0]);
     if (!o->first)
         o->first = rc;
 }
@@ -345,7 +349,7 @@ static void disarm(struct setting *s)
     fault_alloc_disarm(&s->memory);
 }
 
-static int declare_and_move(struct setting *s, bouma_io_file *file, int reading)
+static int declare_and_move(struct setting *s, bouma_file *file, int reading)
 {
     int rc = hand_declare(&s->hand, file);
 
@@ -359,8 +363,9 @@ static int declare_and_move(struct setting *s, bouma_io_file *file, int reading)
 static struct outcome try_faults(struct setting *s, int reading)
 {
     struct outcome o = {0, 0};
-    bouma_io_file *file;
-    int rc = open_file(s, &file, reading ? BOUMA_IO_READ : BOUMA_IO_CREATE);
+    bouma_file *file;
+    int rc = open_file(s, &file,
+                       reading ? BOUMA_FILE_MODE_READ : BOUMA_FILE_MODE_CREATE);
     int opened = !rc;
 
     record(&o, file, rc);
@@ -371,9 +376,9 @@ static struct outcome try_faults(struct setting *s, int reading)
             disarm(s);
             CHECK_EQ(declare_and_move(s, file, reading), BOUMA_OK);
         }
-        record(&o, file, bouma_io_close(file));
+        record(&o, file, bouma_file_close(file));
     }
-    bouma_io_free(file);
+    bouma_file_free(file);
     o.fired = sum_of(s->io.fired + s->memory.fired);
     disarm(s);
     if (opened)

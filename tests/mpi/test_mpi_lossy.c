@@ -48,7 +48,7 @@ static void *samples_of(const struct field *f, const bouma_box *box)
                     double v = value_at(f, at, c);
                     float small = (float)v;
 
-                    if (f->type == BOUMA_F32)
+                    if (f->type == BOUMA_TYPE_F32)
                         memcpy(data + i * 4, &small, 4);
                     else
                         memcpy(data + i * 8, &v, 8);
@@ -61,7 +61,7 @@ static void choose(struct test *t, int64_t n)
     uint64_t random = (uint64_t)n * 1000 + 1;
     int ndims = 1 + (int)(n % 3);
 
-    t->field = (struct field){n & 1 ? BOUMA_F32 : BOUMA_F64,
+    t->field = (struct field){n & 1 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64,
                               n % 4 == 3 ? 2 : 1,
                               ndims,
                               {1, 1, 1},
@@ -76,12 +76,13 @@ static void choose(struct test *t, int64_t n)
                            << check_below(&random, 2);
     }
     t->grid.levels = random_levels(&t->grid, &random);
-    t->variable = (bouma_variable_spec){
-        .size = sizeof(t->variable),
-        .type = t->field.type,
-        .components = t->field.components,
-        .tolerance = n & 2 ? 1e-3 : 0.02,
-        .tolerance_kind = n & 2 ? BOUMA_RELATIVE : BOUMA_ABSOLUTE};
+    t->variable = (bouma_variable_spec){.size = sizeof(t->variable),
+                                        .type = t->field.type,
+                                        .components = t->field.components,
+                                        .tolerance = n & 2 ? 1e-3 : 0.02,
+                                        .tolerance_kind =
+                                            n & 2 ? BOUMA_TOLERANCE_RELATIVE
+                                                  : BOUMA_TOLERANCE_ABSOLUTE};
 }
 
 /* Two steps, by the ranks of 'comm', which are the first ones. */
@@ -99,7 +100,7 @@ static void write_by(const struct test *t, const char *path, MPI_Comm comm,
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     bouma_options_init(&options, sizeof(options));
-    options.durability = BOUMA_FAST;
+    options.durability = BOUMA_DURABILITY_FAST;
     cutting_make(&cutting, (enum cut)(n % CUTS), &t->field, size, &random);
     CHECK_EQ(bouma_dataset_create_mpi(&ds, comm, path, &options), BOUMA_OK);
     CHECK_EQ(bouma_grid_define(&grid, ds, "g", &t->grid), BOUMA_OK);
@@ -143,9 +144,9 @@ static struct content read_all(const char *path, int level)
     request.variable =
         bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     REQUIRE(request.variable);
-    bouma_variable_info_get(request.variable, &c.about);
+    bouma_variable_info_get(&c.about, request.variable);
     c.about.name = c.about.unit = NULL;
-    CHECK_EQ(bouma_variable_select(request.variable, level, NULL, &c.selection),
+    CHECK_EQ(bouma_variable_select(&c.selection, request.variable, level, NULL),
              BOUMA_OK);
     for (int d = 0; d < c.selection.ndims; d++)
         request.box.hi[d] = c.selection.shape[d] << level;
@@ -154,7 +155,7 @@ static struct content read_all(const char *path, int level)
     {
         bouma_grid_info g;
 
-        bouma_grid_info_get(bouma_step_find_grid(step, "g"), &g);
+        bouma_grid_info_get(&g, bouma_step_find_grid(step, "g"));
         memcpy(request.box.hi, g.shape, sizeof(g.shape));
     }
     CHECK_EQ(bouma_step_read(step, &request, 1), BOUMA_OK);
@@ -182,7 +183,7 @@ static int64_t misses(const struct test *t, const struct content *c, int level)
                     at[1] = y << level;
                     at[2] = x << level;
                     was = value_at(&t->field, at, k);
-                    if (t->field.type == BOUMA_F32) {
+                    if (t->field.type == BOUMA_TYPE_F32) {
                         memcpy(&small, c->data + i * 4, 4);
                         is = (double)small;
                         was = (double)(float)was;

@@ -26,7 +26,7 @@ static int variables_of(int step)
 }
 
 static const struct flock_spec second = {
-    UNIFORM, SHARE_UNEVENLY, 1, BOUMA_F32, 20, 0};
+    UNIFORM, SHARE_UNEVENLY, 1, BOUMA_TYPE_F32, 20, 0};
 
 struct sets {
     struct particle_block_set dust, gas;
@@ -51,8 +51,9 @@ static void define(struct sets *out, const struct test *t, bouma_dataset *ds)
              BOUMA_OK);
     CHECK_EQ(bouma_particles_define(&out->nothing, ds, "nothing", &spec),
              BOUMA_OK);
-    CHECK_EQ(particle_block_define(&out->gas, ds, "gas", 1, BOUMA_F32, 0, 0),
-             BOUMA_OK);
+    CHECK_EQ(
+        particle_block_define(&out->gas, ds, "gas", 1, BOUMA_TYPE_F32, 0, 0),
+        BOUMA_OK);
 }
 
 static void write_step(struct test *t, const struct sets *sets,
@@ -122,14 +123,14 @@ static void check_info(const struct flock *all, const struct test *t,
     bouma_particles_info info;
     uint64_t count = 0, strays = 0;
 
-    bouma_particles_info_get(particles, &info);
+    bouma_particles_info_get(&info, particles);
     CHECK_EQ(info.count, all->count);
     CHECK_EQ(info.ndims, t->spec.ndims);
     CHECK_EQ(info.files > 0, all->count > 0);
     for (int64_t i = 0; i < info.files; i++) {
         bouma_particles_file file;
 
-        CHECK_EQ(bouma_particles_file_get(particles, i, &file), BOUMA_OK);
+        CHECK_EQ(bouma_particles_file_get(&file, particles, i), BOUMA_OK);
         count += file.count;
         strays += file.strays;
     }
@@ -241,8 +242,9 @@ static void run(struct test *t)
     for (int step = 0; step < STEPS; step++)
         read_step(t, ds, step);
     bouma_dataset_free(ds);
-    CHECK_EQ(bouma_verify_mpi(MPI_COMM_WORLD, paths[0], BOUMA_VERIFY_DEEP, NULL,
-                              NULL, NULL, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, paths[0],
+                              BOUMA_DEPTH_DEEP, NULL, NULL, NULL, message,
+                              sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages + report.notes, 0);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -282,21 +284,21 @@ static void choose(struct test *t, int64_t n)
     if (!t->options.files)
         t->options.file_size = (uint64_t)(3000 << check_below(random, 5));
     t->options.message_bytes = check_below(random, 2) ? 0 : 100;
-    t->options.durability = BOUMA_FAST;
+    t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.buffer_bytes = (uint64_t)64 << check_below(random, 8);
     t->options.buffers = 1 + (int)check_below(random, 3);
     t->options.transport = (bouma_transport)check_below(random, 3);
     memcpy(t->options.id, "sixteen letters.", 16);
     t->spec.sharing = (enum sharing)check_below(random, SHARINGS);
     t->spec.ndims = 1 + (int)check_below(random, 3);
-    t->spec.type = check_below(random, 2) ? BOUMA_F32 : BOUMA_F64;
+    t->spec.type = check_below(random, 2) ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64;
     t->spec.count = (uint64_t)(1 << check_below(random, 10));
     t->spec.apart = (int)check_below(random, 2);
     t->bounding = (enum bounding)check_below(random, BOUNDINGS);
     t->codec = check_below(random, 2) ? BOUMA_CODEC_ZSTD : BOUMA_CODEC_RAW;
     t->leaf = 8 << check_below(random, 6);
     t->with_grid = !check_below(random, 3);
-    t->field = (struct field){BOUMA_I32, 1, 1, {50, 0, 0}, (unsigned)n};
+    t->field = (struct field){BOUMA_TYPE_I32, 1, 1, {50, 0, 0}, (unsigned)n};
 }
 
 /* ---- ranks that disagree ------------------------------------------------ */
@@ -305,7 +307,7 @@ static void choose(struct test *t, int64_t n)
  * it, and the next step is as if nothing had been. */
 static void one_rank_fails_all(struct ranks *ranks)
 {
-    struct flock_spec spec = {UNIFORM, SHARE_EVENLY, 2, BOUMA_F64, 50, 0};
+    struct flock_spec spec = {UNIFORM, SHARE_EVENLY, 2, BOUMA_TYPE_F64, 50, 0};
     int last = ranks->rank == ranks->size - 1;
     uint64_t random = (uint64_t)ranks->rank;
     struct particle_block_set set;
@@ -316,13 +318,13 @@ static void one_rank_fails_all(struct ranks *ranks)
     char path[512], text[64];
 
     bouma_options_init(&options, sizeof(options));
-    options.durability = BOUMA_FAST;
+    options.durability = BOUMA_DURABILITY_FAST;
     flock_make(&all, &spec, ranks->size, 0);
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD,
                                       path_in(ranks, path, "fails", 0),
                                       &options),
              BOUMA_OK);
-    CHECK_EQ(particle_block_define(&set, ds, "dust", 2, BOUMA_F64, 0, 0),
+    CHECK_EQ(particle_block_define(&set, ds, "dust", 2, BOUMA_TYPE_F64, 0, 0),
              BOUMA_OK);
     for (int i = 0; i < 3; i++) {
         int rc;

@@ -145,10 +145,11 @@ static const struct kind {
     bouma_codec codec;
     double tolerance;
     bouma_tolerance how;
-} kinds[VARIABLES] = {{BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, 0},
-                      {BOUMA_I16, 3, BOUMA_CODEC_ZSTD, 0, 0},
-                      {BOUMA_F64, 1, BOUMA_CODEC_ZFP_REVERSIBLE, 0, 0},
-                      {BOUMA_F32, 2, BOUMA_CODEC_INTERP, 1e-3, BOUMA_RELATIVE}};
+} kinds[VARIABLES] = {
+    {BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW, 0, 0},
+    {BOUMA_TYPE_I16, 3, BOUMA_CODEC_ZSTD, 0, 0},
+    {BOUMA_TYPE_F64, 1, BOUMA_CODEC_ZFP_REVERSIBLE, 0, 0},
+    {BOUMA_TYPE_F32, 2, BOUMA_CODEC_INTERP, 1e-3, BOUMA_TOLERANCE_RELATIVE}};
 
 /* The first 'variables' of them, in all steps. */
 static void write_run(struct trial *t, const char *path, int variables)
@@ -207,7 +208,7 @@ static void check_run(const struct trial *t, const char *path, int variables)
             if (!kinds[i].tolerance) /* else its bytes are compared */
                 CHECK_EQ(wrong_on_disk(path, step, name, &t->field[i]), 0);
         }
-    CHECK_EQ(bouma_verify(path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
@@ -234,7 +235,7 @@ static void init(struct trial *t, const struct ranks *ranks, const char *text,
         memcpy(t->field[i].shape, t->grid.shape, sizeof(t->field[i].shape));
     }
     bouma_options_init(&t->options, sizeof(t->options));
-    t->options.durability = BOUMA_FAST;
+    t->options.durability = BOUMA_DURABILITY_FAST;
     memset(t->options.id, 7, sizeof(t->options.id));
     for (t->partitions = 8; t->partitions > ranks->size;)
         t->partitions /= 2;
@@ -260,7 +261,7 @@ static void check_trial(struct trial *t)
             CHECK(same_subfiles(plain, path, step));
     if (!t->ranks->rank)
         check_run(t, path, VARIABLES);
-    t->grid.hz_index = BOUMA_HZ_LOCAL;
+    t->grid.hz_index = BOUMA_HZ_INDEX_LOCAL;
     t->grid.hz_partitions = t->partitions > 1 ? t->partitions : 4;
     path_in(t->ranks, path, "partition", number + 2);
     write_run(t, path, VARIABLES);
@@ -319,13 +320,13 @@ static int define_grids(struct trial *t, bouma_dataset *ds, bouma_variable **v)
          .hz_block_bits = 6,
          .hz_blocks_per_file = 2,
          .hz_partitions = 8,
-         .hz_index = BOUMA_HZ_LOCAL},
+         .hz_index = BOUMA_HZ_INDEX_LOCAL},
         {.layout = BOUMA_LAYOUT_HZ,
          .hz_template = "zyxzyxzyxzyx",
          .hz_block_bits = 3,
          .hz_blocks_per_file = 30,
          .hz_partitions = t->partitions > 1 ? 2 : 1}};
-    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_F32};
+    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_TYPE_F32};
     int rc = BOUMA_OK;
 
     for (int i = 0; i < GRIDS && !rc; i++) {
@@ -355,7 +356,7 @@ static int64_t wrong_in(const struct trial *t, bouma_step *step, int grid)
     int64_t wrong = 1;
     void *data;
 
-    if (!v || bouma_variable_select(v, 0, NULL, &all))
+    if (!v || bouma_variable_select(&all, v, 0, NULL))
         return 1;
     data = malloc(all.bytes);
     REQUIRE(data);
@@ -458,15 +459,15 @@ static void partitions_keep_to_themselves(const struct ranks *ranks)
         return;
     all = crossing(ranks, 32, 0, 0);
     CHECK_EQ(sum_of(traffic.inside), 0);
-    global = crossing(ranks, 32, n, BOUMA_HZ_GLOBAL);
+    global = crossing(ranks, 32, n, BOUMA_HZ_INDEX_GLOBAL);
     CHECK_EQ(sum_of(traffic.inside) > 0, n < ranks->size);
-    local = crossing(ranks, 32, n, BOUMA_HZ_LOCAL);
+    local = crossing(ranks, 32, n, BOUMA_HZ_INDEX_LOCAL);
     CHECK_EQ(sum_of(traffic.inside) > 0, n < ranks->size);
     CHECK(global < all);
     CHECK(local < global);
     /* With more samples, and as many files, nothing more goes: one block, and
      * what ranks tell each other. */
-    more = crossing(ranks, 64, n, BOUMA_HZ_LOCAL);
+    more = crossing(ranks, 64, n, BOUMA_HZ_INDEX_LOCAL);
     CHECK(more < local + local / 10);
     if (!ranks->rank)
         printf("bytes between partitions: %lld; %lld (global), %lld (local), "
@@ -505,7 +506,7 @@ static void bad_numbers_are_refused(const struct ranks *ranks)
     t.grid.hz_partitions = 16;
     check_refused(ranks, &t.grid, "16 partitions, more than the");
     t.grid.hz_partitions = 0;
-    t.grid.hz_index = BOUMA_HZ_LOCAL;
+    t.grid.hz_index = BOUMA_HZ_INDEX_LOCAL;
     check_refused(ranks, &t.grid, "set 'hz_partitions'");
     t.grid.hz_partitions = 64;
     check_refused(ranks, &t.grid,
@@ -533,7 +534,7 @@ struct setting {
 static int set_up(struct setting *s, const struct ranks *ranks, int number)
 {
     const int64_t shape[3] = {16, 16, 16};
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
     bouma_grid *g = NULL;
     int rc;
 
@@ -610,7 +611,7 @@ static void mistakes_in_a_partition_are_told(const struct ranks *ranks)
  * several. */
 static void grids_with_the_same_partitions(const struct ranks *ranks)
 {
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
     uint64_t own = 3 + (uint64_t)ranks->rank;
     struct puts puts[2];
     bouma_variable *v;

@@ -449,7 +449,7 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
     bouma_allocator a = {&meter, metered_resize, metered_release};
     bouma_grid_spec grid = {.size = sizeof(grid), .ndims = 3, .levels = 2};
     bouma_variable_spec spec = {
-        .size = sizeof(spec), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(spec), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};
     int64_t depth = STEP_BYTES / 4 / EDGE / EDGE, lo, hi;
     size_t before, chunk = 4 * 32 * 32 * 32;
     bouma_options o;
@@ -462,7 +462,7 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
 
     bouma_options_init(&o, sizeof(o));
     o.allocator = &a;
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     o.files = 1;
     o.place = BOUMA_PLACE_FIRST;
     o.buffers = BUFFERS;
@@ -528,7 +528,7 @@ static void a_full_disk_ends_on_all_ranks(const struct ranks *r, int failing,
                             .shape = {EDGE, EDGE, EDGE},
                             .patch = {8, 8, 8}};
     bouma_variable_spec spec = {
-        .size = sizeof(spec), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(spec), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};
     bouma_box whole = {{0, 0, 0}, {EDGE, EDGE, EDGE}};
     static float data[EDGE * EDGE * EDGE];
     bouma_io table = *bouma_io_posix();
@@ -543,7 +543,7 @@ static void a_full_disk_ends_on_all_ranks(const struct ranks *r, int failing,
     bouma_options_init(&o, sizeof(o));
     o.io = &table;
     o.files = 3 * r->size;
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     o.transport = transport;
     o.buffer_bytes = 4096;
     o.async = async;

@@ -11,7 +11,7 @@ static const char *const machines[] = {"", "flat", "torus:2x2x2,per=1",
                                        "torus:5x3,per=2", "torus:1x8,per=1"};
 enum { MACHINES = sizeof(machines) / sizeof(machines[0]), STEPS = 2 };
 
-static const struct field field = {BOUMA_F32, 1, 3, {24, 20, 28}, 9};
+static const struct field field = {BOUMA_TYPE_F32, 1, 3, {24, 20, 28}, 9};
 static const bouma_grid_spec grid = {.size = sizeof(bouma_grid_spec),
                                      .ndims = 3,
                                      .shape = {24, 20, 28},
@@ -23,7 +23,7 @@ static bouma_options options_of(int files, bouma_place place,
     bouma_options o;
 
     bouma_options_init(&o, sizeof(o));
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     o.files = files;
     o.place = place;
     REQUIRE(strlen(machine) < sizeof(o.machine));

@@ -76,7 +76,7 @@ static void compare(const struct ranks *r, int64_t number,
     char path[512];
 
     REQUIRE(!bouma_plan_make(&plan, spec, opts, NULL, 0));
-    bouma_plan_report_get(plan, &report);
+    bouma_plan_report_get(&report, plan);
     bouma_plan_free(plan);
     box = own_block(spec, &report, r->rank);
     write_as(path_in(r, path, "plan", number), opts, spec, &box, &record);
@@ -107,7 +107,7 @@ static void compare_orders(const struct ranks *r, int64_t number)
         bouma_plan_spec spec = {.size = sizeof(spec),
                                 .ranks = r->size,
                                 .ndims = ndims[s],
-                                .type = BOUMA_F32,
+                                .type = BOUMA_TYPE_F32,
                                 .components = 1 + i % 2,
                                 .layout = BOUMA_LAYOUT_HZ,
                                 .hz_block_bits = 8,
@@ -125,7 +125,7 @@ static void compare_orders(const struct ranks *r, int64_t number)
             spec.hz_template = template;
         }
         bouma_options_init(&opts, sizeof(opts));
-        opts.durability = BOUMA_FAST;
+        opts.durability = BOUMA_DURABILITY_FAST;
         opts.distribute = (bouma_distribute)(1 + i % 3);
         opts.place = i % 2 ? BOUMA_PLACE_LOCAL : BOUMA_PLACE_SPREAD;
         compare(r, number++, &spec, &opts);
@@ -150,13 +150,13 @@ int main(int argc, char **argv)
                                         .ranks = r.size,
                                         .ndims = ndims[s],
                                         .patch = {16, 16, 16},
-                                        .type = BOUMA_I16,
+                                        .type = BOUMA_TYPE_I16,
                                         .components = 1 + s % 2};
                 bouma_options opts;
 
                 memcpy(spec.shape, shapes[s], sizeof(spec.shape));
                 bouma_options_init(&opts, sizeof(opts));
-                opts.durability = BOUMA_FAST;
+                opts.durability = BOUMA_DURABILITY_FAST;
                 opts.distribute = d;
                 opts.assign = a;
                 opts.place = (bouma_place)(1 + number % 3);

@@ -83,11 +83,11 @@ static void define(bouma_dataset *ds, const struct series *s,
                             .shape = {SIDE, SIDE, SIDE},
                             .patch = {16, 16, 16}};
     bouma_variable_spec spec = {.size = sizeof(spec),
-                                .type = BOUMA_F32,
+                                .type = BOUMA_TYPE_F32,
                                 .codec = s->codec,
                                 .tolerance = s->tolerance};
     bouma_variable_spec raw = {
-        .size = sizeof(raw), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(raw), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};
     bouma_grid *g;
 
     CHECK_EQ(bouma_grid_define(&g, ds, "g", &grid), BOUMA_OK);
@@ -145,7 +145,7 @@ static float *read_level(bouma_dataset *ds, int step, const char *name,
     REQUIRE(!bouma_step_open(&s, ds, step));
     v = bouma_grid_find_variable(bouma_step_find_grid(s, "g"), name);
     REQUIRE(v);
-    REQUIRE(!bouma_variable_select(v, level, NULL, all));
+    REQUIRE(!bouma_variable_select(all, v, level, NULL));
     data = malloc(all->bytes + 1);
     REQUIRE(data);
     CHECK_EQ(bouma_variable_read(v, level, NULL, data, NULL), BOUMA_OK);
@@ -207,7 +207,7 @@ static void check_sound(const char *path)
     bouma_verify_report report = {0};
     char message[256];
 
-    CHECK_EQ(bouma_verify(path, BOUMA_VERIFY_DEEP, NULL, tell, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, tell, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
@@ -264,15 +264,15 @@ int main(int argc, char **argv)
     static const struct series all[] = {
         {BOUMA_CODEC_ZSTD, 0, BOUMA_ORDER_LEVEL, 0, 0, 0, 0, 0, 0},
         {BOUMA_CODEC_ZSTD, 0, BOUMA_ORDER_CHUNK, 4096, BOUMA_TRANSPORT_MESSAGES,
-         3, 0, 0, BOUMA_FAST},
+         3, 0, 0, BOUMA_DURABILITY_FAST},
         {BOUMA_CODEC_ZSTD, 0, BOUMA_ORDER_LEVEL, 20000, BOUMA_TRANSPORT_WINDOWS,
-         5, 1, BOUMA_DISTRIBUTE_WEIGHTED, BOUMA_FAST},
+         5, 1, BOUMA_DISTRIBUTE_WEIGHTED, BOUMA_DURABILITY_FAST},
         {BOUMA_CODEC_INTERP, 1e-3, BOUMA_ORDER_LEVEL, 4096, 0, 2, 0, 0,
-         BOUMA_GROUP},
+         BOUMA_DURABILITY_GROUP},
         {BOUMA_CODEC_WAVELET, 1e-3, BOUMA_ORDER_CHUNK, 0,
-         BOUMA_TRANSPORT_WINDOWS, 4, 0, 0, BOUMA_FAST},
+         BOUMA_TRANSPORT_WINDOWS, 4, 0, 0, BOUMA_DURABILITY_FAST},
         {BOUMA_CODEC_ZFP_REVERSIBLE, 0, BOUMA_ORDER_LEVEL, 65536,
-         BOUMA_TRANSPORT_MESSAGES, 1, 1, 0, BOUMA_FAST}};
+         BOUMA_TRANSPORT_MESSAGES, 1, 1, 0, BOUMA_DURABILITY_FAST}};
     struct ranks ranks;
 
     ranks_init(&ranks, &argc, &argv);

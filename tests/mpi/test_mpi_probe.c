@@ -34,7 +34,7 @@ static void the_file_names_the_faster_transport(const struct ranks *r)
     bouma_probe_report report, first;
     char message[256] = "";
 
-    CHECK_EQ(bouma_probe_mpi(MPI_COMM_WORLD, &spec, NULL, &report, message,
+    CHECK_EQ(bouma_probe_mpi(&report, MPI_COMM_WORLD, &spec, NULL, message,
                              sizeof(message)),
              BOUMA_OK);
     first = report;

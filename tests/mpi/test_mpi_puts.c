@@ -31,10 +31,10 @@ static void set_up(struct setting *s, struct ranks *ranks, int check, int async)
     memset(s, 0, sizeof(*s));
     s->ranks = ranks;
     s->last = ranks->rank == ranks->size - 1;
-    s->field = (struct field){BOUMA_F32, 2, 2, {N, N, 0}, 5};
+    s->field = (struct field){BOUMA_TYPE_F32, 2, 2, {N, N, 0}, 5};
     cutting_make(&s->slabs, CUT_SLABS, &s->field, ranks->size, &random);
     bouma_options_init(&options, sizeof(options));
-    options.durability = BOUMA_FAST;
+    options.durability = BOUMA_DURABILITY_FAST;
     options.check = check;
     options.async = async;
     path_in(ranks, s->path, "puts", number++);
@@ -95,8 +95,8 @@ static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
             bouma_memory m = a.layout;
 
             if (a.dense)
-                bouma_memory_inside(&m, BOUMA_F32, 2, 2,
-                                    (int64_t[]){own->hi[0] - own->lo[0], N});
+                bouma_array_inside(&m, BOUMA_TYPE_F32, 2, 2,
+                                   (int64_t[]){own->hi[0] - own->lo[0], N});
             a.data[(own->hi[0] - own->lo[0] - 1) * m.stride[0] +
                    (N - 1) * m.stride[1] + m.component_stride] ^= 1;
         }
@@ -132,7 +132,7 @@ static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
     size_t bytes = (size_t)N * N * 2 * sizeof(float);
     float at[4] = {0, 1, 2, 3};
     bouma_particles_spec kind = {
-        .size = sizeof(kind), .ndims = 1, .type = BOUMA_F32};
+        .size = sizeof(kind), .ndims = 1, .type = BOUMA_TYPE_F32};
     bouma_particles *dust;
     bouma_column column;
     struct setting s;
@@ -304,9 +304,9 @@ static int64_t wrong_particles(const char *path, int ranks)
 static void define_dust(struct dust *out, bouma_dataset *ds)
 {
     bouma_particles_spec spec = {
-        .size = sizeof(spec), .ndims = 3, .type = BOUMA_F64};
-    bouma_variable_spec f32 = {.size = sizeof(f32), .type = BOUMA_F32};
-    bouma_variable_spec i64 = {.size = sizeof(i64), .type = BOUMA_I64};
+        .size = sizeof(spec), .ndims = 3, .type = BOUMA_TYPE_F64};
+    bouma_variable_spec f32 = {.size = sizeof(f32), .type = BOUMA_TYPE_F32};
+    bouma_variable_spec i64 = {.size = sizeof(i64), .type = BOUMA_TYPE_I64};
 
     CHECK_EQ(bouma_particles_define(&out->set, ds, "dust", &spec), BOUMA_OK);
     CHECK_EQ(
@@ -375,7 +375,7 @@ static void copies_of_particles_may_change(struct ranks *ranks)
 static void
 a_definition_that_fails_on_one_rank_fails_on_all(struct ranks *ranks)
 {
-    bouma_variable_spec good = {.size = sizeof(good), .type = BOUMA_F32};
+    bouma_variable_spec good = {.size = sizeof(good), .type = BOUMA_TYPE_F32};
     bouma_variable_spec bad = good;
     bouma_variable *w = NULL;
     bouma_grid_spec square = {

@@ -60,7 +60,7 @@ static void write_by(const struct test *t, const char *path, int writers,
         struct puts puts[FIELDS];
 
         bouma_options_init(&options, sizeof(options));
-        options.durability = BOUMA_FAST;
+        options.durability = BOUMA_DURABILITY_FAST;
         options.files = files;
         options.order = (bouma_order)(1 + check_below(&random, 2));
         CHECK_EQ(bouma_dataset_create_mpi(&ds, comm, path, &options), BOUMA_OK);
@@ -101,7 +101,7 @@ static void make_room(struct array *a, bouma_request *q, const struct field *f,
 {
     bouma_selection s;
 
-    CHECK_EQ(bouma_variable_select(q->variable, q->level, &q->box, &s),
+    CHECK_EQ(bouma_variable_select(&s, q->variable, q->level, &q->box),
              BOUMA_OK);
     array_make(a, f, s.shape, layout);
     q->data = a->data;
@@ -118,7 +118,7 @@ static int64_t wrong_values(const bouma_request *q, struct array *a,
     int64_t at[3], n[3] = {1, 1, 1};
     int64_t wrong;
 
-    bouma_variable_select(q->variable, q->level, &q->box, &s);
+    bouma_variable_select(&s, q->variable, q->level, &q->box);
     array_make(&right, f, s.shape, layout);
     for (int d = 0; d < f->ndims; d++)
         n[d] = s.shape[d];
@@ -239,7 +239,7 @@ static void random_datasets(struct ranks *ranks, int count)
                  BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, ds, 7), BOUMA_OK);
         REQUIRE(step);
-        bouma_grid_info_get(bouma_step_find_grid(step, "g"), &info);
+        bouma_grid_info_get(&info, bouma_step_find_grid(step, "g"));
         t.levels = info.levels;
         for (int k = 0; k < 5; k++)
             any_boxes_on_any_ranks_are_right(&t, step);
@@ -277,7 +277,7 @@ static void every_chunk_is_read_once(struct ranks *ranks)
     }
     t.grid.levels = 1;
     for (int i = 0; i < FIELDS; i++)
-        t.fields[i].type = BOUMA_F64;
+        t.fields[i].type = BOUMA_TYPE_F64;
     path_in(ranks, path, "once", 0);
     write_by(&t, path, ranks->size, BOUMA_CODEC_RAW, 3);
     CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, NULL), BOUMA_OK);
@@ -291,14 +291,14 @@ static void every_chunk_is_read_once(struct ranks *ranks)
         requests[i].variable = bouma_grid_find_variable(g, names[i]);
         memcpy(requests[i].box.hi, t.grid.shape, sizeof(t.grid.shape));
         make_room(&arrays[i], &requests[i], &t.fields[i], LAYOUT_DENSE);
-        bouma_variable_info_get(requests[i].variable, &info);
+        bouma_variable_info_get(&info, requests[i].variable);
         data_bytes += info.stored_bytes;
     }
-    bouma_step_details_get(step, &details);
+    bouma_step_details_get(&details, step);
     file_bytes = details.record.stored_bytes;
-    bouma_dataset_info_get(ds, &before);
+    bouma_dataset_info_get(&before, ds);
     CHECK_EQ(bouma_step_read(step, requests, FIELDS - 1), BOUMA_OK);
-    bouma_dataset_info_get(ds, &after);
+    bouma_dataset_info_get(&after, ds);
     mine = after.bytes_read - before.bytes_read;
     MPI_Allreduce(&mine, sums, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     CHECK(sums[0] >= data_bytes);

@@ -53,11 +53,11 @@ static void write_all(const struct ranks *ranks, const struct flock *all,
     bouma_dataset *ds;
 
     bouma_options_init(&options, sizeof(options));
-    options.durability = BOUMA_FAST;
+    options.durability = BOUMA_DURABILITY_FAST;
     options.files = files;
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options),
              BOUMA_OK);
-    CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_F32, 0, 0),
+    CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_TYPE_F32, 0, 0),
              BOUMA_OK);
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(flock_hand_over(&put, &set, &all->particle_blocks[ranks->rank],
@@ -96,9 +96,9 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, &options),
              BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
-    CHECK_EQ(bouma_step_details_get(step, &details), BOUMA_OK);
+    CHECK_EQ(bouma_step_details_get(&details, step), BOUMA_OK);
     particle_block_find(&set, step, "dust");
-    bouma_particles_info_get(set.particles, &about);
+    bouma_particles_info_get(&about, set.particles);
     bouma_particles_query_init(&q, sizeof(q));
     q.boxed = 1;
     for (int k = 0; k < 3; k++) {
@@ -121,7 +121,7 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     CHECK_EQ(flock_wrong(all, d, there), 0);
     if (axis < 3)
         CHECK_EQ(flock_missed(all, &q, NULL, there), 0);
-    CHECK_EQ(bouma_dataset_info_get(ds, &info), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_info_get(&info, ds), BOUMA_OK);
     /* What it gets, which grows by halves, and some slices. */
     CHECK(memory.peak - before <=
           details.record.raw_bytes / all->count * d->count * 3 / 2 +
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
     struct flock_spec spec = {.shape = UNIFORM,
                               .sharing = SHARE_EVENLY,
                               .ndims = 3,
-                              .type = BOUMA_F32};
+                              .type = BOUMA_TYPE_F32};
     struct ranks ranks;
     struct flock all;
     char path[512];

@@ -29,7 +29,7 @@ static void write_all(struct test *t, const char *path)
     bouma_dataset *ds;
 
     bouma_options_init(&options, sizeof(options));
-    options.durability = BOUMA_FAST;
+    options.durability = BOUMA_DURABILITY_FAST;
     options.files = 1 + (int)check_below(&t->shared, 9);
     options.assign = (bouma_assign)check_below(&t->shared, 9);
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options),
@@ -37,8 +37,9 @@ static void write_all(struct test *t, const char *path)
     CHECK_EQ(particle_block_define(&set, ds, "dust", t->spec.ndims,
                                    t->spec.type, 0, 16),
              BOUMA_OK);
-    CHECK_EQ(particle_block_define(&other, ds, "nothing", 3, BOUMA_F32, 0, 0),
-             BOUMA_OK);
+    CHECK_EQ(
+        particle_block_define(&other, ds, "nothing", 3, BOUMA_TYPE_F32, 0, 0),
+        BOUMA_OK);
     for (int step = 0; step < 2; step++) {
         CHECK_EQ(bouma_step_begin(ds, step, 0), BOUMA_OK);
         CHECK_EQ(
@@ -403,7 +404,7 @@ static void read_with(struct test *t, const char *path, int readers)
         CHECK_EQ(bouma_step_open(&step, t->ds, 0), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&other, t->ds, 1), BOUMA_OK);
         particle_block_find(&t->set, step, "dust");
-        bouma_particles_info_get(t->set.particles, &t->info);
+        bouma_particles_info_get(&t->info, t->set.particles);
         CHECK_EQ(t->info.count, t->all.count);
         tiles_have_each_particle_once(t);
         a_face_at_the_end_of_particles_is_shared_by_nobody(t);
@@ -438,7 +439,7 @@ static void run(struct test *t, int64_t n)
     t->spec.ndims = 1 + (int)(n / SHAPES + n) % 3;
     if (t->spec.shape == FLAT && t->spec.ndims < 2)
         t->spec.ndims = 3;
-    t->spec.type = check_below(&t->shared, 2) ? BOUMA_F32 : BOUMA_F64;
+    t->spec.type = check_below(&t->shared, 2) ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64;
     t->spec.count = 1 + (uint64_t)check_below(&t->shared, 700);
     t->spec.sharing = (enum sharing)check_below(&t->shared, SHARINGS);
     flock_make(&t->all, &t->spec, t->ranks->size, 0);

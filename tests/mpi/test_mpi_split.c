@@ -71,7 +71,7 @@ static void read_it(const char *path, const bouma_options *options,
     CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, options),
              BOUMA_OK);
     CHECK_EQ(
-        bouma_attributes_find(bouma_dataset_attributes(ds), "purpose", &text),
+        bouma_attributes_find(&text, bouma_dataset_attributes(ds), "purpose"),
         BOUMA_OK);
     CHECK_TEXT((const char *)text.values, "longer than messages");
     CHECK_EQ(bouma_step_open(&step, ds, 1), BOUMA_OK);
@@ -82,7 +82,7 @@ static void read_it(const char *path, const bouma_options *options,
         requests[i].variable = bouma_grid_find_variable(g, names[i]);
         requests[i].level = i;
         memcpy(requests[i].box.hi, fields[i].shape, sizeof(fields[i].shape));
-        CHECK_EQ(bouma_variable_select(requests[i].variable, i, NULL, &s[i]),
+        CHECK_EQ(bouma_variable_select(&s[i], requests[i].variable, i, NULL),
                  BOUMA_OK);
         requests[i].data = malloc(s[i].bytes);
         REQUIRE(requests[i].data);
@@ -102,8 +102,8 @@ static void any_limits_give_the_same_files(struct ranks *r)
         {0, 0}, {7, 1}, {0, 1}, {64, 3000}, {7, 0}, {3, 100}, {13, UINT64_MAX}};
     /* Many small messages between many ranks take their time. */
     int tries = r->size > 3 ? 4 : (int)(sizeof(limits) / sizeof(limits[0]));
-    struct field fields[FIELDS] = {{BOUMA_F64, 1, 2, {37, 29, 0}, 1},
-                                   {BOUMA_I16, 3, 2, {37, 29, 0}, 2}};
+    struct field fields[FIELDS] = {{BOUMA_TYPE_F64, 1, 2, {37, 29, 0}, 1},
+                                   {BOUMA_TYPE_I16, 3, 2, {37, 29, 0}, 2}};
 
     for (int codec = 1; codec <= 2; codec++) {
         char first[512], path[512];
@@ -114,7 +114,7 @@ static void any_limits_give_the_same_files(struct ranks *r)
             bouma_options_init(&options, sizeof(options));
             options.message_bytes = limits[i].message_bytes;
             options.buffer_bytes = limits[i].buffer_bytes;
-            options.durability = BOUMA_FAST;
+            options.durability = BOUMA_DURABILITY_FAST;
             options.files = 3;
             memcpy(options.id, "sixteen letters.", 16);
             path_in(r, path, codec == 1 ? "zstd" : "raw", i);
@@ -140,8 +140,8 @@ static void verify_divides_its_work_in_small_messages_too(struct ranks *r)
     bouma_options_init(&options, sizeof(options));
     options.message_bytes = 5;
     path_in(r, path, "zstd", 0);
-    CHECK_EQ(bouma_verify_mpi(MPI_COMM_WORLD, path, BOUMA_VERIFY_DEEP, &options,
-                              NULL, NULL, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,
+                              &options, NULL, NULL, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
     CHECK_EQ(report.steps, 1);

@@ -33,7 +33,7 @@ static void opening_ends_too(const char *path, int rank, int ranks)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         if (rank < ranks - 1) {
             bouma_options options;
-            bouma_io_file *file;
+            bouma_file *file;
             bouma_dataset *ds;
 
             bouma_options_init(&options, sizeof(options));
@@ -43,11 +43,11 @@ static void opening_ends_too(const char *path, int rank, int ranks)
                      BOUMA_ECOMM);
             CHECK_TEXT(bouma_error_message(ds), poor ? "memory" : "timeout");
             bouma_dataset_free(ds);
-            CHECK_EQ(
-                bouma_io_open_mpi(&file, comm, path, BOUMA_IO_READ, &options),
-                BOUMA_ECOMM);
-            CHECK_TEXT(bouma_io_message(file), poor ? "memory" : "timeout");
-            bouma_io_free(file);
+            CHECK_EQ(bouma_file_open_mpi(&file, comm, path,
+                                         BOUMA_FILE_MODE_READ, &options),
+                     BOUMA_ECOMM);
+            CHECK_TEXT(bouma_file_message(file), poor ? "memory" : "timeout");
+            bouma_file_free(file);
         }
         MPI_Barrier(MPI_COMM_WORLD);
         /* It comes after all, so that MPI has nothing left to wait for. */

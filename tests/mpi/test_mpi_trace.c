@@ -251,21 +251,21 @@ static void plain_files_are_traced(const struct ranks *r)
     snprintf(trace, sizeof(trace), "%.200s/plain.json", r->dir);
     for (int i = 0; i < 2; i++) {
         bouma_options opts;
-        bouma_io_file *file;
+        bouma_file *file;
 
         bouma_options_init(&opts, sizeof(opts));
         snprintf(opts.trace, sizeof(opts.trace), "%.200s%s", trace,
                  i ? "/nowhere" : "");
         opts.buffer_bytes = 4096;
-        CHECK_EQ(bouma_io_open_mpi(&file, MPI_COMM_WORLD, path, BOUMA_IO_CREATE,
-                                   &opts),
+        CHECK_EQ(bouma_file_open_mpi(&file, MPI_COMM_WORLD, path,
+                                     BOUMA_FILE_MODE_CREATE, &opts),
                  BOUMA_OK);
-        CHECK_EQ(bouma_io_declare(file, 1, &count, &size, &offset), BOUMA_OK);
-        CHECK_EQ(bouma_io_write(file, &data), BOUMA_OK);
-        CHECK_EQ(bouma_io_close(file), BOUMA_OK);
+        CHECK_EQ(bouma_file_declare(file, 1, &count, &size, &offset), BOUMA_OK);
+        CHECK_EQ(bouma_file_write(file, &data), BOUMA_OK);
+        CHECK_EQ(bouma_file_close(file), BOUMA_OK);
         if (i)
-            CHECK_TEXT(bouma_io_message(file), "nowhere");
-        bouma_io_free(file);
+            CHECK_TEXT(bouma_file_message(file), "nowhere");
+        bouma_file_free(file);
     }
     if (r->rank == 0) {
         CHECK(trace_load(&t, trace));

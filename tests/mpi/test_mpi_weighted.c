@@ -40,7 +40,7 @@ static void write_steps(const struct ranks *ranks, const char *path,
                             .shape = {SIDE, SIDE, SIDE},
                             .patch = {8, 16, 16}};
     bouma_variable_spec spec = {
-        .size = sizeof(spec), .type = BOUMA_F32, .codec = codec};
+        .size = sizeof(spec), .type = BOUMA_TYPE_F32, .codec = codec};
     bouma_box box = slab(ranks);
     float *data = malloc(SIDE * SIDE * SIDE * sizeof(*data));
     bouma_variable *v[2];
@@ -51,7 +51,7 @@ static void write_steps(const struct ranks *ranks, const char *path,
     REQUIRE(data);
     bouma_options_init(&options, sizeof(options));
     options.distribute = scheme;
-    options.durability = BOUMA_FAST;
+    options.durability = BOUMA_DURABILITY_FAST;
     options.files = 3;
     memcpy(options.id, "sixteen letters.", 16);
     REQUIRE(!bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options));

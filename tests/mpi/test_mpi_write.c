@@ -59,7 +59,7 @@ static void choose_files(struct test *t)
     t->options.files = (int)check_below(&t->shared, 7);
     if (!t->options.files)
         t->options.file_size = 500;
-    t->options.durability = BOUMA_FAST;
+    t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.buffer_bytes = check_below(&t->shared, 2) ? 0 : 1000;
     memcpy(t->options.id, "sixteen letters.", 16);
 }

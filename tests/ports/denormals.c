@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     static uint32_t bits[N], back[N];
     bouma_grid_spec shape = {.size = sizeof(shape), .ndims = 1, .shape = {N}};
     bouma_variable_spec kind = {.size = sizeof(kind),
-                                .type = BOUMA_F32,
+                                .type = BOUMA_TYPE_F32,
                                 .codec = BOUMA_CODEC_ZFP_REVERSIBLE};
     bouma_box all = {{0}, {N}};
     bouma_dataset *ds = NULL;
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         return failed(ds, "open");
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     if (bouma_variable_read(v, 0, &all, back, NULL) ||
-        bouma_variable_range(v, 0, &range))
+        bouma_variable_range(&range, v, 0))
         return failed(ds, "read");
     memcpy(&low, &range.low, sizeof(low));
     memcpy(&high, &range.high, sizeof(high));

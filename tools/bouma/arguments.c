@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bouma_lists.h"
 #include "numbers.h"
 #include "suggest.h"
 

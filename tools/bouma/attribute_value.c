@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "bouma_lists.h"
 #include "format_text.h"
 #include "numbers.h"
 
@@ -15,9 +16,9 @@ bouma_scalar attribute_value(const bouma_attribute *attribute, size_t i)
 #define CASE(name, value, ctype, text)                                         \
     case BOUMA_##name: {                                                       \
         const ctype v = ((const ctype *)values)[i];                            \
-        if (BOUMA_##name >= BOUMA_F32)                                         \
+        if (BOUMA_##name >= BOUMA_TYPE_F32)                                    \
             out.f = (double)v;                                                 \
-        else if (BOUMA_##name >= BOUMA_U8)                                     \
+        else if (BOUMA_##name >= BOUMA_TYPE_U8)                                \
             out.u = (uint64_t)v;                                               \
         else                                                                   \
             out.i = (int64_t)v;                                                \
@@ -25,7 +26,7 @@ bouma_scalar attribute_value(const bouma_attribute *attribute, size_t i)
     }
         BOUMA_TYPE_LIST(CASE)
 #undef CASE
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
     return out;
@@ -36,7 +37,7 @@ static void print_values(const bouma_attribute *attribute)
     const size_t most = 8; /* an attribute can be a long table */
     char text[FORMAT_BYTES];
 
-    if (attribute->type == BOUMA_STRING) {
+    if (attribute->type == BOUMA_TYPE_STRING) {
         print_clean(attribute->values);
         return;
     }
@@ -52,7 +53,7 @@ void attributes_print(const bouma_attributes *attributes, int indent)
 {
     bouma_attribute attribute;
 
-    for (int i = 0; bouma_attributes_get(attributes, i, &attribute) == BOUMA_OK;
+    for (int i = 0; bouma_attributes_get(&attribute, attributes, i) == BOUMA_OK;
          i++) {
         printf("%*s", indent, "");
         print_clean(attribute.name);
@@ -74,8 +75,10 @@ int attribute_set_text(bouma_attributes *attributes, const char *name,
         return bouma_attributes_set_text(attributes, name, value);
     /* A double would round a large integer. */
     if (parse_integer(value, &whole))
-        return bouma_attributes_set(attributes, name, BOUMA_I64, 1, &whole);
+        return bouma_attributes_set(attributes, name, BOUMA_TYPE_I64, 1,
+                                    &whole);
     if (parse_large(value, &large))
-        return bouma_attributes_set(attributes, name, BOUMA_U64, 1, &large);
+        return bouma_attributes_set(attributes, name, BOUMA_TYPE_U64, 1,
+                                    &large);
     return bouma_attributes_set_number(attributes, name, number);
 }

@@ -3,7 +3,7 @@
 #ifndef CHOICE_NAMES_H
 #define CHOICE_NAMES_H
 
-#include "bouma.h"
+#include "bouma_lists.h"
 
 /* "zstd|raw", for tables of options; "zstd, raw", for messages. */
 #define CHOICE_WORD(name, value, text)   "|" text

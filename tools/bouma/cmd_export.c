@@ -133,7 +133,7 @@ static int choose_steps(struct export_request *request, struct context *ctx)
         return context_fail_memory(ctx);
     for (int64_t i = 0; !rc && i < count; i++) {
         bouma_step_info about;
-        int status = bouma_dataset_step_get(request->ds, i, &about);
+        int status = bouma_dataset_step_get(&about, request->ds, i);
 
         if (status)
             rc = context_fail_status(ctx, status,
@@ -167,7 +167,7 @@ static int only_grid(bouma_grid **out, struct context *ctx, bouma_step *step)
 
     for (int i = 0; i < count; i++) {
         *out = bouma_step_grid(step, i);
-        bouma_grid_info_get(*out, &about);
+        bouma_grid_info_get(&about, *out);
         name_list_add(&names, about.name, NULL);
     }
     if (count == 1)
@@ -176,7 +176,7 @@ static int only_grid(bouma_grid **out, struct context *ctx, bouma_step *step)
         return context_fail(ctx, CALL_AT_FAULT, "say which grid; there are %s",
                             names.list);
     if (bouma_step_particles_count(step)) {
-        bouma_particles_info_get(bouma_step_particles(step, 0), &particles);
+        bouma_particles_info_get(&particles, bouma_step_particles(step, 0));
         return refuse_particles(ctx, particles.name);
     }
     return context_fail_missing(ctx, "the step has no grid");
@@ -209,7 +209,7 @@ static int add_all(struct export_request *request, struct context *ctx,
     int rc = DONE;
 
     for (int i = 0; !rc && i < bouma_grid_variable_count(grid); i++) {
-        bouma_variable_info_get(bouma_grid_variable(grid, i), &about);
+        bouma_variable_info_get(&about, bouma_grid_variable(grid, i));
         if (about.present)
             rc = add_variable(request, ctx, &about);
     }
@@ -222,7 +222,7 @@ static int enter_grid(struct export_request *request, struct context *ctx,
 {
     bouma_grid_info about;
 
-    bouma_grid_info_get(grid, &about);
+    bouma_grid_info_get(&about, grid);
     if (request->grid_name && strcmp(request->grid_name, about.name) != 0)
         return context_fail(ctx, CALL_AT_FAULT,
                             "%s and %s are two grids; export each by a call of "
@@ -261,7 +261,7 @@ static int add_operand(struct export_request *request, struct context *ctx,
         rc = enter_grid(request, ctx, grid);
     if (rc)
         return rc;
-    bouma_variable_info_get(variable, &about);
+    bouma_variable_info_get(&about, variable);
     return add_variable(request, ctx, &about);
 }
 
@@ -306,7 +306,7 @@ static int check_grid(const struct export_request *request, struct context *ctx,
                                     "step %lld has no grid %s; leave it out: "
                                     "--step",
                                     (long long)step, request->grid_name);
-    bouma_grid_info_get(grid, &about);
+    bouma_grid_info_get(&about, grid);
     same = about.ndims == request->grid.ndims;
     for (int i = 0; same && i < about.ndims; i++)
         same = about.shape[i] == request->grid.shape[i];
@@ -339,7 +339,7 @@ int export_open_step(bouma_step **step, bouma_variable **variables,
         about = (bouma_variable_info){0};
         variables[k] = bouma_grid_find_variable(grid, want->name);
         if (variables[k])
-            bouma_variable_info_get(variables[k], &about);
+            bouma_variable_info_get(&about, variables[k]);
         if (!about.present)
             rc = context_fail_missing(
                 ctx, "step %lld has no %s/%s; leave it out: --step",
@@ -387,7 +387,7 @@ static int print_result(const struct export_request *request,
         bytes[FORMAT_BYTES], time[FORMAT_BYTES];
     bouma_dataset_info reads = {0};
 
-    bouma_dataset_info_get(request->ds, &reads);
+    bouma_dataset_info_get(&reads, request->ds);
     reads.bytes_read = session_sum(ctx->session, reads.bytes_read);
     if (!context_prints(ctx))
         return DONE;

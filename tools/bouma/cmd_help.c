@@ -97,7 +97,8 @@ static json_t *library_json(void)
         json_put(object, "name", json_text(about->name));
         json_put(object, "argument", text_or_null(about->argument));
         json_put(object, "choices", text_or_null(about->choices));
-        json_put(object, "same", json_boolean(about->use & BOUMA_OPTION_SAME));
+        json_put(object, "same",
+                 json_boolean(about->use & BOUMA_OPTION_USE_SAME));
         json_put(object, "help", json_text(about->help));
         json_array_append_new(list, object);
     }

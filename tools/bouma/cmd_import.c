@@ -1,6 +1,8 @@
 /* cmd_import.c -- bouma import: put arrays or particles from files into a
  * dataset. */
 #include "choice_names.h"
+
+#include "bouma_lists.h"
 #include "import_run.h"
 
 static const struct option_spec options[] = {
@@ -241,5 +243,5 @@ const struct command cmd_import = {
         "holds at level 0 only.\n",
     .options = options,
     .imports = true,
-    .takes = BOUMA_OPTION_STEPS,
+    .takes = BOUMA_OPTION_USE_STEPS,
     .run = run};

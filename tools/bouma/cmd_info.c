@@ -14,13 +14,13 @@ int info_open_step(const struct info *info, struct context *ctx, int64_t i,
                    bouma_step **out, bouma_step_details *details)
 {
     bouma_step_info which;
-    int status = bouma_dataset_step_get(info->ds, i, &which);
+    int status = bouma_dataset_step_get(&which, info->ds, i);
 
     *out = NULL;
     if (!status)
         status = bouma_step_open(out, info->ds, which.step);
     if (!status)
-        status = bouma_step_details_get(*out, details);
+        status = bouma_step_details_get(details, *out);
     if (!status)
         return DONE;
     bouma_step_free(*out);
@@ -64,7 +64,7 @@ static int choose_steps(struct info *info, struct context *ctx,
     if (rc || !info->one_step)
         return rc;
     for (int64_t i = 0; i < info->last; i++)
-        if (bouma_dataset_step_get(info->ds, i, &step) == BOUMA_OK &&
+        if (bouma_dataset_step_get(&step, info->ds, i) == BOUMA_OK &&
             step.step == wanted) {
             info->first = i;
             info->last = i + 1;

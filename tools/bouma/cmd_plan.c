@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "arguments.h"
+
+#include "bouma_lists.h"
 #include "choice_names.h"
 #include "exporter.h"
 #include "format_text.h"
@@ -158,7 +160,7 @@ static int parse_counts(struct planning *planning, struct context *ctx)
     if (rc || !type)
         return rc;
     spec->type = bouma_type_parse(type);
-    if (!spec->type || spec->type == BOUMA_STRING)
+    if (!spec->type || spec->type == BOUMA_TYPE_STRING)
         return context_fail(ctx, CALL_AT_FAULT, "--type %s: there are %s", type,
                             TYPE_NAMES);
     return DONE;
@@ -495,7 +497,7 @@ static int plan_all(struct text_table *table, json_t *schemes,
         rc = make(&plan, planning, ctx, &opts);
         if (rc)
             return rc;
-        bouma_plan_report_get(plan, &report);
+        bouma_plan_report_get(&report, plan);
         bouma_plan_free(plan);
         add_scheme(table, &report);
         scheme = json_object();
@@ -541,7 +543,7 @@ static int tell(const struct planning *planning, struct context *ctx,
 
     if (!context_prints(ctx) || (target && strcmp(target, "-") == 0))
         return DONE;
-    bouma_plan_report_get(plan, &report);
+    bouma_plan_report_get(&report, plan);
     if (!ctx->json) {
         print_report(&report, &planning->spec);
         return explain ? plan_explain_print(ctx, plan, planning->file) : DONE;
@@ -659,5 +661,5 @@ const struct command cmd_plan = {
         "chosen (*). See docs/placement.md.\n",
     .options = options,
     .exports = EXPORT_PICTURE,
-    .takes = BOUMA_OPTION_PLAN,
+    .takes = BOUMA_OPTION_USE_PLAN,
     .run = run};

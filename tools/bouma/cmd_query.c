@@ -253,7 +253,7 @@ static int print_result(const struct querying *querying, struct context *ctx)
 {
     bouma_dataset_info reads = {0};
 
-    bouma_dataset_info_get(querying->ds, &reads);
+    bouma_dataset_info_get(&reads, querying->ds);
     reads.bytes_read = session_sum(ctx->session, reads.bytes_read);
     reads.files_opened = session_sum(ctx->session, reads.files_opened);
     if (!context_prints(ctx) || to_stream(querying))

@@ -150,15 +150,15 @@ static int select_samples(struct reading *reading, struct context *ctx)
                              reading->args->operands[1]);
     if (rc)
         return rc;
-    bouma_grid_info_get(grid, &reading->grid);
-    bouma_variable_info_get(reading->variable, &reading->about);
+    bouma_grid_info_get(&reading->grid, grid);
+    bouma_variable_info_get(&reading->about, reading->variable);
     rc = choose_level(reading, ctx);
     if (!rc)
         rc = choose_box(reading, ctx);
     if (rc)
         return rc;
-    status = bouma_variable_select(reading->variable, reading->level,
-                                   &reading->box, &reading->selection);
+    status = bouma_variable_select(&reading->selection, reading->variable,
+                                   reading->level, &reading->box);
     if (status)
         return library_failed(reading, ctx, status);
     return reading->selection.bytes ? DONE : refuse_nothing(reading, ctx);
@@ -223,7 +223,7 @@ static bouma_dataset_info count_reads(const struct reading *reading,
 {
     bouma_dataset_info about = {0};
 
-    bouma_dataset_info_get(reading->ds, &about);
+    bouma_dataset_info_get(&about, reading->ds);
     about.bytes_read = session_sum(ctx->session, about.bytes_read);
     about.files_opened = session_sum(ctx->session, about.files_opened);
     return about;

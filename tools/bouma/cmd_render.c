@@ -116,7 +116,7 @@ bouma_dataset_info render_count_reads(const struct render_call *call,
 {
     bouma_dataset_info reads = {0};
 
-    bouma_dataset_info_get(call->ds, &reads);
+    bouma_dataset_info_get(&reads, call->ds);
     reads.bytes_read = session_sum(ctx->session, reads.bytes_read);
     reads.files_opened = session_sum(ctx->session, reads.files_opened);
     return reads;

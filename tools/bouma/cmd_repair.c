@@ -69,7 +69,7 @@ static int look_again(const struct context *ctx, const char *path,
                       char *message, size_t bytes)
 {
     bouma_verify_report found;
-    int status = bouma_verify(path, BOUMA_VERIFY_FULL, opts, NULL, NULL, &found,
+    int status = bouma_verify(&found, path, BOUMA_DEPTH_FULL, opts, NULL, NULL,
                               message, bytes);
 
     if (status)
@@ -119,11 +119,11 @@ static int run(struct context *ctx, const struct arguments *args)
         return rc;
     progress_bar_init(&bar, ctx, &opts);
     findings_init(&findings, ctx, &bar);
-    status = forgets ? bouma_repair_forget(path, forgotten, apply, &opts,
-                                           findings_add, &findings, &report,
+    status = forgets ? bouma_repair_forget(&report, path, forgotten, apply,
+                                           &opts, findings_add, &findings,
                                            message, sizeof(message))
-                     : bouma_repair(path, apply, &opts, findings_add, &findings,
-                                    &report, message, sizeof(message));
+                     : bouma_repair(&report, path, apply, &opts, findings_add,
+                                    &findings, message, sizeof(message));
     if (!status && forgets && apply)
         status =
             look_again(ctx, path, &opts, &report, message, sizeof(message));

@@ -12,13 +12,13 @@
 
 static const struct option_spec options[] = {{0}};
 
-static int parse_depth(const char *text, bouma_verify_depth *out)
+static int parse_depth(const char *text, bouma_depth *out)
 {
     static const char *const names[] = {NULL, "quick", "meta", "full", "deep"};
 
     for (int i = 1; i < 5; i++)
         if (strcmp(text, names[i]) == 0) {
-            *out = (bouma_verify_depth)i;
+            *out = (bouma_depth)i;
             return DONE;
         }
     return CALL_AT_FAULT;

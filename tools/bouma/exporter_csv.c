@@ -128,27 +128,27 @@ static size_t put_value(char *out, bouma_type type, const void *values,
                         uint64_t i)
 {
     switch (type) {
-    case BOUMA_I8:
+    case BOUMA_TYPE_I8:
         return put_signed(out, ((const int8_t *)values)[i]);
-    case BOUMA_I16:
+    case BOUMA_TYPE_I16:
         return put_signed(out, ((const int16_t *)values)[i]);
-    case BOUMA_I32:
+    case BOUMA_TYPE_I32:
         return put_signed(out, ((const int32_t *)values)[i]);
-    case BOUMA_I64:
+    case BOUMA_TYPE_I64:
         return put_signed(out, ((const int64_t *)values)[i]);
-    case BOUMA_U8:
+    case BOUMA_TYPE_U8:
         return put_whole(out, ((const uint8_t *)values)[i], false);
-    case BOUMA_U16:
+    case BOUMA_TYPE_U16:
         return put_whole(out, ((const uint16_t *)values)[i], false);
-    case BOUMA_U32:
+    case BOUMA_TYPE_U32:
         return put_whole(out, ((const uint32_t *)values)[i], false);
-    case BOUMA_U64:
+    case BOUMA_TYPE_U64:
         return put_whole(out, ((const uint64_t *)values)[i], false);
-    case BOUMA_F32:
+    case BOUMA_TYPE_F32:
         return real_text_f32(out, ((const float *)values)[i]);
-    case BOUMA_F64:
+    case BOUMA_TYPE_F64:
         return real_text_f64(out, ((const double *)values)[i]);
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
     return 0;

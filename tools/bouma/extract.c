@@ -49,8 +49,8 @@ static int prepare(struct piece *out, const struct extract *extract,
                    struct context *ctx, const bouma_box *box)
 {
     uint64_t plane;
-    int status = bouma_variable_select(extract->variable, extract->level, box,
-                                       &out->part);
+    int status = bouma_variable_select(&out->part, extract->variable,
+                                       extract->level, box);
 
     if (status)
         return context_fail_status(ctx, status,

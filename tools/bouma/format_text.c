@@ -67,14 +67,14 @@ const char *format_point(char *out, int ndims, const double *point)
 const char *format_scalar(char *out, bouma_type type, bouma_scalar value)
 {
     switch (type) {
-    case BOUMA_F32:
-    case BOUMA_F64:
+    case BOUMA_TYPE_F32:
+    case BOUMA_TYPE_F64:
         snprintf(out, FORMAT_BYTES, "%.6g", value.f);
         break;
-    case BOUMA_U8:
-    case BOUMA_U16:
-    case BOUMA_U32:
-    case BOUMA_U64:
+    case BOUMA_TYPE_U8:
+    case BOUMA_TYPE_U16:
+    case BOUMA_TYPE_U32:
+    case BOUMA_TYPE_U64:
         snprintf(out, FORMAT_BYTES, "%" PRIu64, value.u);
         break;
     default:

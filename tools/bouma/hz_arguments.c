@@ -45,7 +45,7 @@ static int check_partitions(struct context *ctx, int64_t partitions,
         return context_fail(ctx, CALL_AT_FAULT,
                             "--hz-partitions %lld: must be a power of two",
                             (long long)partitions);
-    if (partitions > 1 && partitions > ranks && index != BOUMA_HZ_LOCAL)
+    if (partitions > 1 && partitions > ranks && index != BOUMA_HZ_INDEX_LOCAL)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--hz-partitions %lld: more than the %d rank%s "
                             "that would write them; only --hz-index local "

@@ -112,7 +112,7 @@ static void tell_patch(const struct import *import, const struct context *ctx,
     bouma_grid_info about;
     bool smaller = false;
 
-    bouma_grid_info_get(grid, &about);
+    bouma_grid_info_get(&about, grid);
     for (int i = 0; i < about.ndims; i++)
         smaller = smaller || about.patch[i] < request->grid.patch[i];
     if (smaller)
@@ -133,9 +133,10 @@ static void tell_padding(const struct import *import, const struct context *ctx,
     uint64_t samples = 1, filled;
     bouma_grid_info about;
 
-    bouma_grid_info_get(import->grid, &about);
-    if (about.layout != BOUMA_LAYOUT_HZ || about.hz_order != BOUMA_HZ_CURVE ||
-        about.hz_index == BOUMA_HZ_LOCAL ||
+    bouma_grid_info_get(&about, import->grid);
+    if (about.layout != BOUMA_LAYOUT_HZ ||
+        about.hz_order != BOUMA_HZ_ORDER_CURVE ||
+        about.hz_index == BOUMA_HZ_INDEX_LOCAL ||
         record->stored_bytes <= record->raw_bytes)
         return;
     for (int i = 0; i < about.ndims; i++)
@@ -161,7 +162,7 @@ static void tell_shared_files(const struct import *import,
 {
     const bouma_grid_spec *grid = &import->request.grid;
 
-    if (grid->hz_partitions > 1 && grid->hz_index != BOUMA_HZ_LOCAL &&
+    if (grid->hz_partitions > 1 && grid->hz_index != BOUMA_HZ_INDEX_LOCAL &&
         record->files <= grid->hz_partitions)
         context_note(ctx,
                      "--hz-partitions %d has no effect: all ranks write all "
@@ -190,8 +191,8 @@ static int define_variables(struct import *import)
     /* One process rehearses for all; what else is wrong with partitions does
      * not depend on the index, but IDX has none of its own for each. */
     if (import->rehearses && grid.hz_partitions > 1 && !grid.idx)
-        grid.hz_index = BOUMA_HZ_LOCAL;
-    else if (import->rehearses && grid.hz_index != BOUMA_HZ_LOCAL)
+        grid.hz_index = BOUMA_HZ_INDEX_LOCAL;
+    else if (import->rehearses && grid.hz_index != BOUMA_HZ_INDEX_LOCAL)
         grid.hz_partitions = 0;
     status = bouma_grid_define(&import->grid, import->target.ds,
                                request->grid_name, &grid);

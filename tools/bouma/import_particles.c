@@ -118,7 +118,8 @@ static int attribute_spec(const struct import *import, struct context *ctx,
 {
     const struct arguments *args = import->request.args;
     const char *tolerance = value_for(args, "tolerance-of", column->name);
-    bool real = column->type == BOUMA_F32 || column->type == BOUMA_F64;
+    bool real =
+        column->type == BOUMA_TYPE_F32 || column->type == BOUMA_TYPE_F64;
     int rc = DONE;
 
     *out = import->request.variable;
@@ -244,7 +245,7 @@ static int compare_frame(const struct import *import, struct context *ctx)
     bool same = set->attribute_count == import->variable_count;
 
     for (size_t i = 0; same && i < set->attribute_count; i++) {
-        bouma_variable_info_get(import->variables[i], &about);
+        bouma_variable_info_get(&about, import->variables[i]);
         same = strcmp(about.name, set->attributes[i]->name) == 0 &&
                about.type == set->attributes[i]->type;
     }
@@ -289,13 +290,13 @@ static int describe_frame(const struct import *import)
     int status = BOUMA_OK;
 
     if (frame && frame->box.known) {
-        status =
-            bouma_attributes_set(to, "box_low", BOUMA_F64, 3, frame->box.low);
+        status = bouma_attributes_set(to, "box_low", BOUMA_TYPE_F64, 3,
+                                      frame->box.low);
         if (!status)
-            status = bouma_attributes_set(to, "box_high", BOUMA_F64, 3,
+            status = bouma_attributes_set(to, "box_high", BOUMA_TYPE_F64, 3,
                                           frame->box.high);
         if (!status && frame->box.tilted)
-            status = bouma_attributes_set(to, "box_tilt", BOUMA_F64, 3,
+            status = bouma_attributes_set(to, "box_tilt", BOUMA_TYPE_F64, 3,
                                           frame->box.tilt);
         if (!status && frame->boundary[0])
             status =
@@ -462,7 +463,7 @@ static int print_object(const struct import *import, struct context *ctx)
     bouma_variable_info about;
 
     for (size_t i = 0; i < import->variable_count; i++) {
-        bouma_variable_info_get(import->variables[i], &about);
+        bouma_variable_info_get(&about, import->variables[i]);
         json_array_append_new(names, json_text(about.name));
     }
     for (size_t i = 0; i < import->step_count; i++) {

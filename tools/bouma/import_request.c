@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bouma_lists.h"
 #include "choice_names.h"
 #include "hz_arguments.h"
 #include "importer.h"
@@ -29,7 +30,7 @@ static int read_type(struct import_request *request, struct context *ctx)
     if (!text)
         return DONE;
     request->request.type = bouma_type_parse(text);
-    if (!request->request.type || request->request.type == BOUMA_STRING)
+    if (!request->request.type || request->request.type == BOUMA_TYPE_STRING)
         return context_fail(ctx, CALL_AT_FAULT, "--type %s: there are %s", text,
                             TYPE_NAMES);
     return DONE;
@@ -100,7 +101,7 @@ static int read_tolerance(struct import_request *request, struct context *ctx)
                             "values, such as 1e-3, and must be below 1",
                             arguments_text(args, name));
     request->variable.tolerance_kind =
-        relative ? BOUMA_RELATIVE : BOUMA_ABSOLUTE;
+        relative ? BOUMA_TOLERANCE_RELATIVE : BOUMA_TOLERANCE_ABSOLUTE;
     return DONE;
 }
 
@@ -108,7 +109,7 @@ bool import_codec_yields(bouma_codec codec)
 {
     bouma_codec_info about;
 
-    bouma_codec_info_get(codec, &about);
+    bouma_codec_info_get(&about, codec);
     return about.particles && about.tolerance;
 }
 
@@ -125,7 +126,7 @@ static int check_effort(const struct import_request *request,
                                   : bouma_grid_codec(&request->variable);
     bouma_codec_info about;
 
-    bouma_codec_info_get(codec, &about);
+    bouma_codec_info_get(&about, codec);
     if (!request->variable.codec_level || about.effort ||
         (particles && (!codec || import_codec_yields(codec))))
         return DONE;

@@ -106,7 +106,7 @@ int import_target_choose_step(const struct import_target *target,
     int status = BOUMA_OK;
 
     if (!request->step_given && count > 0)
-        status = bouma_dataset_step_get(target->ds, count - 1, &last);
+        status = bouma_dataset_step_get(&last, target->ds, count - 1);
     if (status)
         return import_target_failed(target, ctx, status);
     if (!request->step_given)

@@ -111,8 +111,8 @@ static void set_source(struct source *out, const struct state *state,
     const struct idx_header *header = &state->dataset.header;
     const struct idx_field *of = &header->fields[field];
     int lifted = 3 - header->ndims;
-    bool big =
-        header->big_endian || (header->version <= 2 && of->type == BOUMA_F32);
+    bool big = header->big_endian ||
+               (header->version <= 2 && of->type == BOUMA_TYPE_F32);
 
     *out = (struct source){.path = state->dataset.path,
                            .name = of->name,
@@ -371,13 +371,13 @@ static int describe_idx(const struct grid_series *series, bouma_grid *grid)
     const struct state *state = series->state;
     const struct idx_header *header = &state->dataset.header;
     bouma_attributes *to = bouma_grid_attributes(grid);
-    int status =
-        bouma_attributes_set(to, "idx_offset", BOUMA_I64, (size_t)header->ndims,
-                             header->box.lo + (3 - header->ndims));
+    int status = bouma_attributes_set(to, "idx_offset", BOUMA_TYPE_I64,
+                                      (size_t)header->ndims,
+                                      header->box.lo + (3 - header->ndims));
 
     if (!status && header->matrix_count)
         status =
-            bouma_attributes_set(to, "logic_to_physic", BOUMA_F64,
+            bouma_attributes_set(to, "logic_to_physic", BOUMA_TYPE_F64,
                                  (size_t)header->matrix_count, header->matrix);
     return status;
 }

@@ -112,7 +112,7 @@ static bool parse_column(const char *text, struct table_column *out,
     out->components = (int)components;
     memcpy(out->name, parts, (size_t)(colon - parts));
     out->name[colon - parts] = '\0';
-    return out->type && out->type != BOUMA_STRING;
+    return out->type && out->type != BOUMA_TYPE_STRING;
 }
 
 int particles_source_open_column(struct particles_source *out,

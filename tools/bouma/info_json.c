@@ -22,7 +22,7 @@ static json_t *ranges_json(const bouma_variable *variable,
     for (int c = 0; c < about->components; c++) {
         json_t *object = json_object();
 
-        if (bouma_variable_range(variable, c, &range)) {
+        if (bouma_variable_range(&range, variable, c)) {
             json_decref(object);
             continue;
         }
@@ -55,7 +55,7 @@ static json_t *variable_json(bouma_variable *variable, int levels, bool hz)
     json_t *object = json_object();
     bouma_variable_info about;
 
-    bouma_variable_info_get(variable, &about);
+    bouma_variable_info_get(&about, variable);
     json_put(object, "name", json_text(about.name));
     json_put(object, "type", json_text(bouma_type_name(about.type)));
     json_put(object, "components", json_integer(about.components));
@@ -73,7 +73,7 @@ static json_t *variable_json(bouma_variable *variable, int levels, bool hz)
              json_text(about.averages ? "averages" : "samples"));
     json_put(object, "tolerance", json_number(about.tolerance));
     json_put(object, "relative",
-             json_boolean(about.tolerance_kind == BOUMA_RELATIVE));
+             json_boolean(about.tolerance_kind == BOUMA_TOLERANCE_RELATIVE));
     json_put(object, "bound", json_number(about.bound));
     json_put(object, "nominal", json_boolean(about.nominal));
     json_put(object, "max_error",
@@ -103,7 +103,7 @@ static json_t *grid_json(bouma_grid *grid)
     json_t *variables = json_array();
     bouma_grid_info about;
 
-    bouma_grid_info_get(grid, &about);
+    bouma_grid_info_get(&about, grid);
     for (int i = 0; i < about.variables; i++)
         json_array_append_new(
             variables, variable_json(bouma_grid_variable(grid, i), about.levels,
@@ -146,10 +146,10 @@ static json_t *range_json(const bouma_variable *variable)
     json_t *list = json_array();
     bouma_range range;
 
-    bouma_variable_info_get(variable, &about);
+    bouma_variable_info_get(&about, variable);
     for (int c = 0; c < about.components; c++) {
         json_t *ends = json_array();
-        bool none = bouma_variable_range(variable, c, &range) || range.empty;
+        bool none = bouma_variable_range(&range, variable, c) || range.empty;
 
         json_array_append_new(ends,
                               none ? json_null()
@@ -180,7 +180,7 @@ static json_t *tree_json(const bouma_particles *particles, int ndims)
     json_t *list = json_array();
     bouma_particles_node node;
 
-    for (int64_t i = 0; !bouma_particles_node_get(particles, i, &node); i++) {
+    for (int64_t i = 0; !bouma_particles_node_get(&node, particles, i); i++) {
         json_t *object = json_object();
 
         if (node.right) {
@@ -212,7 +212,7 @@ static json_t *particles_json(const struct info *info, const bouma_step *step,
     struct info_files files = info_files_of(step, particles);
     bouma_particles_info about;
 
-    bouma_particles_info_get(particles, &about);
+    bouma_particles_info_get(&about, particles);
     for (int i = 0; i < about.variables; i++) {
         json_t *one = attribute_json(bouma_particles_variable(particles, i),
                                      about.levels);
@@ -254,10 +254,10 @@ static json_t *particles_json(const struct info *info, const bouma_step *step,
 static json_t *file_sizes(const bouma_step *step, int64_t files)
 {
     json_t *list = json_array();
-    bouma_file_info file;
+    bouma_step_file file;
 
     for (int64_t i = 0; i < files; i++)
-        if (bouma_step_file_get(step, i, &file) == BOUMA_OK)
+        if (bouma_step_file_get(&file, step, i) == BOUMA_OK)
             json_array_append_new(list, json_count(file.bytes));
     return list;
 }
@@ -315,7 +315,7 @@ static json_t *damaged_json(const struct info *info, int64_t i)
     json_t *object = json_object();
     bouma_step_info which = {0};
 
-    bouma_dataset_step_get(info->ds, i, &which);
+    bouma_dataset_step_get(&which, info->ds, i);
     json_put(object, "step", json_integer(which.step));
     json_put(object, info_trouble(info),
              json_text(bouma_error_message(info->ds)));
@@ -358,7 +358,7 @@ int info_print_json(const struct info *info, struct context *ctx)
     char version[32];
     int printed, worst = DONE;
 
-    bouma_dataset_info_get(info->ds, &about);
+    bouma_dataset_info_get(&about, info->ds);
     snprintf(version, sizeof(version), "%d.%d", about.format_major,
              about.format_minor);
     json_put(root, "dataset", json_text(info->path));

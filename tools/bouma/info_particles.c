@@ -51,7 +51,7 @@ static int walk_tree(const bouma_particles *particles,
     bouma_particles_node node;
     int deepest = 0;
 
-    for (int64_t i = 0; !bouma_particles_node_get(particles, i, &node); i++) {
+    for (int64_t i = 0; !bouma_particles_node_get(&node, particles, i); i++) {
         if (i > 0 && walk.count > 0 && walk.right[walk.count - 1] == i)
             walk.next = walk.depth[--walk.count];
         if (walk.next > deepest)
@@ -92,10 +92,10 @@ struct info_files info_files_of(const bouma_step *step,
 {
     struct info_files out = {.fewest = UINT64_MAX};
     bouma_particles_file file;
-    bouma_file_info bytes;
+    bouma_step_file bytes;
 
-    for (int64_t i = 0; !bouma_particles_file_get(particles, i, &file); i++) {
-        if (bouma_step_file_get(step, file.file, &bytes))
+    for (int64_t i = 0; !bouma_particles_file_get(&file, particles, i); i++) {
+        if (bouma_step_file_get(&bytes, step, file.file))
             bytes.bytes = 0;
         out.total += bytes.bytes;
         out.tree_bytes += file.tree_bytes;
@@ -119,7 +119,7 @@ static void print_files(const bouma_step *step,
         text[FORMAT_BYTES];
     bouma_step_details details;
 
-    bouma_step_details_get(step, &details);
+    bouma_step_details_get(&details, step);
     printf("    %s, assign=%s, largest %s, mean %s; %" PRIu64 " to %" PRIu64
            " particles in each; trees in them %s\n",
            format_count(text, (uint64_t)about->files, "file"),
@@ -181,7 +181,7 @@ int info_print_particles(const struct info *info, struct context *ctx,
     bouma_particles_info about;
     int rc;
 
-    bouma_particles_info_get(particles, &about);
+    bouma_particles_info_get(&about, particles);
     variables.count = about.variables;
     printf("\n  %sparticles %s%s: %" PRIu64 " on %d %s, levels of detail 0 to "
            "%d",

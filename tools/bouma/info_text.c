@@ -23,7 +23,7 @@ static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
     struct info_variables variables = {.at = variable_at, .of = grid};
     bouma_grid_info about;
 
-    bouma_grid_info_get(grid, &about);
+    bouma_grid_info_get(&about, grid);
     variables.count = about.variables;
     variables.levels = about.levels;
     variables.hz = about.layout == BOUMA_LAYOUT_HZ;
@@ -62,7 +62,7 @@ enum info_order info_order_of(bouma_step *step)
     bouma_grid_info about;
 
     for (int i = 0; i < count; i++) {
-        bouma_grid_info_get(bouma_step_grid(step, i), &about);
+        bouma_grid_info_get(&about, bouma_step_grid(step, i));
         hz += about.layout == BOUMA_LAYOUT_HZ;
     }
     return !hz ? NO_HZ : hz == count ? ALL_HZ : SOME_HZ;
@@ -168,7 +168,7 @@ static void add_damaged(struct text_table *table, const struct info *info,
 {
     bouma_step_info which = {0};
 
-    bouma_dataset_step_get(info->ds, i, &which);
+    bouma_dataset_step_get(&which, info->ds, i);
     text_table_add(table, "%" PRId64, which.step);
     text_table_add(table, "%s", info_trouble(info));
     add_blanks(table, 6);
@@ -234,7 +234,7 @@ int info_print_text(const struct info *info, struct context *ctx)
     const char *note;
     int rc, shown, listed;
 
-    bouma_dataset_info_get(info->ds, &about);
+    bouma_dataset_info_get(&about, info->ds);
     printf("%s%s%s: %s, format %d.%d\n", context_bold(ctx), info->path,
            context_plain(ctx), format_count(steps, count, "step"),
            about.format_major, about.format_minor);

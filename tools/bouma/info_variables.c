@@ -23,7 +23,7 @@ static void add_range(struct text_table *table, const bouma_variable *variable,
     char low[FORMAT_BYTES], high[FORMAT_BYTES];
     bouma_range range;
 
-    if (bouma_variable_range(variable, component, &range)) {
+    if (bouma_variable_range(&range, variable, component)) {
         add_blanks(table, 2);
         return;
     }
@@ -50,7 +50,7 @@ static void add_variable(struct text_table *table,
     bouma_variable_info about;
     char text[FORMAT_BYTES];
 
-    bouma_variable_info_get(variable, &about);
+    bouma_variable_info_get(&about, variable);
     text_table_add(table, "%s", about.name);
     text_table_add(table, "%s", bouma_type_name(about.type));
     if (!about.present) {
@@ -108,7 +108,7 @@ static void print_mark(const struct info_variables *variables)
     for (int i = 0; i < variables->count; i++) {
         bouma_variable_info about;
 
-        bouma_variable_info_get(variables->at(variables->of, i), &about);
+        bouma_variable_info_get(&about, variables->at(variables->of, i));
         marked = marked || has_averages(&about);
     }
     if (marked)
@@ -137,7 +137,7 @@ static int print_levels(const struct info_variables *variables,
         const bouma_variable *variable = variables->at(variables->of, i);
         bouma_variable_info of;
 
-        bouma_variable_info_get(variable, &of);
+        bouma_variable_info_get(&of, variable);
         if (!of.present)
             continue;
         text_table_add(&table, "%s", of.name);
@@ -168,14 +168,15 @@ static int print_errors(const struct info_variables *variables,
     for (int i = 0; i < variables->count; i++) {
         bouma_variable_info about;
 
-        bouma_variable_info_get(variables->at(variables->of, i), &about);
+        bouma_variable_info_get(&about, variables->at(variables->of, i));
         if (!(about.tolerance > 0) || !about.present)
             continue;
         lossy++;
         text_table_add(&table, "%s", about.name);
         text_table_add(&table, "%g%s%s", about.tolerance,
-                       about.tolerance_kind == BOUMA_RELATIVE ? " of the range"
-                                                              : "",
+                       about.tolerance_kind == BOUMA_TOLERANCE_RELATIVE
+                           ? " of the range"
+                           : "",
                        about.nominal ? ", nominal" : "");
         text_table_add(&table, "%.4g", about.bound);
         if (isinf(about.largest_error)) /* nominal: nobody has measured it */
@@ -207,7 +208,7 @@ static void print_attributes(const struct info_variables *variables)
 
         if (bouma_attributes_count(attributes) == 0)
             continue;
-        bouma_variable_info_get(variable, &about);
+        bouma_variable_info_get(&about, variable);
         printf("    %s\n", about.name);
         attributes_print(attributes, 6);
     }

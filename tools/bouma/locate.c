@@ -41,7 +41,7 @@ int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
         int64_t count = bouma_dataset_step_count(ds);
 
         if (count)
-            status = bouma_dataset_step_get(ds, count - 1, &last);
+            status = bouma_dataset_step_get(&last, ds, count - 1);
         *number = last.step;
     }
     if (!status)
@@ -77,7 +77,7 @@ static bool grants(bouma_step *step, const struct request *request)
         return true;
     if (grid && request->variable)
         bouma_variable_info_get(
-            bouma_grid_find_variable(grid, request->variable), &about);
+            &about, bouma_grid_find_variable(grid, request->variable));
     return grid && (!request->variable || about.present);
 }
 
@@ -95,7 +95,7 @@ static const char *elsewhere(char out[96], struct located_step in,
     while (at < past) { /* find where it belongs */
         int64_t middle = at + (past - at) / 2;
 
-        if (bouma_dataset_step_get(in.ds, middle, &about))
+        if (bouma_dataset_step_get(&about, in.ds, middle))
             return out;
         if (about.step < in.number)
             at = middle + 1;
@@ -106,7 +106,7 @@ static const char *elsewhere(char out[96], struct located_step in,
         int64_t i = k <= FAR ? at - k : at + k - FAR;
         bouma_step *step = NULL;
 
-        if (i < 0 || i >= count || bouma_dataset_step_get(in.ds, i, &about))
+        if (i < 0 || i >= count || bouma_dataset_step_get(&about, in.ds, i))
             continue;
         if (!bouma_step_open(&step, in.ds, about.step) && grants(step, request))
             snprintf(out, 96, "; step %lld has it (--step %lld)",
@@ -136,11 +136,11 @@ static int no_object(struct context *ctx, struct located_step in,
     bouma_grid_info grid;
 
     for (int i = 0; i < bouma_step_grid_count(in.step); i++) {
-        bouma_grid_info_get(bouma_step_grid(in.step, i), &grid);
+        bouma_grid_info_get(&grid, bouma_step_grid(in.step, i));
         name_list_add(&names, grid.name, "grid");
     }
     for (int i = 0; i < bouma_step_particles_count(in.step); i++) {
-        bouma_particles_info_get(bouma_step_particles(in.step, i), &particles);
+        bouma_particles_info_get(&particles, bouma_step_particles(in.step, i));
         name_list_add(&names, particles.name, "particles");
     }
     snprintf(where, sizeof(where), "step %lld", (long long)in.number);
@@ -172,7 +172,7 @@ static int no_variable(struct context *ctx, struct located_step in,
     char other[96];
 
     for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
-        bouma_variable_info_get(bouma_grid_variable(grid, i), &about);
+        bouma_variable_info_get(&about, bouma_grid_variable(grid, i));
         if (about.present)
             name_list_add(&names, about.name, NULL);
     }
@@ -202,7 +202,7 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
         return no_grid(ctx, in, &request);
     *variable = bouma_grid_find_variable(*grid, slash + 1);
     if (*variable)
-        bouma_variable_info_get(*variable, &about);
+        bouma_variable_info_get(&about, *variable);
     return about.present ? DONE : no_variable(ctx, in, *grid, &request);
 }
 
@@ -215,7 +215,7 @@ static int only_variable(bouma_variable **out, struct context *ctx,
     int count = 0;
 
     for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
-        bouma_variable_info_get(bouma_grid_variable(grid, i), &about);
+        bouma_variable_info_get(&about, bouma_grid_variable(grid, i));
         if (!about.present)
             continue;
         *out = bouma_grid_variable(grid, i);
@@ -267,15 +267,15 @@ int locate_attribute(bouma_variable **out, struct context *ctx,
     bouma_variable_info about = {0};
     bouma_particles_info where;
 
-    bouma_particles_info_get(particles, &where);
+    bouma_particles_info_get(&where, particles);
     *out = bouma_particles_find_variable(particles, name);
     if (*out)
-        bouma_variable_info_get(*out, &about);
+        bouma_variable_info_get(&about, *out);
     /* Of no particles, no value is there of any variable. */
     if (*out && (about.present || where.count == 0))
         return DONE;
     for (int i = 0; i < bouma_particles_variable_count(particles); i++) {
-        bouma_variable_info_get(bouma_particles_variable(particles, i), &about);
+        bouma_variable_info_get(&about, bouma_particles_variable(particles, i));
         if (about.present)
             name_list_add(&names, about.name, NULL);
     }

@@ -67,10 +67,11 @@ static bool take_descr(struct scan *scan, struct npy_header *out)
     static const struct {
         const char *code;
         bouma_type type;
-    } types[] = {{"i1", BOUMA_I8},  {"i2", BOUMA_I16}, {"i4", BOUMA_I32},
-                 {"i8", BOUMA_I64}, {"u1", BOUMA_U8},  {"u2", BOUMA_U16},
-                 {"u4", BOUMA_U32}, {"u8", BOUMA_U64}, {"f4", BOUMA_F32},
-                 {"f8", BOUMA_F64}};
+    } types[] = {{"i1", BOUMA_TYPE_I8},  {"i2", BOUMA_TYPE_I16},
+                 {"i4", BOUMA_TYPE_I32}, {"i8", BOUMA_TYPE_I64},
+                 {"u1", BOUMA_TYPE_U8},  {"u2", BOUMA_TYPE_U16},
+                 {"u4", BOUMA_TYPE_U32}, {"u8", BOUMA_TYPE_U64},
+                 {"f4", BOUMA_TYPE_F32}, {"f8", BOUMA_TYPE_F64}};
     char text[16];
     const char *code = text;
 
@@ -219,10 +220,10 @@ bool npy_parse(struct npy_header *out, const void *bytes, size_t count,
 const char *npy_descr(char *out, bouma_type type)
 {
     static const char kinds[] = {
-        [BOUMA_I8] = 'i',  [BOUMA_I16] = 'i', [BOUMA_I32] = 'i',
-        [BOUMA_I64] = 'i', [BOUMA_U8] = 'u',  [BOUMA_U16] = 'u',
-        [BOUMA_U32] = 'u', [BOUMA_U64] = 'u', [BOUMA_F32] = 'f',
-        [BOUMA_F64] = 'f'};
+        [BOUMA_TYPE_I8] = 'i',  [BOUMA_TYPE_I16] = 'i', [BOUMA_TYPE_I32] = 'i',
+        [BOUMA_TYPE_I64] = 'i', [BOUMA_TYPE_U8] = 'u',  [BOUMA_TYPE_U16] = 'u',
+        [BOUMA_TYPE_U32] = 'u', [BOUMA_TYPE_U64] = 'u', [BOUMA_TYPE_F32] = 'f',
+        [BOUMA_TYPE_F64] = 'f'};
     size_t size = bouma_type_size(type);
 
     out[0] = size == 1 ? '|' : native_order();

@@ -38,7 +38,7 @@ bool npy_parse(struct npy_header *out, const void *bytes, size_t count,
  * order to 'out', of NPY_MAX_HEADER bytes; returns its length. */
 size_t npy_format(char *out, bouma_type type, int ndims, const int64_t *shape);
 
-/* "<f4" for BOUMA_F32, in 'out' of at least 4 bytes. */
+/* "<f4" for BOUMA_TYPE_F32, in 'out' of at least 4 bytes. */
 const char *npy_descr(char *out, bouma_type type);
 
 #endif

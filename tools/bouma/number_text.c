@@ -159,22 +159,22 @@ bool number_text_store(void *to, bouma_type type,
     if (number->kind == NUMBER_BEYOND)
         return false;
     switch (type) {
-    case BOUMA_F32: {
+    case BOUMA_TYPE_F32: {
         float value = (float)number->f;
 
         memcpy(to, &value, sizeof(value));
         return isinf(value) ? isinf(number->f) : 1;
     }
-    case BOUMA_F64:
+    case BOUMA_TYPE_F64:
         memcpy(to, &number->f, sizeof(number->f));
         return true;
 #define SIGNED(bits_, ctype)                                                   \
-    case BOUMA_I##bits_: {                                                     \
+    case BOUMA_TYPE_I##bits_: {                                                \
         ctype value = (ctype)whole.i;                                          \
         memcpy(to, &value, sizeof(value));                                     \
         return fits_signed(&whole, bits);                                      \
     }                                                                          \
-    case BOUMA_U##bits_: {                                                     \
+    case BOUMA_TYPE_U##bits_: {                                                \
         u##ctype value = (u##ctype)whole.u;                                    \
         memcpy(to, &value, sizeof(value));                                     \
         return fits_unsigned(&whole, bits);                                    \
@@ -184,7 +184,7 @@ bool number_text_store(void *to, bouma_type type,
         SIGNED(32, int32_t)
         SIGNED(64, int64_t)
 #undef SIGNED
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
     return false;
@@ -193,7 +193,7 @@ bool number_text_store(void *to, bouma_type type,
 const char *number_text_why(const struct number_text *number, bouma_type type,
                             enum number_choice choice)
 {
-    bool real = type == BOUMA_F32 || type == BOUMA_F64;
+    bool real = type == BOUMA_TYPE_F32 || type == BOUMA_TYPE_F64;
     uint64_t value;
 
     if (number->kind == NUMBER_NONE)
@@ -214,5 +214,5 @@ const char *number_text_why(const struct number_text *number, bouma_type type,
 bool number_text_vanishes(const struct number_text *number, bouma_type type)
 {
     return number->tiny ||
-           (type == BOUMA_F32 && number->f != 0 && (float)number->f == 0);
+           (type == BOUMA_TYPE_F32 && number->f != 0 && (float)number->f == 0);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bouma_lists.h"
+
 /* A drawing at work. */
 struct drawing {
     struct particle_raster *raster;
@@ -20,7 +22,7 @@ static double value_at(const void *values, bouma_type type, uint64_t i)
         return (double)((const ctype *)values)[i];
         BOUMA_TYPE_LIST(CASE)
 #undef CASE
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
     return NAN;

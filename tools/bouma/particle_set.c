@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bouma_lists.h"
 #include "division.h"
 #include "suggest.h"
 
@@ -254,7 +255,7 @@ static int choose_types(const struct particle_set *set, struct context *ctx,
         char name[TABLE_NAME];
         bouma_type type = equals ? bouma_type_parse(equals + 1) : 0;
 
-        if (!type || type == BOUMA_STRING ||
+        if (!type || type == BOUMA_TYPE_STRING ||
             (size_t)(equals - text) >= sizeof(name))
             return context_fail(
                 ctx, CALL_AT_FAULT,
@@ -336,7 +337,7 @@ static double value_at(const struct table_column *column, uint64_t row,
     }
         BOUMA_TYPE_LIST(CASE)
 #undef CASE
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
     return 0;
@@ -350,11 +351,11 @@ static bool is_kept(const struct table_column *column, uint64_t row,
     uint64_t u64;
     int64_t i64;
 
-    if (column->type == BOUMA_I64) {
+    if (column->type == BOUMA_TYPE_I64) {
         memcpy(&i64, at, sizeof(i64));
         return f64 < 0x1p63 && (int64_t)f64 == i64;
     }
-    if (column->type == BOUMA_U64) {
+    if (column->type == BOUMA_TYPE_U64) {
         memcpy(&u64, at, sizeof(u64));
         return f64 < 0x1p64 && (uint64_t)f64 == u64;
     }
@@ -374,10 +375,10 @@ static int refuse_position(const struct particle_set *set, struct context *ctx,
     int64_t i64;
 
     find_column(set, column->name, &source);
-    if (column->type == BOUMA_I64) {
+    if (column->type == BOUMA_TYPE_I64) {
         memcpy(&i64, at, sizeof(i64));
         snprintf(value, sizeof(value), "%" PRId64, i64);
-    } else if (column->type == BOUMA_U64) {
+    } else if (column->type == BOUMA_TYPE_U64) {
         memcpy(&u64, at, sizeof(u64));
         snprintf(value, sizeof(value), "%" PRIu64, u64);
     } else {
@@ -396,7 +397,7 @@ static int refuse_position(const struct particle_set *set, struct context *ctx,
     return context_fail(
         ctx, DATA_AT_FAULT, "%s: %s, column '%s': %s%s %s", source->file.path,
         where, column->name, value, more,
-        set->type == BOUMA_F32
+        set->type == BOUMA_TYPE_F32
             ? "is beyond any f32 (3.4e38); choose --position-type f64"
             : "has more digits than f64 keeps; to round it, add "
               "--position-type f64");
@@ -478,10 +479,10 @@ static int choose_position_type(struct particle_set *set, struct context *ctx,
     const char *text;
     int rc = arguments_choice(args, ctx, "position-type", &text);
 
-    set->type = text ? bouma_type_parse(text) : BOUMA_F32;
+    set->type = text ? bouma_type_parse(text) : BOUMA_TYPE_F32;
     for (int i = 0; !text && i < (set->vector ? 1 : set->ndims); i++)
-        if (set->axes[i]->type != BOUMA_F32)
-            set->type = BOUMA_F64;
+        if (set->axes[i]->type != BOUMA_TYPE_F32)
+            set->type = BOUMA_TYPE_F64;
     return rc;
 }
 

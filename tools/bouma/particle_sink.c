@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bouma_lists.h"
+
 /* ---- ranges -------------------------------------------------------------- */
 
 static int open_ranges(struct particle_sink *sink)
@@ -40,9 +42,9 @@ static void widen(bouma_range *range, bouma_type type, const void *values,
                 range->nans++;                                                 \
                 continue;                                                      \
             }                                                                  \
-            if (BOUMA_##name >= BOUMA_F32)                                     \
+            if (BOUMA_##name >= BOUMA_TYPE_F32)                                \
                 at.f = (double)v[i];                                           \
-            else if (BOUMA_##name >= BOUMA_U8)                                 \
+            else if (BOUMA_##name >= BOUMA_TYPE_U8)                            \
                 at.u = (uint64_t)v[i];                                         \
             else                                                               \
                 at.i = (int64_t)v[i];                                          \
@@ -54,19 +56,19 @@ static void widen(bouma_range *range, bouma_type type, const void *values,
         }                                                                      \
         break;                                                                 \
     }
-#define MEMBER_I8(s)  (int8_t)(s).i
-#define MEMBER_I16(s) (int16_t)(s).i
-#define MEMBER_I32(s) (int32_t)(s).i
-#define MEMBER_I64(s) (s).i
-#define MEMBER_U8(s)  (uint8_t)(s).u
-#define MEMBER_U16(s) (uint16_t)(s).u
-#define MEMBER_U32(s) (uint32_t)(s).u
-#define MEMBER_U64(s) (s).u
-#define MEMBER_F32(s) (float)(s).f
-#define MEMBER_F64(s) (s).f
+#define MEMBER_TYPE_I8(s)  (int8_t)(s).i
+#define MEMBER_TYPE_I16(s) (int16_t)(s).i
+#define MEMBER_TYPE_I32(s) (int32_t)(s).i
+#define MEMBER_TYPE_I64(s) (s).i
+#define MEMBER_TYPE_U8(s)  (uint8_t)(s).u
+#define MEMBER_TYPE_U16(s) (uint16_t)(s).u
+#define MEMBER_TYPE_U32(s) (uint32_t)(s).u
+#define MEMBER_TYPE_U64(s) (s).u
+#define MEMBER_TYPE_F32(s) (float)(s).f
+#define MEMBER_TYPE_F64(s) (s).f
         BOUMA_TYPE_LIST(CASE)
 #undef CASE
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
 }

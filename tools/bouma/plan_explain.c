@@ -77,7 +77,7 @@ static int64_t files_told(const bouma_plan *plan, int64_t file, int64_t *first)
 {
     bouma_plan_report report;
 
-    bouma_plan_report_get(plan, &report);
+    bouma_plan_report_get(&report, plan);
     *first = file >= 0 ? file : 0;
     if (file >= 0)
         return file + 1;
@@ -96,7 +96,7 @@ int plan_explain_check(struct context *ctx, const bouma_plan *plan,
     bouma_plan_report report;
     int status = bouma_plan_explain(plan, file > 0 ? file : 0, pass_over, NULL);
 
-    bouma_plan_report_get(plan, &report);
+    bouma_plan_report_get(&report, plan);
     if (status == BOUMA_EINVAL)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--explain is about costs: add --place cost");
@@ -141,7 +141,7 @@ static int print_costs(struct context *ctx, const bouma_plan *plan,
     char bytes[FORMAT_BYTES];
     int rc;
 
-    bouma_plan_file_get(plan, file, &info);
+    bouma_plan_file_get(&info, plan, file);
     printf("\nfile %" PRId64 ", %s: gathered by rank %d in %s; in ms:\n", file,
            format_bytes(bytes, info.bytes), info.writer,
            choice_text(bouma_tier_name(info.tier)));
@@ -200,7 +200,7 @@ static json_t *file_json(const bouma_plan *plan, int64_t file,
     json_t *object = json_object(), *rows = json_array();
     bouma_plan_file info;
 
-    bouma_plan_file_get(plan, file, &info);
+    bouma_plan_file_get(&info, plan, file);
     json_put(object, "file", json_integer(file));
     json_put(object, "bytes", json_count(info.bytes));
     json_put(object, "writer", json_integer(info.writer));

@@ -57,7 +57,7 @@ static void view_init(struct view *view, const bouma_plan *plan,
     int64_t rows, columns, longer;
 
     *view = (struct view){.plan = plan, .spec = spec};
-    bouma_plan_report_get(plan, &view->report);
+    bouma_plan_report_get(&view->report, plan);
     view->middle = view->report.grid[0] / 2;
     view->row = spec->ndims - 2;
     view->column = spec->ndims - 1;
@@ -120,7 +120,7 @@ static void draw_panel(struct canvas *canvas, const struct view *view, int left,
                                 view->report.patch[view->row];
             at[view->column] = sample_at(view, view->column, x) /
                                view->report.patch[view->column];
-            bouma_plan_patch_get(view->plan, at, &patch);
+            bouma_plan_patch_get(&patch, view->plan, at);
             canvas_dot(canvas, left + x, top + view->height - 1 - y,
                        border ? INK
                               : ink_of(by_file ? patch.file : patch.owner));
@@ -136,7 +136,7 @@ static uint64_t largest_of(const struct view *view, int64_t first, int64_t last)
     for (int64_t f = first; f < last; f++) {
         bouma_plan_file file = {0};
 
-        bouma_plan_file_get(view->plan, f, &file);
+        bouma_plan_file_get(&file, view->plan, f);
         largest = file.bytes > largest ? file.bytes : largest;
     }
     return largest;
@@ -193,7 +193,7 @@ static struct senders *find_senders(const struct view *view)
 
         for (int d = view->spec->ndims; d-- > 0; rest /= grid[d])
             at[d] = rest % grid[d];
-        bouma_plan_patch_get(view->plan, at, &patch);
+        bouma_plan_patch_get(&patch, view->plan, at);
         s = &senders[patch.file];
         if (!patch.bytes)
             continue;
@@ -233,7 +233,7 @@ static int draw_writers(struct canvas *canvas, struct context *ctx,
         int x = (int)(width * (2 * f + 1) / (2 * files));
         bouma_plan_file file = {0};
 
-        bouma_plan_file_get(view->plan, f, &file);
+        bouma_plan_file_get(&file, view->plan, f);
         canvas_fill(canvas, left + x - DOT / 2,
                     top + row_of(view, file.writer) - DOT / 2, DOT, DOT, INK);
     }

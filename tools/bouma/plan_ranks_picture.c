@@ -75,7 +75,7 @@ static void view_init(struct view *view, const bouma_plan *plan,
     int64_t wide;
     int each, rows;
 
-    bouma_plan_report_get(plan, &view->report);
+    bouma_plan_report_get(&view->report, plan);
     for (int d = 0; d < 3; d++) {
         int axis = d - (3 - spec->ndims);
 
@@ -121,7 +121,7 @@ static struct spot find_spot(const struct view *view, const bouma_plan *plan,
     int64_t at[3] = {0, 0, 0};
     bouma_plan_rank about;
 
-    bouma_plan_rank_get(plan, rank, &about);
+    bouma_plan_rank_get(&about, plan, rank);
     for (int d = 0; d < spec->ndims; d++)
         at[3 - spec->ndims + d] = about.at[d];
     return spot_of(view, at);
@@ -136,11 +136,11 @@ static struct level_set find_set(const bouma_plan *plan, int64_t first,
     struct level_set set = {.first = first, .end = first + 1};
     bouma_plan_file file;
 
-    bouma_plan_file_get(plan, first, &file);
+    bouma_plan_file_get(&file, plan, first);
     set.levels[0] = file.first_level;
     set.levels[1] = file.last_level;
     for (; set.end < files; set.end++) {
-        bouma_plan_file_get(plan, set.end, &file);
+        bouma_plan_file_get(&file, plan, set.end);
         if (file.first_level != set.levels[0] ||
             file.last_level != set.levels[1])
             break;
@@ -245,7 +245,7 @@ static int draw_panel(struct canvas *canvas, const struct view *view,
         bouma_plan_file file;
         struct spot spot;
 
-        bouma_plan_file_get(plan, f, &file);
+        bouma_plan_file_get(&file, plan, f);
         spot = find_spot(view, plan, spec, file.writer);
         spot.x += corner.x;
         spot.y += corner.y;
@@ -315,7 +315,7 @@ int plan_ranks_picture_draw(struct canvas *out, struct context *ctx,
         bouma_plan_report report;
         int y = top, left = GAP + i * column;
 
-        bouma_plan_report_get(plans[i], &report);
+        bouma_plan_report_get(&report, plans[i]);
         snprintf(line, sizeof(line), "place=%s",
                  bouma_place_name(report.place));
         canvas_text(out, left, 2 * GAP + text, SCALE, line);

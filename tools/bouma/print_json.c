@@ -79,13 +79,13 @@ json_t *json_numbers(const double *values, int count)
 json_t *json_scalar(bouma_type type, bouma_scalar value)
 {
     switch (type) {
-    case BOUMA_F32:
-    case BOUMA_F64:
+    case BOUMA_TYPE_F32:
+    case BOUMA_TYPE_F64:
         return json_number(value.f);
-    case BOUMA_U8:
-    case BOUMA_U16:
-    case BOUMA_U32:
-    case BOUMA_U64:
+    case BOUMA_TYPE_U8:
+    case BOUMA_TYPE_U16:
+    case BOUMA_TYPE_U32:
+    case BOUMA_TYPE_U64:
         return json_count(value.u);
     default:
         return json_integer(value.i);
@@ -97,7 +97,7 @@ static json_t *attribute_json(const bouma_attribute *attribute)
 {
     json_t *list;
 
-    if (attribute->type == BOUMA_STRING)
+    if (attribute->type == BOUMA_TYPE_STRING)
         return json_text(attribute->values);
     if (attribute->count == 1)
         return json_scalar(attribute->type, attribute_value(attribute, 0));
@@ -113,7 +113,7 @@ json_t *json_attributes(const bouma_attributes *attributes)
     json_t *object = json_object();
     bouma_attribute attribute;
 
-    for (int i = 0; bouma_attributes_get(attributes, i, &attribute) == BOUMA_OK;
+    for (int i = 0; bouma_attributes_get(&attribute, attributes, i) == BOUMA_OK;
          i++)
         json_object_set_new(object, attribute.name, attribute_json(&attribute));
     return object;

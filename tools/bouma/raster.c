@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bouma_lists.h"
 #include "division.h"
 
 /* Memory for samples that a process takes, unless a single row of patches
@@ -153,8 +154,8 @@ static int read_piece(struct raster *raster, struct context *ctx,
     struct piece piece = {0};
     size_t first = 0;
     int64_t at[3];
-    int rc = DONE, status = bouma_variable_select(
-                       source->variable, source->level, box, &piece.part);
+    int rc = DONE, status = bouma_variable_select(&piece.part, source->variable,
+                                                  source->level, box);
 
     if (!status && piece.part.bytes == 0)
         return DONE;

@@ -241,12 +241,12 @@ static const char *look_at(struct walk *walk, size_t column, uint64_t row,
     else if (number->kind == NUMBER_REAL)
         walk->kinds[column] |=
             CSV_REAL |
-            (!number_text_store(&whole, BOUMA_I64, number) ? CSV_FRACTION
-             : whole < 0                                   ? CSV_SIGNED
-                                                           : 0);
+            (!number_text_store(&whole, BOUMA_TYPE_I64, number) ? CSV_FRACTION
+             : whole < 0                                        ? CSV_SIGNED
+                                                                : 0);
     else if (number->i < 0)
         walk->kinds[column] |= CSV_SIGNED;
-    return number_text_why(number, BOUMA_F64, NUMBER_TYPE_ASKED);
+    return number_text_why(number, BOUMA_TYPE_F64, NUMBER_TYPE_ASKED);
 }
 
 bool csv_look(const struct csv_file *csv, struct particle_table *table,
@@ -272,8 +272,8 @@ bool csv_is_mixed(unsigned kinds)
 bouma_type csv_type(unsigned kinds)
 {
     if (kinds & CSV_REAL || (kinds & CSV_SIGNED && kinds & CSV_UNSIGNED))
-        return BOUMA_F64;
-    return kinds & CSV_UNSIGNED ? BOUMA_U64 : BOUMA_I64;
+        return BOUMA_TYPE_F64;
+    return kinds & CSV_UNSIGNED ? BOUMA_TYPE_U64 : BOUMA_TYPE_I64;
 }
 
 static const char *store_at(struct walk *walk, size_t column, uint64_t row,

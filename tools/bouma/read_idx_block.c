@@ -80,13 +80,13 @@ static const char *codec_name(enum idx_codec codec)
 static zfp_type zfp_type_of(bouma_type type)
 {
     switch (type) {
-    case BOUMA_F32:
+    case BOUMA_TYPE_F32:
         return zfp_type_float;
-    case BOUMA_F64:
+    case BOUMA_TYPE_F64:
         return zfp_type_double;
-    case BOUMA_I32:
+    case BOUMA_TYPE_I32:
         return zfp_type_int32;
-    case BOUMA_I64:
+    case BOUMA_TYPE_I64:
         return zfp_type_int64;
     default:
         return zfp_type_none;

@@ -23,11 +23,11 @@ static bouma_type find_type(struct piece word)
     static const struct {
         const char *name;
         bouma_type type;
-    } types[] = {{"int8", BOUMA_I8},     {"int16", BOUMA_I16},
-                 {"int32", BOUMA_I32},   {"int64", BOUMA_I64},
-                 {"uint8", BOUMA_U8},    {"uint16", BOUMA_U16},
-                 {"uint32", BOUMA_U32},  {"uint64", BOUMA_U64},
-                 {"float32", BOUMA_F32}, {"float64", BOUMA_F64}};
+    } types[] = {{"int8", BOUMA_TYPE_I8},     {"int16", BOUMA_TYPE_I16},
+                 {"int32", BOUMA_TYPE_I32},   {"int64", BOUMA_TYPE_I64},
+                 {"uint8", BOUMA_TYPE_U8},    {"uint16", BOUMA_TYPE_U16},
+                 {"uint32", BOUMA_TYPE_U32},  {"uint64", BOUMA_TYPE_U64},
+                 {"float32", BOUMA_TYPE_F32}, {"float64", BOUMA_TYPE_F64}};
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (is_text(word, types[i].name))

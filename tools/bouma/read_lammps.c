@@ -240,7 +240,7 @@ static bool take_names(struct reading *reading, struct piece rest)
             return refuse(reading, why.text);
         column->source = frame->words;
         column->rows = frame->atoms;
-        column->type = is_whole(column->name) ? BOUMA_I64 : BOUMA_F64;
+        column->type = is_whole(column->name) ? BOUMA_TYPE_I64 : BOUMA_TYPE_F64;
     }
     if (frame->words == 0)
         return refuse(reading, "no columns are named here; dumps of LAMMPS "
@@ -419,7 +419,7 @@ static double load_real(const struct table_column *column, uint64_t row)
     double f64;
     float f32;
 
-    if (column->type == BOUMA_F32) {
+    if (column->type == BOUMA_TYPE_F32) {
         memcpy(&f32, at, sizeof(f32));
         return f32;
     }
@@ -479,8 +479,8 @@ static bool unscale_columns(const struct lammps_frame *frame,
             columns[i] = table_find(table, axes[i]);
             if (columns[i]->unwanted)
                 columns[i] = NULL;
-            else if (columns[i]->type != BOUMA_F32 &&
-                     columns[i]->type != BOUMA_F64)
+            else if (columns[i]->type != BOUMA_TYPE_F32 &&
+                     columns[i]->type != BOUMA_TYPE_F64)
                 return table_refuse(message,
                                     "scaled coordinates become f32 or f64");
             count += columns[i] != NULL;

@@ -164,8 +164,8 @@ static int select_box(struct rendering *rendering, struct context *ctx)
         source->box.lo[own] = rendering->index;
         source->box.hi[own] = rendering->index + 1;
     }
-    status = bouma_variable_select(source->variable, source->level,
-                                   &source->box, &source->selection);
+    status = bouma_variable_select(&source->selection, source->variable,
+                                   source->level, &source->box);
     if (status)
         return context_fail_status(ctx, status,
                                    bouma_error_message(source->ds));
@@ -186,8 +186,8 @@ static int choose_range(struct rendering *rendering, struct context *ctx)
         rendering->range_source = GIVEN;
     if (rc || given)
         return rc;
-    bouma_variable_range(rendering->source.variable,
-                         rendering->source.component, &range);
+    bouma_variable_range(&range, rendering->source.variable,
+                         rendering->source.component);
     picture->low = range.empty ? 0 : range.low;
     picture->high = range.empty ? 0 : range.high;
     return DONE;
@@ -257,8 +257,8 @@ static int select_samples(struct rendering *rendering, struct context *ctx)
         rc = check_options(rendering, ctx);
     if (rc)
         return rc;
-    bouma_grid_info_get(grid, &rendering->grid);
-    bouma_variable_info_get(source->variable, &rendering->about);
+    bouma_grid_info_get(&rendering->grid, grid);
+    bouma_variable_info_get(&rendering->about, source->variable);
     source->type = rendering->about.type;
     source->components = rendering->about.components;
     source->ndims = rendering->grid.ndims;

@@ -273,8 +273,8 @@ static int choose_range(struct rendering *rendering, struct context *ctx)
     if (rc || given)
         return rc;
     if (rendering->attribute)
-        bouma_variable_range(rendering->query.variables[1],
-                             rendering->splats.component, &range);
+        bouma_variable_range(&range, rendering->query.variables[1],
+                             rendering->splats.component);
     picture->low = range.low;
     picture->high = range.high;
     if (range.empty || !isfinite(range.low) || !isfinite(range.high)) {

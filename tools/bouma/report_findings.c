@@ -21,9 +21,9 @@ void findings_release(struct findings *findings)
 
 static const char *severity_text(bouma_severity severity)
 {
-    return severity == BOUMA_DAMAGE      ? "damage"
-           : severity == BOUMA_UNCHECKED ? "unchecked"
-                                         : "note";
+    return severity == BOUMA_SEVERITY_DAMAGE      ? "damage"
+           : severity == BOUMA_SEVERITY_UNCHECKED ? "unchecked"
+                                                  : "note";
 }
 
 static json_t *finding_json(const bouma_finding *finding)
@@ -41,7 +41,7 @@ static json_t *finding_json(const bouma_finding *finding)
 static void print_finding(const struct context *ctx,
                           const bouma_finding *finding)
 {
-    bool red = finding->severity != BOUMA_NOTE;
+    bool red = finding->severity != BOUMA_SEVERITY_NOTE;
 
     printf("%s%-6s%s ", red ? context_red(ctx) : "",
            severity_text(finding->severity), red ? context_plain(ctx) : "");
@@ -58,7 +58,7 @@ void findings_add(void *user, const bouma_finding *finding)
     if (!context_prints(findings->ctx))
         return;
     progress_bar_clear(findings->bar);
-    findings->notes += finding->severity == BOUMA_NOTE;
+    findings->notes += finding->severity == BOUMA_SEVERITY_NOTE;
     if (findings->ctx->json)
         json_array_append_new(findings->list, finding_json(finding));
     else

@@ -50,7 +50,7 @@ int session_open(struct session *session, bouma_dataset **out, const char *path,
 /* What a check is told and tells; see bouma_verify(). */
 struct session_check {
     const char *path;
-    bouma_verify_depth depth;
+    bouma_depth depth;
     const bouma_options *opts;
     void (*each)(void *user, const bouma_finding *finding);
     void *user;

@@ -96,21 +96,21 @@ int session_open(struct session *session, bouma_dataset **out, const char *path,
 int session_verify(struct session *session, struct session_check *check)
 {
     (void)session;
-    return bouma_verify(check->path, check->depth, check->opts, check->each,
-                        check->user, &check->report, check->message,
+    return bouma_verify(&check->report, check->path, check->depth, check->opts,
+                        check->each, check->user, check->message,
                         sizeof(check->message));
 }
 
 int session_probe(struct session *session, struct session_probe *probe)
 {
     (void)session;
-    return bouma_probe(&probe->spec, probe->opts, &probe->report,
+    return bouma_probe(&probe->report, &probe->spec, probe->opts,
                        probe->message, sizeof(probe->message));
 }
 
 int session_drain(struct session *session, struct session_drain *drain)
 {
     (void)session;
-    return bouma_drain(drain->local, drain->path, drain->remove, drain->opts,
-                       &drain->report, drain->message, sizeof(drain->message));
+    return bouma_drain(&drain->report, drain->local, drain->path, drain->remove,
+                       drain->opts, drain->message, sizeof(drain->message));
 }

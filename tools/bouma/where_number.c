@@ -246,9 +246,9 @@ enum kind { SIGNED, UNSIGNED, REAL };
 
 static enum kind kind_of(bouma_type type)
 {
-    return type == BOUMA_F32 || type == BOUMA_F64 ? REAL
-           : type >= BOUMA_U8                     ? UNSIGNED
-                                                  : SIGNED;
+    return type == BOUMA_TYPE_F32 || type == BOUMA_TYPE_F64 ? REAL
+           : type >= BOUMA_TYPE_U8                          ? UNSIGNED
+                                                            : SIGNED;
 }
 
 bool where_number_range(const struct where_number *number, bouma_type type,

@@ -62,18 +62,18 @@ static void into_rows(uint8_t *out, const uint8_t *in, const struct rows *rows,
 
 bool idx_zfp_takes(bouma_type type, int components, bool exact)
 {
-    bool real = type == BOUMA_F32 || type == BOUMA_F64;
+    bool real = type == BOUMA_TYPE_F32 || type == BOUMA_TYPE_F64;
 
-    return components == 1 &&
-           (real || (exact && (type == BOUMA_I32 || type == BOUMA_I64)));
+    return components == 1 && (real || (exact && (type == BOUMA_TYPE_I32 ||
+                                                  type == BOUMA_TYPE_I64)));
 }
 
 static zfp_type zfp_type_of(bouma_type type)
 {
-    return type == BOUMA_F32   ? zfp_type_float
-           : type == BOUMA_F64 ? zfp_type_double
-           : type == BOUMA_I32 ? zfp_type_int32
-                               : zfp_type_int64;
+    return type == BOUMA_TYPE_F32   ? zfp_type_float
+           : type == BOUMA_TYPE_F64 ? zfp_type_double
+           : type == BOUMA_TYPE_I32 ? zfp_type_int32
+                                    : zfp_type_int64;
 }
 
 /* Compress 'samples' into 'bits', or the other way round; returns the bytes. */
@@ -98,8 +98,8 @@ static size_t run_zfp(const struct idx_write *idx, zfp_field *samples,
 
 static double value_at(const void *data, bouma_type type, size_t i)
 {
-    return type == BOUMA_F32 ? (double)((const float *)data)[i]
-                             : ((const double *)data)[i];
+    return type == BOUMA_TYPE_F32 ? (double)((const float *)data)[i]
+                                  : ((const double *)data)[i];
 }
 
 static bool is_near(const void *back, const void *rows,

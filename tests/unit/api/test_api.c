@@ -73,7 +73,7 @@ static void put_pieces(bouma_variable *v, const struct field *f, bouma_box box,
         put_pieces(v, f, high, depth - 1, state);
         return;
     }
-    bouma_memory_inside(&memory, f->type, f->components, f->ndims, f->shape);
+    bouma_array_inside(&memory, f->type, f->components, f->ndims, f->shape);
     CHECK_EQ(bouma_variable_put(v, &box, field_at(f, box.lo), &memory),
              BOUMA_OK);
 }
@@ -117,7 +117,7 @@ static void round_trip(const struct field *f, int64_t edge,
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     REQUIRE(v);
-    bouma_grid_info_get(bouma_step_grid(step, 0), &info);
+    bouma_grid_info_get(&info, bouma_step_grid(step, 0));
     CHECK_EQ(info.patches, record.chunks);
     check_everything(v, f, info.levels, state);
     bouma_step_free(step);
@@ -131,7 +131,7 @@ static void all_types_and_shapes_come_back(void)
     bouma_options o = memory_options();
     uint64_t state = 40;
 
-    for (int type = BOUMA_I8; type <= BOUMA_F64; type++)
+    for (int type = BOUMA_TYPE_I8; type <= BOUMA_TYPE_F64; type++)
         for (int ndims = 1; ndims <= 3; ndims++)
             for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
                 struct field f;
@@ -153,7 +153,7 @@ static void all_schemes_give_the_same_data(void)
     uint64_t state = 41;
     struct field f;
 
-    field_init(&f, BOUMA_F32, 2, 3, shape, 42);
+    field_init(&f, BOUMA_TYPE_F32, 2, 3, shape, 42);
     for (int distribute = 1; distribute <= 3; distribute++)
         for (int assign = 1; assign <= 5; assign++)
             for (int place = 1; place <= 2; place++)
@@ -189,9 +189,9 @@ static void ghost_cells_are_left_out(void)
     struct field f;
     bouma_box all;
 
-    field_init(&f, BOUMA_F64, 3, 3, shape, 43);
+    field_init(&f, BOUMA_TYPE_F64, 3, 3, shape, 43);
     all = field_all(&f);
-    bouma_memory_inside(&memory, f.type, 3, 3, extent);
+    bouma_array_inside(&memory, f.type, 3, 3, extent);
     CHECK_EQ(memory.component_stride, 8);
     CHECK(memory.stride[2] == 24 && memory.stride[1] == 24 * 12 &&
           memory.stride[0] == 24 * 12 * 11);
@@ -244,7 +244,7 @@ static void strides_may_be_negative_and_components_apart(void)
     struct field f;
     bouma_box all;
 
-    field_init(&f, BOUMA_I32, 3, 2, shape, 44);
+    field_init(&f, BOUMA_TYPE_I32, 3, 2, shape, 44);
     all = field_all(&f);
     for (int64_t y = 0; y < 9; y++)
         for (int64_t x = 0; x < 10; x++)
@@ -285,7 +285,7 @@ static void samples_may_be_repeated_but_not_overlap(void)
 
     for (int i = 0; i < 60; i++)
         samples[i / 10][i / 2 % 5][i % 2] = i % 10;
-    field_init(&f, BOUMA_I32, 2, 2, shape, 44);
+    field_init(&f, BOUMA_TYPE_I32, 2, 2, shape, 44);
     MUST(ds, bouma_dataset_create(&ds, path, &o));
     v = define(ds, "g", &f, 4, BOUMA_CODEC_ZSTD);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -370,7 +370,7 @@ static void several_grids_and_variables_live_together(void)
             bouma_variable *one = bouma_grid_variable(grid, i);
             bouma_variable_info info;
 
-            bouma_variable_info_get(one, &info);
+            bouma_variable_info_get(&info, one);
             CHECK(info.present && info.type == f[g][i].type);
             CHECK_EQ(info.components, 1 + i);
             CHECK_EQ(info.raw_bytes, f[g][i].samples * field_sample(&f[g][i]));
@@ -411,7 +411,7 @@ static uint64_t bytes_read(const bouma_dataset *ds)
 {
     bouma_dataset_info info;
 
-    bouma_dataset_info_get(ds, &info);
+    bouma_dataset_info_get(&info, ds);
     return info.bytes_read;
 }
 
@@ -430,7 +430,7 @@ static void refinement_reads_each_byte_once(void)
     bouma_step *step;
     struct field f;
 
-    field_init(&f, BOUMA_F32, 2, 3, shape, 47);
+    field_init(&f, BOUMA_TYPE_F32, 2, 3, shape, 47);
     MUST(ds, bouma_dataset_create(&ds, path, &o));
     v = define(ds, "g", &f, 16, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
@@ -440,7 +440,7 @@ static void refinement_reads_each_byte_once(void)
     MUST(ds, bouma_dataset_open(&ds, path, &o));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
-    bouma_variable_info_get(v, &info);
+    bouma_variable_info_get(&info, v);
     check_read(v, &f, 4, NULL); /* the heads are in memory now */
     before = bytes_read(ds);
     MUST(ds, bouma_refinement_open(&r, v, 4, NULL));
@@ -479,7 +479,7 @@ static void a_step_reads_many_boxes_at_once(void)
     bouma_step *step;
     struct field f;
 
-    field_init(&f, BOUMA_U16, 2, 3, shape, 49);
+    field_init(&f, BOUMA_TYPE_U16, 2, 3, shape, 49);
     MUST(ds, bouma_dataset_create(&ds, path, &o));
     v = define(ds, "g", &f, 8, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
@@ -493,7 +493,7 @@ static void a_step_reads_many_boxes_at_once(void)
 
         requests[i] =
             (bouma_request){v, i % 4, field_random_box(&f, &state), NULL, NULL};
-        MUST(ds, bouma_variable_select(v, i % 4, &requests[i].box, &s));
+        MUST(ds, bouma_variable_select(&s, v, i % 4, &requests[i].box));
         requests[i].data = malloc(s.bytes + 1);
         REQUIRE(requests[i].data);
     }

@@ -24,7 +24,7 @@ static void fill_values(uint8_t values[24], bouma_type type, int base)
 
 static void set_all(bouma_attributes *a, int base)
 {
-    for (int t = BOUMA_I8; t <= BOUMA_F64; t++) {
+    for (int t = BOUMA_TYPE_I8; t <= BOUMA_TYPE_F64; t++) {
         bouma_type type = (bouma_type)t;
         uint8_t values[24];
 
@@ -36,7 +36,8 @@ static void set_all(bouma_attributes *a, int base)
     CHECK_EQ(bouma_attributes_set_text(a, "text", "caf\xc3\xa9"), BOUMA_OK);
     CHECK_EQ(bouma_attributes_set_text(a, "no text", NULL), BOUMA_OK);
     CHECK_EQ(bouma_attributes_set_number(a, "number", base + 0.5), BOUMA_OK);
-    CHECK_EQ(bouma_attributes_set(a, "nothing", BOUMA_I32, 0, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_attributes_set(a, "nothing", BOUMA_TYPE_I32, 0, NULL),
+             BOUMA_OK);
 }
 
 static void check_all(const bouma_attributes *a, int base)
@@ -45,31 +46,31 @@ static void check_all(const bouma_attributes *a, int base)
     double number;
 
     CHECK_EQ(bouma_attributes_count(a), 14);
-    for (int t = BOUMA_I8; t <= BOUMA_F64; t++) {
+    for (int t = BOUMA_TYPE_I8; t <= BOUMA_TYPE_F64; t++) {
         bouma_type type = (bouma_type)t;
         uint8_t values[24];
 
         fill_values(values, type, base);
-        CHECK_EQ(bouma_attributes_find(a, bouma_type_name(type), &e), BOUMA_OK);
+        CHECK_EQ(bouma_attributes_find(&e, a, bouma_type_name(type)), BOUMA_OK);
         CHECK(e.type == type && e.count == 3);
         CHECK_EQ((uintptr_t)e.values % bouma_type_size(type), 0);
         CHECK(!memcmp(e.values, values, 3 * bouma_type_size(type)));
-        CHECK_EQ(bouma_attributes_get(a, t - 1, &e), BOUMA_OK);
+        CHECK_EQ(bouma_attributes_get(&e, a, t - 1), BOUMA_OK);
         CHECK(!strcmp(e.name, bouma_type_name(type))); /* in their order */
     }
-    CHECK_EQ(bouma_attributes_find(a, "text", &e), BOUMA_OK);
-    CHECK(e.type == BOUMA_STRING && e.count == 5);
+    CHECK_EQ(bouma_attributes_find(&e, a, "text"), BOUMA_OK);
+    CHECK(e.type == BOUMA_TYPE_STRING && e.count == 5);
     CHECK(!strcmp(e.values, "caf\xc3\xa9"));
-    CHECK_EQ(bouma_attributes_find(a, "no text", &e), BOUMA_OK);
+    CHECK_EQ(bouma_attributes_find(&e, a, "no text"), BOUMA_OK);
     CHECK(e.count == 0 && !*(const char *)e.values);
-    CHECK_EQ(bouma_attributes_find(a, "number", &e), BOUMA_OK);
+    CHECK_EQ(bouma_attributes_find(&e, a, "number"), BOUMA_OK);
     memcpy(&number, e.values, sizeof(number));
-    CHECK(e.type == BOUMA_F64 && number == base + 0.5);
-    CHECK_EQ(bouma_attributes_find(a, "nothing", &e), BOUMA_OK);
+    CHECK(e.type == BOUMA_TYPE_F64 && number == base + 0.5);
+    CHECK_EQ(bouma_attributes_find(&e, a, "nothing"), BOUMA_OK);
     CHECK_EQ(e.count, 0);
-    CHECK_EQ(bouma_attributes_find(a, "else", &e), BOUMA_ENOTFOUND);
-    CHECK_EQ(bouma_attributes_get(a, 14, &e), BOUMA_ENOTFOUND);
-    CHECK_EQ(bouma_attributes_get(a, -1, &e), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_attributes_find(&e, a, "else"), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_attributes_get(&e, a, 14), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_attributes_get(&e, a, -1), BOUMA_ENOTFOUND);
 }
 
 static void write_one(bouma_dataset *ds, int64_t number)
@@ -82,7 +83,7 @@ static void write_one(bouma_dataset *ds, int64_t number)
 static void attributes_of_all_types_are_kept_everywhere(void)
 {
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {9}};
-    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_U8};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_TYPE_U8};
     bouma_options o = memory_options();
     bouma_variable *variable;
     bouma_grid *grid;
@@ -124,7 +125,8 @@ static double number_of(const bouma_attributes *a, const char *name)
     double number = -1;
     bouma_attribute e;
 
-    if (!bouma_attributes_find(a, name, &e) && e.type == BOUMA_F64 && e.count)
+    if (!bouma_attributes_find(&e, a, name) && e.type == BOUMA_TYPE_F64 &&
+        e.count)
         memcpy(&number, e.values, sizeof(number));
     return number;
 }
@@ -192,14 +194,16 @@ static void wrong_attributes_are_refused(void)
              BOUMA_EINVAL);
     CHECK_EQ(bouma_attributes_set(a, "x", (bouma_type)12, 1, &one),
              BOUMA_EINVAL);
-    CHECK_EQ(bouma_attributes_set(a, "x", BOUMA_F64, 1, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_attributes_set(a, "x", BOUMA_F64, (1 << 17) + 1, large),
+    CHECK_EQ(bouma_attributes_set(a, "x", BOUMA_TYPE_F64, 1, NULL),
+             BOUMA_EINVAL);
+    CHECK_EQ(bouma_attributes_set(a, "x", BOUMA_TYPE_F64, (1 << 17) + 1, large),
              BOUMA_ELIMIT);
-    CHECK_EQ(bouma_attributes_set(a, "x", BOUMA_F64, SIZE_MAX / 4, large),
+    CHECK_EQ(bouma_attributes_set(a, "x", BOUMA_TYPE_F64, SIZE_MAX / 4, large),
              BOUMA_ELIMIT);
     CHECK_EQ(bouma_attributes_count(a), 0);
     CHECK_EQ(bouma_attributes_count(NULL), 0);
-    CHECK_EQ(bouma_attributes_set(a, "x", BOUMA_F64, 1 << 17, large), BOUMA_OK);
+    CHECK_EQ(bouma_attributes_set(a, "x", BOUMA_TYPE_F64, 1 << 17, large),
+             BOUMA_OK);
     /* The largest that is allowed goes through a step. */
     MUST(ds, bouma_dataset_clear_failures(ds));
     MUST(ds, bouma_step_begin(ds, 0, 0));

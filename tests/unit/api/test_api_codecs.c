@@ -12,28 +12,28 @@ static bouma_io *io;
 
 static const bouma_variable_spec specs[VARIABLES] = {
     {.size = sizeof(bouma_variable_spec),
-     .type = BOUMA_F32,
+     .type = BOUMA_TYPE_F32,
      .codec = BOUMA_CODEC_WAVELET,
      .tolerance = 1e-3},
     {.size = sizeof(bouma_variable_spec),
-     .type = BOUMA_F64,
+     .type = BOUMA_TYPE_F64,
      .codec = BOUMA_CODEC_WAVELET,
      .tolerance = 1e-3,
-     .tolerance_kind = BOUMA_RELATIVE},
+     .tolerance_kind = BOUMA_TOLERANCE_RELATIVE},
     {.size = sizeof(bouma_variable_spec),
-     .type = BOUMA_F32,
+     .type = BOUMA_TYPE_F32,
      .codec = BOUMA_CODEC_WAVELET,
      .tolerance = 1e-3,
-     .tolerance_kind = BOUMA_RELATIVE,
+     .tolerance_kind = BOUMA_TOLERANCE_RELATIVE,
      .nominal = 1},
     {.size = sizeof(bouma_variable_spec),
-     .type = BOUMA_F32,
+     .type = BOUMA_TYPE_F32,
      .codec = BOUMA_CODEC_ZFP_REVERSIBLE},
     {.size = sizeof(bouma_variable_spec),
-     .type = BOUMA_F64,
+     .type = BOUMA_TYPE_F64,
      .codec = BOUMA_CODEC_ZFP_REVERSIBLE},
     {.size = sizeof(bouma_variable_spec),
-     .type = BOUMA_F32,
+     .type = BOUMA_TYPE_F32,
      .codec = BOUMA_CODEC_INTERP,
      .tolerance = 1e-3}};
 
@@ -60,12 +60,12 @@ static void check_variable(bouma_variable *v, const bouma_variable_spec *spec,
     double most = spec->nominal ? 0.02 : spec->tolerance * 2.1;
     bouma_variable_info info;
 
-    bouma_variable_info_get(v, &info);
+    bouma_variable_info_get(&info, v);
     CHECK_EQ(info.codec, spec->codec);
     CHECK_EQ(info.nominal, spec->nominal);
     CHECK(spec->nominal ? isinf(info.largest_error) && isnan(info.psnr)
                         : info.largest_error <= info.bound);
-    if (spec->tolerance_kind == BOUMA_ABSOLUTE)
+    if (spec->tolerance_kind == BOUMA_TOLERANCE_ABSOLUTE)
         most = spec->tolerance;
     for (int level = 2; level >= 0; level--)
         CHECK_EQ(bouma_variable_read(v, level, NULL, back, NULL), BOUMA_OK);
@@ -73,7 +73,7 @@ static void check_variable(bouma_variable *v, const bouma_variable_spec *spec,
         double x = sample(i), y;
         float single;
 
-        if (spec->type == BOUMA_F32) {
+        if (spec->type == BOUMA_TYPE_F32) {
             memcpy(&single, back + 4 * i, 4);
             x = (double)(float)x;
             y = (double)single;
@@ -133,7 +133,7 @@ static void all_codecs_keep_their_word(void)
         }
         bouma_step_free(step);
         bouma_dataset_free(ds);
-        CHECK_EQ(bouma_verify(path, BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+        CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, &o, NULL, NULL,
                               message, sizeof(message)),
                  BOUMA_OK);
         CHECK_EQ(report.damages, 0);
@@ -154,10 +154,10 @@ static void wrong_variables_are_refused(void)
     o.io = io;
     MUST(ds, bouma_dataset_create(&ds, "wrong.bouma", &o));
     MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
-    spec.type = BOUMA_U16;
+    spec.type = BOUMA_TYPE_U16;
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &spec), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "f32, f64, i32 and i64 only");
-    spec.type = BOUMA_F32;
+    spec.type = BOUMA_TYPE_F32;
     spec.tolerance = 1;
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &spec), BOUMA_EINVAL);
     spec = specs[5];
@@ -171,10 +171,10 @@ static void wrong_variables_are_refused(void)
     spec.tolerance = 0;
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &spec), BOUMA_EINVAL);
     spec = specs[0];
-    spec.type = BOUMA_I32;
+    spec.type = BOUMA_TYPE_I32;
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &spec), BOUMA_EINVAL);
     spec = specs[1];
-    CHECK_EQ(spec.tolerance_kind, BOUMA_RELATIVE);
+    CHECK_EQ(spec.tolerance_kind, BOUMA_TOLERANCE_RELATIVE);
     spec.tolerance = 1;
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &spec), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "a part of the range, below 1");

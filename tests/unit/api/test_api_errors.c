@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "bouma.h"
+#include "bouma_lists.h"
 #include "check.h"
 #include "damage.h"
 #include "field.h"
@@ -37,7 +37,7 @@ static void begin_writing(struct writer *w, const char *path)
                          .shape = {8, 8, 8},
                          .patch = {4, 4, 4},
                          .levels = 2};
-    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_F32};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_TYPE_F32};
     bouma_options o = memory_options();
 
     MUST(w->ds, bouma_dataset_create(&w->ds, path, &o));
@@ -137,7 +137,8 @@ static void a_handle_that_failed_to_open_does_nothing(void)
     begin_writing(&w, "first");
     MUST(w.ds, write_step(&w, 0));
     for (int group = 0; group < 2; group++) {
-        o.durability = group ? BOUMA_GROUP : BOUMA_DURABLE;
+        o.durability =
+            group ? BOUMA_DURABILITY_GROUP : BOUMA_DURABILITY_DURABLE;
         CHECK_EQ(bouma_dataset_create(&ds, "first", &o), BOUMA_EEXISTS);
         CHECK_EQ(bouma_grid_define(&grid, ds, "g", &g), BOUMA_ESTATE);
         CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_ESTATE);
@@ -177,7 +178,7 @@ static void a_writer_that_failed_after_its_claim_does_nothing(void)
     bouma_dataset_free(w.ds);
     failing.list = fail_to_list;
     o.io = &failing;
-    o.durability = BOUMA_GROUP;
+    o.durability = BOUMA_DURABILITY_GROUP;
     CHECK_FAILS(ds, bouma_dataset_append(&ds, "claimed", &o), BOUMA_EIO,
                 "steps");
     failing.list = io->list; /* the trouble is over, the handle still failed */
@@ -220,7 +221,7 @@ static void a_full_device_is_told(void)
 static void calls_at_the_wrong_point_are_refused(void)
 {
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {8}};
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
     bouma_variable *read, *none;
     bouma_grid *grid;
     bouma_step *step;
@@ -234,7 +235,8 @@ static void calls_at_the_wrong_point_are_refused(void)
                 "bouma_step_begin");
     CHECK_EQ(bouma_step_abort(w.ds), BOUMA_ESTATE);
     CHECK(!bouma_dataset_step_attributes(w.ds));
-    CHECK_EQ(bouma_attributes_set(NULL, "x", BOUMA_F64, 1, &one), BOUMA_ESTATE);
+    CHECK_EQ(bouma_attributes_set(NULL, "x", BOUMA_TYPE_F64, 1, &one),
+             BOUMA_ESTATE);
     MUST(w.ds, bouma_dataset_clear_failures(w.ds));
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
     CHECK_FAILS(w.ds, bouma_step_begin(w.ds, 1, 0), BOUMA_ESTATE,
@@ -332,9 +334,9 @@ static void boxes_at_the_ends_of_the_numbers_are_refused(void)
     MUST(w.ds, write_step(&w, 0));
     MUST(w.ds, bouma_step_open(&step, w.ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
-    CHECK_EQ(bouma_variable_select(v, 0, &widest, &s), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_select(v, 0, &far, &s), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_select(v, 1, &below, &s), BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_select(&s, v, 0, &widest), BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_select(&s, v, 0, &far), BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_select(&s, v, 1, &below), BOUMA_EINVAL);
     CHECK_EQ(bouma_variable_read(v, 0, &widest, samples, NULL), BOUMA_EINVAL);
     bouma_step_free(step);
     MUST(w.ds, bouma_step_begin(w.ds, 1, 0));
@@ -428,7 +430,7 @@ static void levels_and_boxes_that_are_not_there_are_told(void)
                 BOUMA_ENOTFOUND, "has no level 2");
     CHECK_TEXT(bouma_error_message(w.ds), "to 1");
     CHECK_EQ(bouma_variable_read(v, -1, NULL, samples, NULL), BOUMA_ENOTFOUND);
-    CHECK_EQ(bouma_variable_select(v, 2, NULL, &s), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_variable_select(&s, v, 2, NULL), BOUMA_ENOTFOUND);
     CHECK_FAILS(w.ds, bouma_variable_read(v, 0, &outside, samples, NULL),
                 BOUMA_EINVAL, "[0:8,0:8,0:9]");
     CHECK_EQ(bouma_variable_read(v, 0, NULL, NULL, NULL), BOUMA_EINVAL);
@@ -455,7 +457,7 @@ static void specs_of_other_versions_are_refused(void)
         bouma_grid_spec g;
         char more[8];
     } g;
-    bouma_variable_spec v = {.type = BOUMA_F32}; /* no size */
+    bouma_variable_spec v = {.type = BOUMA_TYPE_F32}; /* no size */
     bouma_variable *variable;
     bouma_grid *grid;
     struct writer w;
@@ -491,11 +493,11 @@ static void fields_of_other_layouts_are_refused(void)
     fields[0].hz_template = "xxx";
     fields[1].hz_block_bits = 2;
     fields[2].hz_blocks_per_file = 2;
-    fields[3].hz_order = BOUMA_HZ_ROWS;
+    fields[3].hz_order = BOUMA_HZ_ORDER_ROWS;
     fields[4].hz_wavelet = 1;
     fields[5].hz_tile_bits = 2;
     fields[6].hz_partitions = 2;
-    fields[7].hz_index = BOUMA_HZ_GLOBAL;
+    fields[7].hz_index = BOUMA_HZ_INDEX_GLOBAL;
     fields[8].layout = BOUMA_LAYOUT_HZ;
     fields[8].patch[0] = 4;
     begin_writing(&w, "fields");
@@ -523,7 +525,7 @@ static void wrong_wavelets_are_refused(void)
                             .shape = {8, 10},
                             .layout = BOUMA_LAYOUT_HZ};
     bouma_variable_spec kind = {.size = sizeof(kind),
-                                .type = BOUMA_F32,
+                                .type = BOUMA_TYPE_F32,
                                 .codec = BOUMA_CODEC_INTERP,
                                 .tolerance = 0.1};
     struct writer w;
@@ -541,7 +543,7 @@ static void wrong_wavelets_are_refused(void)
     spec.hz_tile_bits = 7;
     spec.hz_block_bits = 2;
     spec.hz_partitions = 2;
-    spec.hz_index = BOUMA_HZ_LOCAL;
+    spec.hz_index = BOUMA_HZ_INDEX_LOCAL;
     CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &spec), BOUMA_EINVAL,
                 "has both partitions and wavelet coefficients");
     spec.hz_partitions = 0;
@@ -549,11 +551,11 @@ static void wrong_wavelets_are_refused(void)
     CHECK_EQ(bouma_grid_define(&grid, w.ds, "hz", &spec), BOUMA_OK);
     CHECK_FAILS(w.ds, bouma_variable_define(&v, grid, "v", &kind), BOUMA_EINVAL,
                 "which only exact codecs keep; use zstd");
-    kind.type = BOUMA_I32;
+    kind.type = BOUMA_TYPE_I32;
     kind.codec = BOUMA_CODEC_ZSTD;
     CHECK_FAILS(w.ds, bouma_variable_define(&v, grid, "v", &kind), BOUMA_EINVAL,
                 "integers are always kept exactly");
-    kind.type = BOUMA_F32;
+    kind.type = BOUMA_TYPE_F32;
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &kind), BOUMA_OK);
     bouma_dataset_free(w.ds);
 }
@@ -568,13 +570,13 @@ static void patch_version(const char *path, const char *name, uint16_t major)
     void *root, *f;
 
     REQUIRE(!io->attach(io->user, &root, path, 0));
-    REQUIRE(!io->open(io->user, root, &f, name, BOUMA_OPEN_READ));
+    REQUIRE(!io->open(io->user, root, &f, name, BOUMA_OPEN_MODE_READ));
     REQUIRE(!io->read(io->user, f, data, sizeof(data), 0, &n));
     REQUIRE(!io->close(io->user, f) && n < sizeof(data));
     bm_store_u16(data + 12, major);
     mend_envelope(data, n);
     REQUIRE(!io->remove(io->user, root, name));
-    REQUIRE(!io->open(io->user, root, &f, name, BOUMA_OPEN_CREATE));
+    REQUIRE(!io->open(io->user, root, &f, name, BOUMA_OPEN_MODE_CREATE));
     REQUIRE(!io->write(io->user, f, data, n, 0, &done) && done == n);
     REQUIRE(!io->close(io->user, f));
     io->detach(io->user, root);
@@ -641,7 +643,8 @@ static void a_pointer_for_the_handle_is_needed(void)
     CHECK_TEXT(bouma_error_message(w.ds), "no place for the handle of step 0");
     CHECK_EQ(bouma_step_open(NULL, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_open(NULL, "nowhere", &o), BOUMA_EINVAL);
-    CHECK_EQ(bouma_io_open(NULL, "nowhere", BOUMA_IO_READ, &o), BOUMA_EINVAL);
+    CHECK_EQ(bouma_file_open(NULL, "nowhere", BOUMA_FILE_MODE_READ, &o),
+             BOUMA_EINVAL);
     CHECK_EQ(bouma_plan_make(NULL, NULL, &o, message, sizeof(message)),
              BOUMA_EINVAL);
     CHECK_TEXT(message, "no place");

@@ -29,7 +29,7 @@ static const bouma_grid_spec grid_spec = {.size = sizeof(bouma_grid_spec),
                                           .patch = {4, 4},
                                           .levels = 2};
 static const bouma_variable_spec variable_spec = {
-    .size = sizeof(bouma_variable_spec), .type = BOUMA_F64};
+    .size = sizeof(bouma_variable_spec), .type = BOUMA_TYPE_F64};
 
 /* A dataset "data" with step 3, in which "v" is and "absent" is not. */
 static void writers_hear_what_is_wrong(void)
@@ -60,7 +60,7 @@ static void writers_hear_what_is_wrong(void)
           "\"g\"");
     TELLS(ds, bouma_variable_define(&v, grid, "v", NULL), BOUMA_EINVAL,
           "bouma_variable_spec");
-    s.type = BOUMA_STRING;
+    s.type = BOUMA_TYPE_STRING;
     TELLS(ds, bouma_variable_define(&v, grid, "v", &s), BOUMA_EINVAL, "type");
     MUST(ds, bouma_variable_define(&v, grid, "v", &variable_spec));
     MUST(ds, bouma_variable_define(&absent, grid, "absent", &variable_spec));
@@ -96,15 +96,15 @@ static void writers_hear_what_is_wrong(void)
     TELLS(ds, bouma_attributes_set_number(a, "", 7), BOUMA_EINVAL, "name");
     TELLS(ds, bouma_attributes_set(a, "x", (bouma_type)77, 1, samples),
           BOUMA_EINVAL, "77");
-    TELLS(ds, bouma_attributes_set(a, "x", BOUMA_F64, 5, NULL), BOUMA_EINVAL,
-          "\"x\"");
-    TELLS(ds, bouma_attributes_set(a, "x", BOUMA_F64, 1 << 20, samples),
+    TELLS(ds, bouma_attributes_set(a, "x", BOUMA_TYPE_F64, 5, NULL),
+          BOUMA_EINVAL, "\"x\"");
+    TELLS(ds, bouma_attributes_set(a, "x", BOUMA_TYPE_F64, 1 << 20, samples),
           BOUMA_ELIMIT, "\"x\"");
-    TELLS(ds, bouma_attributes_get(a, 1, &got), BOUMA_ENOTFOUND, "place 1");
-    TELLS(ds, bouma_attributes_get(a, -1, &got), BOUMA_ENOTFOUND, "place -1");
-    TELLS(ds, bouma_attributes_find(a, "text", &got), BOUMA_ENOTFOUND,
+    TELLS(ds, bouma_attributes_get(&got, a, 1), BOUMA_ENOTFOUND, "place 1");
+    TELLS(ds, bouma_attributes_get(&got, a, -1), BOUMA_ENOTFOUND, "place -1");
+    TELLS(ds, bouma_attributes_find(&got, a, "text"), BOUMA_ENOTFOUND,
           "no attribute \"text\"; there is \"number\"");
-    TELLS(ds, bouma_attributes_find(a, NULL, &got), BOUMA_ENOTFOUND,
+    TELLS(ds, bouma_attributes_find(&got, a, NULL), BOUMA_ENOTFOUND,
           "attribute");
     MUST(ds, bouma_attributes_set_text(a, "text", "hello"));
     MUST(ds, bouma_dataset_clear_failures(ds));
@@ -112,7 +112,7 @@ static void writers_hear_what_is_wrong(void)
     MUST(ds, bouma_step_begin(ds, 3, 0));
     TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EEXISTS, "data: step 3");
 
-    TELLS(ds, bouma_variable_range(v, 0, &range), BOUMA_ESTATE, "open a step");
+    TELLS(ds, bouma_variable_range(&range, v, 0), BOUMA_ESTATE, "open a step");
     TELLS(ds, bouma_variable_read(v, 0, NULL, samples, NULL), BOUMA_ESTATE,
           "open a step");
     MUST(ds, bouma_step_begin(ds, 4, 0));
@@ -136,7 +136,7 @@ static void readers_hear_what_is_wrong(void)
     bouma_selection selection;
     bouma_refinement *r;
     bouma_attribute got;
-    bouma_file_info file;
+    bouma_step_file file;
     bouma_range range;
     bouma_request request = {NULL, 0, {{0, 0}, {8, 8}}, samples, NULL};
     bouma_variable *v, *absent;
@@ -153,22 +153,22 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_step_open(&none, ds, -4), BOUMA_ENOTFOUND, "-4");
     a = bouma_dataset_attributes(ds);
     TELLS(ds, bouma_attributes_set_number(a, "x", 1), BOUMA_ESTATE, "\"x\"");
-    TELLS(ds, bouma_attributes_find(a, "x", &got), BOUMA_ENOTFOUND,
+    TELLS(ds, bouma_attributes_find(&got, a, "x"), BOUMA_ENOTFOUND,
           "no attribute \"x\"; there is none");
     MUST(ds, bouma_step_open(&step, ds, 3));
-    TELLS(ds, bouma_step_file_get(step, 1, &file), BOUMA_ENOTFOUND,
+    TELLS(ds, bouma_step_file_get(&file, step, 1), BOUMA_ENOTFOUND,
           "step 3 has 1 files");
-    TELLS(ds, bouma_step_file_get(step, -1, &file), BOUMA_ENOTFOUND, "-1");
-    TELLS(ds, bouma_dataset_info_get(ds, NULL), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_dataset_step_get(ds, 0, NULL), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_step_details_get(step, NULL), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_step_file_get(step, 0, NULL), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_step_file_get(&file, step, -1), BOUMA_ENOTFOUND, "-1");
+    TELLS(ds, bouma_dataset_info_get(NULL, ds), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_dataset_step_get(NULL, ds, 0), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_step_details_get(NULL, step), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_step_file_get(NULL, step, 0), BOUMA_EINVAL, "no place");
     a = bouma_step_attributes(step);
-    TELLS(ds, bouma_attributes_get(a, 0, NULL), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_attributes_find(a, "text", NULL), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_attributes_find(a, "x", &got), BOUMA_ENOTFOUND,
+    TELLS(ds, bouma_attributes_get(NULL, a, 0), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_attributes_find(NULL, a, "text"), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_attributes_find(&got, a, "x"), BOUMA_ENOTFOUND,
           "there are \"number\", \"text\"");
-    TELLS(ds, bouma_attributes_get(a, 2, &got), BOUMA_ENOTFOUND, "place 2");
+    TELLS(ds, bouma_attributes_get(&got, a, 2), BOUMA_ENOTFOUND, "place 2");
     TELLS(ds, bouma_attributes_set_text(a, "x", "y"), BOUMA_ESTATE, "\"x\"");
 
     GIVES_NONE(ds, bouma_step_grid(step, 1), "step 3 has 1 grids");
@@ -181,32 +181,32 @@ static void readers_hear_what_is_wrong(void)
     GIVES_NONE(ds, bouma_grid_find_variable(grid, "w"),
                "grid \"g\": there is no variable \"w\"; there are \"v\", "
                "\"absent\"");
-    TELLS(ds, bouma_attributes_find(bouma_grid_attributes(grid), "unit", &got),
+    TELLS(ds, bouma_attributes_find(&got, bouma_grid_attributes(grid), "unit"),
           BOUMA_ENOTFOUND, "\"unit\"");
     TELLS(ds, bouma_variable_define(&v, grid, "new", &variable_spec),
           BOUMA_ESTATE, "reading only");
     v = bouma_grid_find_variable(grid, "v");
     absent = bouma_grid_find_variable(grid, "absent");
     REQUIRE(v && absent);
-    TELLS(ds, bouma_attributes_get(bouma_variable_attributes(v), 0, &got),
+    TELLS(ds, bouma_attributes_get(&got, bouma_variable_attributes(v), 0),
           BOUMA_ENOTFOUND, "place 0");
     TELLS(ds, bouma_variable_put(v, NULL, samples, NULL), BOUMA_ESTATE,
           "reading only");
 
-    TELLS(ds, bouma_variable_range(v, 1, &range), BOUMA_ENOTFOUND,
+    TELLS(ds, bouma_variable_range(&range, v, 1), BOUMA_ENOTFOUND,
           "\"g/v\" has 1 components");
-    TELLS(ds, bouma_variable_range(v, -1, &range), BOUMA_ENOTFOUND, "-1");
-    TELLS(ds, bouma_variable_range(absent, 0, &range), BOUMA_ENOTFOUND,
+    TELLS(ds, bouma_variable_range(&range, v, -1), BOUMA_ENOTFOUND, "-1");
+    TELLS(ds, bouma_variable_range(&range, absent, 0), BOUMA_ENOTFOUND,
           "\"g/absent\" is not in this step");
-    TELLS(ds, bouma_variable_range(v, 0, NULL), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_variable_select(v, 0, NULL, NULL), BOUMA_EINVAL,
+    TELLS(ds, bouma_variable_range(NULL, v, 0), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_variable_select(NULL, v, 0, NULL), BOUMA_EINVAL,
           "no place");
     TELLS(ds, bouma_condition_set(NULL, v, 0, 0, 1), BOUMA_EINVAL, "no place");
-    bouma_grid_info_get(grid, NULL);
-    bouma_variable_info_get(v, NULL);
-    TELLS(ds, bouma_variable_select(v, 2, NULL, &selection), BOUMA_ENOTFOUND,
+    bouma_grid_info_get(NULL, grid);
+    bouma_variable_info_get(NULL, v);
+    TELLS(ds, bouma_variable_select(&selection, v, 2, NULL), BOUMA_ENOTFOUND,
           "level 2");
-    TELLS(ds, bouma_variable_select(v, 0, &outside, &selection), BOUMA_EINVAL,
+    TELLS(ds, bouma_variable_select(&selection, v, 0, &outside), BOUMA_EINVAL,
           "[0:8,0:9]");
     TELLS(ds, bouma_variable_read(v, 2, NULL, samples, NULL), BOUMA_ENOTFOUND,
           "level 2");
@@ -244,8 +244,8 @@ static void a_message_stays_until_the_next_failure(void)
 
     MUST(ds, bouma_dataset_open(&ds, "data", &o));
     CHECK_EQ(bouma_step_open(&step, ds, 77), BOUMA_ENOTFOUND);
-    MUST(ds, bouma_dataset_step_get(ds, 0, &which));
-    MUST(ds, bouma_dataset_info_get(ds, &info));
+    MUST(ds, bouma_dataset_step_get(&which, ds, 0));
+    MUST(ds, bouma_dataset_info_get(&info, ds));
     CHECK(!bouma_dataset_note(ds, 0));
     CHECK_TEXT(bouma_error_message(ds), "77");
     bouma_dataset_free(ds);
@@ -274,7 +274,7 @@ static void a_failed_opening_stays_in_the_message(void)
                      : i == 1 ? bouma_step_begin(ds, 0, 0)
                      : i == 2 ? bouma_step_end(ds, NULL)
                      : i == 3 ? bouma_step_open(&step, ds, 0)
-                     : i == 4 ? bouma_dataset_step_get(ds, 0, &which)
+                     : i == 4 ? bouma_dataset_step_get(&which, ds, 0)
                      : i == 5 ? bouma_dataset_refresh(ds)
                      : i == 6 ? bouma_dataset_flush(ds)
                      : i == 7 ? bouma_dataset_close(ds)
@@ -299,10 +299,10 @@ static void checks_hear_what_is_wrong(void)
     char message[640];
 
 #define VERIFY(path, depth)                                                    \
-    bouma_verify(path, (bouma_verify_depth)(depth), &o, NULL, NULL, &verified, \
+    bouma_verify(&verified, path, (bouma_depth)(depth), &o, NULL, NULL,        \
                  message, sizeof(message))
 #define REPAIR(path)                                                           \
-    bouma_repair(path, 0, &o, NULL, NULL, &repaired, message, sizeof(message))
+    bouma_repair(&repaired, path, 0, &o, NULL, NULL, message, sizeof(message))
     CHECK_EQ(VERIFY(NULL, 1), BOUMA_EINVAL);
     CHECK_TEXT(message, "path");
     CHECK_EQ(VERIFY("data", 9), BOUMA_EINVAL);
@@ -419,7 +419,7 @@ static void without_memory_a_message_is_left(void)
         char message[640] = "";
 
         fault_alloc_arm(&memory, after + 1, 1);
-        rc = bouma_verify("data0", BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+        rc = bouma_verify(&report, "data0", BOUMA_DEPTH_DEEP, &o, NULL, NULL,
                           message, sizeof(message));
         if (!rc)
             break;
@@ -458,7 +458,7 @@ static void nothing_is_done_without_a_handle(void)
     bouma_grid_info grid;
     bouma_variable_info variable;
     bouma_step_info which;
-    bouma_file_info file;
+    bouma_step_file file;
     bouma_attribute got;
     bouma_range range;
     bouma_refinement *r;
@@ -470,8 +470,8 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_dataset_close(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_flush(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_refresh(NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_dataset_step_get(NULL, 0, &which), BOUMA_EINVAL);
-    CHECK_EQ(bouma_dataset_info_get(NULL, &dataset), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_step_get(&which, NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_info_get(&dataset, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_step_count(NULL), 0);
     CHECK(!bouma_dataset_note(NULL, 0));
     CHECK_EQ(bouma_grid_define(&g, NULL, "g", &grid_spec), BOUMA_EINVAL);
@@ -481,15 +481,15 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_step_end(NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_abort(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_open(&s, NULL, 0), BOUMA_EINVAL);
-    CHECK_EQ(bouma_step_details_get(NULL, &details), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_details_get(&details, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_details_get(NULL, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_step_file_get(NULL, 0, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_file_get(NULL, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_info_get(NULL, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_attributes_get(NULL, 0, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_particles_file_get(NULL, 0, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_particles_node_get(NULL, 0, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_attributes_get(NULL, NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_particles_file_get(NULL, NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_particles_node_get(NULL, NULL, 0), BOUMA_EINVAL);
     bouma_particles_info_get(NULL, NULL);
-    CHECK_EQ(bouma_step_file_get(NULL, 0, &file), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_file_get(&file, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_grid_count(NULL), 0);
     CHECK(!bouma_step_grid(NULL, 0) && !bouma_step_find_grid(NULL, "g"));
     CHECK_EQ(bouma_step_read(NULL, NULL, 0), BOUMA_EINVAL);
@@ -497,24 +497,24 @@ static void nothing_is_done_without_a_handle(void)
     CHECK(!bouma_grid_variable(NULL, 0));
     CHECK(!bouma_grid_find_variable(NULL, "v"));
     CHECK_EQ(bouma_variable_put(NULL, NULL, NULL, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_range(NULL, 0, &range), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_select(NULL, 0, NULL, &selection), BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_range(&range, NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_select(&selection, NULL, 0, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_variable_read(NULL, 0, NULL, NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_open(&r, NULL, 0, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_next(NULL), BOUMA_EINVAL);
     CHECK(!bouma_refinement_data(NULL, &selection, &level));
-    bouma_grid_info_get(NULL, &grid);
-    bouma_variable_info_get(NULL, &variable);
+    bouma_grid_info_get(&grid, NULL);
+    bouma_variable_info_get(&variable, NULL);
     CHECK(!grid.name && !variable.name);
     CHECK(!bouma_dataset_attributes(NULL) && !bouma_step_attributes(NULL));
     CHECK(!bouma_dataset_step_attributes(NULL));
     CHECK(!bouma_grid_attributes(NULL) && !bouma_variable_attributes(NULL));
     CHECK_EQ(bouma_attributes_count(NULL), 0);
-    CHECK_EQ(bouma_attributes_get(NULL, 0, &got), BOUMA_ENOTFOUND);
-    CHECK_EQ(bouma_attributes_find(NULL, "x", &got), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_attributes_get(&got, NULL, 0), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_attributes_find(&got, NULL, "x"), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_attributes_set_number(NULL, "x", 1), BOUMA_ESTATE);
     bouma_particles_query_init(NULL, sizeof(bouma_particles_query));
-    bouma_memory_inside(NULL, BOUMA_F32, 1, 3, (int64_t[]){4, 4, 4});
+    bouma_array_inside(NULL, BOUMA_TYPE_F32, 1, 3, (int64_t[]){4, 4, 4});
     CHECK_EQ(bouma_probe_text(NULL, text, sizeof(text)), 0);
     CHECK(!text[0]);
     CHECK_EQ(bouma_probe_text(NULL, NULL, 9), 0);
@@ -531,7 +531,7 @@ static void memory_has_three_axes_at_most(void)
 
     for (int ndims = -1; ndims <= 5; ndims++) {
         memset(&m, 0x55, sizeof(m));
-        bouma_memory_inside(&m.memory, BOUMA_F32, 1, ndims, extent);
+        bouma_array_inside(&m.memory, BOUMA_TYPE_F32, 1, ndims, extent);
         CHECK(m.behind[0] == m.behind[1] && m.behind[0] != 0);
         CHECK_EQ(m.memory.component_stride, ndims >= 1 && ndims <= 3 ? 4 : 0);
         CHECK_EQ(m.memory.stride[0], ndims == 1   ? 4
@@ -539,7 +539,7 @@ static void memory_has_three_axes_at_most(void)
                                      : ndims == 3 ? 120
                                                   : 0);
     }
-    bouma_memory_inside(&m.memory, BOUMA_F32, 1, 3, NULL);
+    bouma_array_inside(&m.memory, BOUMA_TYPE_F32, 1, 3, NULL);
     CHECK_EQ(m.memory.stride[2], 0);
 }
 

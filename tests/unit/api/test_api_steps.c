@@ -35,9 +35,10 @@ static void define_two(struct writer *w)
                          .origin = {100, 200},
                          .spacing = {0.5, 2},
                          .unit = "m"};
-    bouma_variable_spec a = {.size = sizeof(a), .type = BOUMA_F32, .unit = "K"};
+    bouma_variable_spec a = {
+        .size = sizeof(a), .type = BOUMA_TYPE_F32, .unit = "K"};
     bouma_variable_spec b = {
-        .size = sizeof(b), .type = BOUMA_U64, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(b), .type = BOUMA_TYPE_U64, .codec = BOUMA_CODEC_RAW};
 
     MUST(w->ds, bouma_grid_define(&w->grid, w->ds, "g", &g));
     MUST(w->ds, bouma_variable_define(&w->a, w->grid, "a", &a));
@@ -113,7 +114,7 @@ static void a_variable_may_be_absent(void)
     MUST(w.ds, bouma_step_open(&step, w.ds, 0));
     b = bouma_grid_find_variable(bouma_step_grid(step, 0), "b");
     REQUIRE(b);
-    bouma_variable_info_get(b, &info);
+    bouma_variable_info_get(&info, b);
     CHECK(!info.present && !info.raw_bytes && !info.stored_bytes);
     CHECK_EQ(bouma_variable_read(b, 0, NULL, data, NULL), BOUMA_ENOTFOUND);
     CHECK_TEXT(bouma_error_message(w.ds), "\"g/b\"");
@@ -165,7 +166,7 @@ static void a_step_may_be_empty(void)
         bouma_step_free(step);
         MUST(w.ds, bouma_step_open(&step, w.ds, 6));
         CHECK_EQ(bouma_step_grid_count(step), 1);
-        bouma_step_details_get(step, &d);
+        bouma_step_details_get(&d, step);
         CHECK_EQ(d.record.chunks, 0);
         CHECK_EQ(d.record.raw_bytes, 0);
         bouma_step_free(step);
@@ -187,12 +188,12 @@ static void steps_are_listed_in_order_with_their_times(void)
     for (int again = 0; again < 2; again++) {
         CHECK_EQ(bouma_dataset_step_count(w.ds), 5);
         for (int i = 0; i < 5; i++) {
-            CHECK_EQ(bouma_dataset_step_get(w.ds, i, &info), BOUMA_OK);
+            CHECK_EQ(bouma_dataset_step_get(&info, w.ds, i), BOUMA_OK);
             CHECK_EQ(info.step, sorted[i]);
             CHECK(info.time == (double)sorted[i] / 4);
         }
-        CHECK_EQ(bouma_dataset_step_get(w.ds, 5, &info), BOUMA_ENOTFOUND);
-        CHECK_EQ(bouma_dataset_step_get(w.ds, -1, &info), BOUMA_ENOTFOUND);
+        CHECK_EQ(bouma_dataset_step_get(&info, w.ds, 5), BOUMA_ENOTFOUND);
+        CHECK_EQ(bouma_dataset_step_get(&info, w.ds, -1), BOUMA_ENOTFOUND);
         bouma_dataset_free(w.ds);
         MUST(w.ds, bouma_dataset_open(&w.ds, "order", &o));
     }
@@ -205,7 +206,7 @@ static void a_step_tells_how_it_lies_on_disk(void)
 {
     bouma_options o = memory_options();
     bouma_step_details d;
-    bouma_file_info file;
+    bouma_step_file file;
     bouma_selection s;
     bouma_grid_info g;
     bouma_variable_info v;
@@ -221,14 +222,14 @@ static void a_step_tells_how_it_lies_on_disk(void)
     begin_writing(&w, "details", &o, 0);
     MUST(w.ds, write_step(&w, 4, 1));
     MUST(w.ds, bouma_step_open(&step, w.ds, 4));
-    bouma_step_details_get(step, &d);
+    bouma_step_details_get(&d, step);
     CHECK(d.step == 4 && d.time == 1 && d.order == BOUMA_ORDER_CHUNK);
     CHECK(d.assign == BOUMA_ASSIGN_COUNT && d.place == BOUMA_PLACE_SPREAD);
     CHECK(d.record.files == 3 && d.record.chunks == 9 && d.record.ranks == 1);
     CHECK_EQ(d.record.raw_bytes, 480);
     CHECK(d.manifest_bytes > 64);
     for (int64_t i = 0; i < 3; i++) {
-        CHECK_EQ(bouma_step_file_get(step, i, &file), BOUMA_OK);
+        CHECK_EQ(bouma_step_file_get(&file, step, i), BOUMA_OK);
         CHECK_EQ(file.chunks, 3);
         bytes += file.bytes;
         chunks += file.chunks;
@@ -236,18 +237,18 @@ static void a_step_tells_how_it_lies_on_disk(void)
     }
     CHECK_EQ(bytes, d.record.stored_bytes);
     CHECK_EQ(chunks, 9);
-    CHECK_EQ(bouma_step_file_get(step, 3, &file), BOUMA_ENOTFOUND);
-    bouma_grid_info_get(bouma_step_grid(step, 0), &g);
+    CHECK_EQ(bouma_step_file_get(&file, step, 3), BOUMA_ENOTFOUND);
+    bouma_grid_info_get(&g, bouma_step_grid(step, 0));
     CHECK(!strcmp(g.name, "g") && !strcmp(g.unit, "m") && g.ndims == 2);
     CHECK(g.shape[0] == 12 && g.shape[1] == 10 && g.patch[1] == 4);
     CHECK(g.levels == 2 && g.variables == 2 && g.patches == 9);
     CHECK(g.origin[1] == 200 && g.spacing[0] == 0.5);
-    bouma_variable_info_get(bouma_grid_variable(bouma_step_grid(step, 0), 1),
-                            &v);
+    bouma_variable_info_get(&v,
+                            bouma_grid_variable(bouma_step_grid(step, 0), 1));
     CHECK(!strcmp(v.name, "b") && v.codec == BOUMA_CODEC_RAW);
     MUST(w.ds,
-         bouma_variable_select(bouma_grid_variable(bouma_step_grid(step, 0), 0),
-                               1, &box, &s));
+         bouma_variable_select(
+             &s, bouma_grid_variable(bouma_step_grid(step, 0), 0), 1, &box));
     CHECK(s.shape[0] == 3 && s.shape[1] == 4); /* 4 6 8, 2 4 6 8 */
     CHECK(s.first[0] == 4 && s.first[1] == 2);
     CHECK(s.origin[0] == 102 && s.origin[1] == 204);
@@ -279,18 +280,18 @@ static void ranges_leave_nan_out(void)
     MUST(w.ds, bouma_step_open(&step, w.ds, 0));
     a = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     b = bouma_grid_variable(bouma_step_grid(step, 0), 1);
-    CHECK_EQ(bouma_variable_range(a, 0, &r), BOUMA_OK);
+    CHECK_EQ(bouma_variable_range(&r, a, 0), BOUMA_OK);
     CHECK(r.low == 1 && r.high == 119 && r.nans == 40 && !r.empty);
-    CHECK_EQ(bouma_variable_range(b, 0, &r), BOUMA_OK);
+    CHECK_EQ(bouma_variable_range(&r, b, 0), BOUMA_OK);
     CHECK(r.exact_low.u == UINT64_MAX - 119 && r.exact_high.u == UINT64_MAX);
     CHECK(r.nans == 0 && !r.empty);
-    CHECK_EQ(bouma_variable_range(a, 1, &r), BOUMA_ENOTFOUND);
-    CHECK_EQ(bouma_variable_range(a, -1, &r), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_variable_range(&r, a, 1), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_variable_range(&r, a, -1), BOUMA_ENOTFOUND);
     bouma_step_free(step);
     MUST(w.ds, write_step(&w, 1, NAN));
     MUST(w.ds, bouma_step_open(&step, w.ds, 1));
     a = bouma_grid_variable(bouma_step_grid(step, 0), 0);
-    CHECK_EQ(bouma_variable_range(a, 0, &r), BOUMA_OK);
+    CHECK_EQ(bouma_variable_range(&r, a, 0), BOUMA_OK);
     CHECK(r.empty && r.nans == 120);
     bouma_step_free(step);
     bouma_dataset_free(w.ds);
@@ -321,7 +322,7 @@ static void a_group_becomes_visible_together(void)
     bouma_options o = memory_options();
     struct writer w;
 
-    o.durability = BOUMA_GROUP;
+    o.durability = BOUMA_DURABILITY_GROUP;
     o.group = 3;
     begin_writing(&w, "group", &o, 0);
     MUST(w.ds, write_step(&w, 0, 10));
@@ -353,7 +354,7 @@ static void what_a_group_holds_back_is_lost_without_a_close(void)
     const char *note;
     int found = 0;
 
-    o.durability = BOUMA_GROUP;
+    o.durability = BOUMA_DURABILITY_GROUP;
     begin_writing(&w, "lost", &o, 0);
     MUST(w.ds, write_step(&w, 0, 1));
     MUST(w.ds, bouma_dataset_flush(w.ds));
@@ -430,7 +431,7 @@ static void leave_files(const char *path, const char *dir, const char *file)
 
     REQUIRE(!io->attach(io->user, &root, path, 0));
     REQUIRE(!io->make_dir(io->user, root, dir));
-    REQUIRE(!io->open(io->user, root, &f, file, BOUMA_OPEN_CREATE));
+    REQUIRE(!io->open(io->user, root, &f, file, BOUMA_OPEN_MODE_CREATE));
     REQUIRE(!io->write(io->user, f, "half", 4, 0, &done));
     REQUIRE(!io->close(io->user, f));
     io->detach(io->user, root);
@@ -464,7 +465,7 @@ static void appending_tells_of_an_unfinished_step(void)
 static void plans_follow_changed_blocks_and_variables(void)
 {
     bouma_options o = memory_options();
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_I8};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_I8};
     const bouma_box low = {{0, 0, 0}, {5, 10, 0}},
                     high = {{5, 0, 0}, {12, 10, 0}};
     bouma_variable *c;

@@ -37,16 +37,16 @@ static void numbers_of_all_types_are_numbers(void)
         CHECK_EQ(bouma_attributes_get_int64(&i, a, "v"), BOUMA_OK);            \
         CHECK(f == 100 && i == 100);                                           \
     } while (0)
-    SAME(BOUMA_I8, int8_t);
-    SAME(BOUMA_I16, int16_t);
-    SAME(BOUMA_I32, int32_t);
-    SAME(BOUMA_I64, int64_t);
-    SAME(BOUMA_U8, uint8_t);
-    SAME(BOUMA_U16, uint16_t);
-    SAME(BOUMA_U32, uint32_t);
-    SAME(BOUMA_U64, uint64_t);
-    SAME(BOUMA_F32, float);
-    SAME(BOUMA_F64, double);
+    SAME(BOUMA_TYPE_I8, int8_t);
+    SAME(BOUMA_TYPE_I16, int16_t);
+    SAME(BOUMA_TYPE_I32, int32_t);
+    SAME(BOUMA_TYPE_I64, int64_t);
+    SAME(BOUMA_TYPE_U8, uint8_t);
+    SAME(BOUMA_TYPE_U16, uint16_t);
+    SAME(BOUMA_TYPE_U32, uint32_t);
+    SAME(BOUMA_TYPE_U64, uint64_t);
+    SAME(BOUMA_TYPE_F32, float);
+    SAME(BOUMA_TYPE_F64, double);
 #undef SAME
 }
 
@@ -63,17 +63,17 @@ static void nothing_is_lost(void)
     double back;
 
     for (size_t i = 0; i < 3; i++) {
-        both(BOUMA_I64, &exact[i], BOUMA_OK, BOUMA_OK);
-        both(BOUMA_I64, &between[i], BOUMA_EINVAL, BOUMA_OK);
+        both(BOUMA_TYPE_I64, &exact[i], BOUMA_OK, BOUMA_OK);
+        both(BOUMA_TYPE_I64, &between[i], BOUMA_EINVAL, BOUMA_OK);
     }
-    both(BOUMA_U64, &large[0], BOUMA_OK, BOUMA_EINVAL);
-    both(BOUMA_U64, &large[1], BOUMA_EINVAL, BOUMA_EINVAL);
-    both(BOUMA_U64, &large[2], BOUMA_EINVAL, BOUMA_OK);
+    both(BOUMA_TYPE_U64, &large[0], BOUMA_OK, BOUMA_EINVAL);
+    both(BOUMA_TYPE_U64, &large[1], BOUMA_EINVAL, BOUMA_EINVAL);
+    both(BOUMA_TYPE_U64, &large[2], BOUMA_EINVAL, BOUMA_OK);
     for (size_t i = 0; i < 5; i++) {
-        both(BOUMA_F64, &whole[i], BOUMA_OK, BOUMA_OK);
-        both(BOUMA_F64, &others[i], BOUMA_OK, BOUMA_EINVAL);
+        both(BOUMA_TYPE_F64, &whole[i], BOUMA_OK, BOUMA_OK);
+        both(BOUMA_TYPE_F64, &others[i], BOUMA_OK, BOUMA_EINVAL);
     }
-    both(BOUMA_F32, &odd, BOUMA_OK, BOUMA_EINVAL);
+    both(BOUMA_TYPE_F32, &odd, BOUMA_OK, BOUMA_EINVAL);
     CHECK(!bouma_attributes_get_number(&back, a, "v") && back == (double)odd);
     MUST(ds, bouma_attributes_set_number(a, "v", NAN));
     CHECK(!bouma_attributes_get_number(&back, a, "v") && isnan(back));
@@ -92,9 +92,9 @@ static void arrays_have_their_number_of_values(void)
     double f[4] = {9, 9, 9, 9};
     int64_t i[3];
 
-    MUST(ds, bouma_attributes_set(a, "three", BOUMA_U16, 3, three));
-    MUST(ds, bouma_attributes_set(a, "halves", BOUMA_F64, 2, halves));
-    MUST(ds, bouma_attributes_set(a, "none", BOUMA_I8, 0, NULL));
+    MUST(ds, bouma_attributes_set(a, "three", BOUMA_TYPE_U16, 3, three));
+    MUST(ds, bouma_attributes_set(a, "halves", BOUMA_TYPE_F64, 2, halves));
+    MUST(ds, bouma_attributes_set(a, "none", BOUMA_TYPE_I8, 0, NULL));
     CHECK_EQ(bouma_attributes_get_numbers(f, 3, a, "three"), BOUMA_OK);
     CHECK(f[0] == 1 && f[1] == 2 && f[2] == 65535 && f[3] == 9);
     CHECK_EQ(bouma_attributes_get_int64s(i, 3, a, "three"), BOUMA_OK);
@@ -124,7 +124,7 @@ static void text_is_text(void)
           "attribute \"t\" is a text, not a number");
     MUST(ds, bouma_attributes_set_text(a, "t", ""));
     CHECK(!bouma_attributes_get_text(&text, a, "t") && !*text);
-    MUST(ds, bouma_attributes_set(a, "t", BOUMA_STRING, 3, "a\0b"));
+    MUST(ds, bouma_attributes_set(a, "t", BOUMA_TYPE_STRING, 3, "a\0b"));
     TELLS(ds, bouma_attributes_get_text(&text, a, "t"), BOUMA_EINVAL,
           "has a zero byte");
     CHECK(!text);

@@ -29,11 +29,11 @@ static void define_grid(bouma_dataset *ds, const char *name,
                         const bouma_grid_spec *spec)
 {
     bouma_variable_spec rough = {.size = sizeof(rough),
-                                 .type = BOUMA_F64,
+                                 .type = BOUMA_TYPE_F64,
                                  .unit = "K",
                                  .tolerance = 1e-3,
-                                 .tolerance_kind = BOUMA_RELATIVE},
-                        exact = {.size = sizeof(exact), .type = BOUMA_F64};
+                                 .tolerance_kind = BOUMA_TOLERANCE_RELATIVE},
+                        exact = {.size = sizeof(exact), .type = BOUMA_TYPE_F64};
     bouma_variable *v;
     bouma_grid *grid;
     double range[2] = {0, 9};
@@ -43,7 +43,7 @@ static void define_grid(bouma_dataset *ds, const char *name,
                                        "hand"));
     MUST(ds, bouma_variable_define(&v, grid, "v", spec->idx ? &exact : &rough));
     MUST(ds, bouma_attributes_set(bouma_variable_attributes(v), "range",
-                                  BOUMA_F64, 2, range));
+                                  BOUMA_TYPE_F64, 2, range));
     MUST(ds, bouma_variable_define(&v, grid, "never put", &exact));
 }
 
@@ -67,7 +67,7 @@ static void define_grids(bouma_dataset *ds)
     bouma_grid *grid;
 
     local.hz_partitions = 4;
-    local.hz_index = BOUMA_HZ_LOCAL;
+    local.hz_index = BOUMA_HZ_INDEX_LOCAL;
     wavelet.hz_wavelet = 1;
     wavelet.hz_tile_bits = 6;
     idx.idx = 1;
@@ -84,12 +84,12 @@ static void define_particles(bouma_dataset *ds)
 {
     bouma_particles_spec spec = {.size = sizeof(spec),
                                  .ndims = 2,
-                                 .type = BOUMA_F64,
+                                 .type = BOUMA_TYPE_F64,
                                  .unit = "m",
                                  .tolerance = 1e-6,
                                  .leaf = 16};
     bouma_variable_spec mass = {
-        .size = sizeof(mass), .type = BOUMA_F64, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(mass), .type = BOUMA_TYPE_F64, .codec = BOUMA_CODEC_RAW};
     bouma_particles *set;
     bouma_variable *v;
 
@@ -201,7 +201,7 @@ static void files_are_those_of_definitions_by_hand(void)
     CHECK(count_same("hand.bouma", "like.bouma", "00000000") > 10);
 
     MUST(like, bouma_dataset_open(&like, "like.bouma", NULL));
-    CHECK_EQ(bouma_attributes_find(bouma_dataset_attributes(like), "run", &run),
+    CHECK_EQ(bouma_attributes_find(&run, bouma_dataset_attributes(like), "run"),
              BOUMA_OK);
     CHECK_TEXT(run.values, "first");
     bouma_dataset_free(like);
@@ -213,7 +213,7 @@ static void definitions_are_the_programs_own(void)
 {
     bouma_dataset *ds = reopened("own.bouma");
     bouma_grid_spec spec = {.size = sizeof(spec), .ndims = 1, .shape = {8}};
-    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_I32};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_TYPE_I32};
     bouma_variable *more;
     bouma_grid *grid;
 

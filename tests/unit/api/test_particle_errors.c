@@ -11,7 +11,7 @@ static bouma_options memory_options(void)
 
     bouma_options_init(&o, sizeof(o));
     o.io = io;
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     return o;
 }
 
@@ -20,7 +20,8 @@ static bouma_options memory_options(void)
 static void wrong_definitions_are_refused(void)
 {
     const bouma_particles_spec right = {.size = sizeof(right), .ndims = 3};
-    const bouma_variable_spec mass = {.size = sizeof(mass), .type = BOUMA_F32};
+    const bouma_variable_spec mass = {.size = sizeof(mass),
+                                      .type = BOUMA_TYPE_F32};
     const bouma_grid_spec square = {
         .size = sizeof(square), .ndims = 2, .shape = {8, 8}};
     bouma_options o = memory_options();
@@ -49,8 +50,8 @@ static void wrong_definitions_are_refused(void)
     WRONG(size, 3, BOUMA_EINVAL, "size");
     WRONG(ndims, 0, BOUMA_EINVAL, "ndims");
     WRONG(ndims, 4, BOUMA_EINVAL, "ndims");
-    WRONG(type, BOUMA_I32, BOUMA_EINVAL, "f32");
-    WRONG(type, BOUMA_STRING, BOUMA_EINVAL, "f32");
+    WRONG(type, BOUMA_TYPE_I32, BOUMA_EINVAL, "f32");
+    WRONG(type, BOUMA_TYPE_STRING, BOUMA_EINVAL, "f32");
     WRONG(leaf, -1, BOUMA_EINVAL, "leaf");
     WRONG(codec, BOUMA_CODEC_WAVELET, BOUMA_EINVAL,
           ", which is not for particles");
@@ -82,7 +83,7 @@ static void wrong_definitions_are_refused(void)
         CHECK(!variable);                                                      \
     } while (0)
     WRONG(size, 0, "size");
-    WRONG(type, BOUMA_STRING, "type");
+    WRONG(type, BOUMA_TYPE_STRING, "type");
     WRONG(components, -1, "components");
     WRONG(codec, BOUMA_CODEC_INTERP, ", which is not for particles");
     WRONG(codec, BOUMA_CODEC_WAVELET, ", which is not for particles");
@@ -91,14 +92,14 @@ static void wrong_definitions_are_refused(void)
 #undef WRONG
     v = mass;
     v.tolerance = 0.1;
-    v.type = BOUMA_I32;
+    v.type = BOUMA_TYPE_I32;
     TELLS(ds, bouma_particles_define_variable(&variable, p, "v", &v),
           BOUMA_EINVAL, "tolerance");
-    v.type = BOUMA_F32;
-    v.tolerance_kind = BOUMA_RELATIVE;
+    v.type = BOUMA_TYPE_F32;
+    v.tolerance_kind = BOUMA_TOLERANCE_RELATIVE;
     TELLS(ds, bouma_particles_define_variable(&variable, p, "v", &v),
           BOUMA_EINVAL, "absolute");
-    v.tolerance_kind = BOUMA_ABSOLUTE;
+    v.tolerance_kind = BOUMA_TOLERANCE_ABSOLUTE;
     v.codec = BOUMA_CODEC_RAW;
     TELLS(ds, bouma_particles_define_variable(&variable, p, "v", &v),
           BOUMA_EINVAL, "tolerance");
@@ -131,7 +132,7 @@ static void wrong_puts_fail_their_step_only(void)
     const bouma_grid_spec square = {
         .size = sizeof(square), .ndims = 2, .shape = {8, 8}};
     const bouma_variable_spec number = {.size = sizeof(number),
-                                        .type = BOUMA_F64};
+                                        .type = BOUMA_TYPE_F64};
     bouma_options o = memory_options();
     struct particle_block_set set, other;
     bouma_column columns[2], one;
@@ -141,13 +142,13 @@ static void wrong_puts_fail_their_step_only(void)
     bouma_dataset *ds;
     bouma_grid *grid;
 
-    particle_block_make(&s, UNIFORM, 64, 3, BOUMA_F64, 0);
+    particle_block_make(&s, UNIFORM, 64, 3, BOUMA_TYPE_F64, 0);
     parts[0] = parts[1] = s.mass;
     whole_parts[0] = whole_parts[1] = whole_parts[2] = s.mass;
     CHECK_EQ(bouma_dataset_create(&ds, "put", &o), BOUMA_OK);
-    CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_F64, 0, 0),
+    CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_TYPE_F64, 0, 0),
              BOUMA_OK);
-    CHECK_EQ(particle_block_define(&other, ds, "gas", 3, BOUMA_F64, 0, 0),
+    CHECK_EQ(particle_block_define(&other, ds, "gas", 3, BOUMA_TYPE_F64, 0, 0),
              BOUMA_OK);
     CHECK_EQ(bouma_grid_define(&grid, ds, "g", &square), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&sample, grid, "v", &number), BOUMA_OK);
@@ -362,7 +363,7 @@ static void write_data(const struct particle_block *s)
     const bouma_grid_spec square = {
         .size = sizeof(square), .ndims = 2, .shape = {8, 8}};
     const bouma_variable_spec number = {.size = sizeof(number),
-                                        .type = BOUMA_F64};
+                                        .type = BOUMA_TYPE_F64};
     static double samples[64];
     bouma_options o = memory_options();
     bouma_variable *v, *absent;
@@ -375,12 +376,12 @@ static void write_data(const struct particle_block *s)
     bouma_dataset *ds;
 
     CHECK_EQ(bouma_dataset_create(&ds, "data", &o), BOUMA_OK);
-    CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_F64, 0, 8),
+    CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_TYPE_F64, 0, 8),
              BOUMA_OK);
     CHECK_EQ(bouma_particles_define_variable(&absent, set.particles, "absent",
                                              &number),
              BOUMA_OK);
-    CHECK_EQ(particle_block_define(&other, ds, "gas", 3, BOUMA_F64, 0, 0),
+    CHECK_EQ(particle_block_define(&other, ds, "gas", 3, BOUMA_TYPE_F64, 0, 0),
              BOUMA_OK);
     CHECK_EQ(bouma_grid_define(&grid, ds, "g", &square), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &number), BOUMA_OK);
@@ -398,7 +399,7 @@ static void write_data(const struct particle_block *s)
     bouma_particles_query_init(&q, sizeof(q));
     TELLS(ds, bouma_particles_query_run(set.particles, &q, refuse, &q),
           BOUMA_ESTATE, "open a step");
-    TELLS(ds, bouma_variable_range(set.variables[MASS], 0, &range),
+    TELLS(ds, bouma_variable_range(&range, set.variables[MASS], 0),
           BOUMA_ESTATE, "open a step");
     CHECK_EQ(bouma_condition_set(&c, set.variables[MASS], 0, 0, 1), BOUMA_OK);
     CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
@@ -427,7 +428,7 @@ static void wrong_queries_are_refused(void)
     double room[64];
     int calls = 0;
 
-    particle_block_make(&s, UNIFORM, 500, 3, BOUMA_F64, 0);
+    particle_block_make(&s, UNIFORM, 500, 3, BOUMA_TYPE_F64, 0);
     write_data(&s);
     CHECK_EQ(bouma_dataset_open(&ds, "data", &o), BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, ds, 5), BOUMA_OK);
@@ -447,23 +448,23 @@ static void wrong_queries_are_refused(void)
     GIVES_NONE(ds, bouma_particles_find_variable(set.particles, "weight"),
                "\"mass\"");
     GIVES_NONE(ds, bouma_particles_variable(set.particles, 8), "8");
-    TELLS(ds, bouma_particles_file_get(set.particles, 0, NULL), BOUMA_EINVAL,
+    TELLS(ds, bouma_particles_file_get(NULL, set.particles, 0), BOUMA_EINVAL,
           "no place");
-    TELLS(ds, bouma_particles_node_get(set.particles, 0, NULL), BOUMA_EINVAL,
+    TELLS(ds, bouma_particles_node_get(NULL, set.particles, 0), BOUMA_EINVAL,
           "no place");
-    TELLS(ds, bouma_particles_file_get(set.particles, 1, &file),
+    TELLS(ds, bouma_particles_file_get(&file, set.particles, 1),
           BOUMA_ENOTFOUND, "1 files");
-    TELLS(ds, bouma_particles_file_get(other.particles, 0, &file),
+    TELLS(ds, bouma_particles_file_get(&file, other.particles, 0),
           BOUMA_ENOTFOUND, "0 files");
-    TELLS(ds, bouma_particles_node_get(set.particles, -1, &node),
+    TELLS(ds, bouma_particles_node_get(&node, set.particles, -1),
           BOUMA_ENOTFOUND, "-1");
-    TELLS(ds, bouma_variable_range(absent, 0, &range), BOUMA_ENOTFOUND,
+    TELLS(ds, bouma_variable_range(&range, absent, 0), BOUMA_ENOTFOUND,
           "\"dust/absent\"");
 
     /* What is for grids. */
     TELLS(ds, bouma_variable_read(set.variables[MASS], 0, NULL, room, NULL),
           BOUMA_EINVAL, "bouma_particles_");
-    TELLS(ds, bouma_variable_select(set.variables[MASS], 0, NULL, &selection),
+    TELLS(ds, bouma_variable_select(&selection, set.variables[MASS], 0, NULL),
           BOUMA_EINVAL, "bouma_particles_");
     TELLS(ds, bouma_refinement_open(&r, set.variables[MASS], 0, NULL),
           BOUMA_EINVAL, "bouma_particles_");
@@ -633,10 +634,10 @@ static void nothing_is_done_without_a_handle(void)
     CHECK(!bouma_particles_variable(NULL, 0));
     CHECK(!bouma_particles_find_variable(NULL, "v"));
     CHECK(!bouma_particles_attributes(NULL));
-    bouma_particles_info_get(NULL, &info);
+    bouma_particles_info_get(&info, NULL);
     CHECK(!info.name);
-    CHECK_EQ(bouma_particles_file_get(NULL, 0, &file), BOUMA_EINVAL);
-    CHECK_EQ(bouma_particles_node_get(NULL, 0, &node), BOUMA_EINVAL);
+    CHECK_EQ(bouma_particles_file_get(&file, NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_particles_node_get(&node, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_condition_set(&c, NULL, 0, 0, 1), BOUMA_EINVAL);
     CHECK_EQ(bouma_particles_query_run(NULL, NULL, NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_particles_read(&d, NULL, NULL), BOUMA_EINVAL);

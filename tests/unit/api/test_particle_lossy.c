@@ -20,11 +20,12 @@ static void define(struct lossy *l, bouma_dataset *ds,
                                  .type = s->type,
                                  .tolerance = l->tolerance[0],
                                  .leaf = 32};
-    bouma_variable_spec id = {.size = sizeof(id), .type = BOUMA_U64};
-    bouma_variable_spec a = {
-        .size = sizeof(a), .type = BOUMA_F64, .tolerance = l->tolerance[1]};
+    bouma_variable_spec id = {.size = sizeof(id), .type = BOUMA_TYPE_U64};
+    bouma_variable_spec a = {.size = sizeof(a),
+                             .type = BOUMA_TYPE_F64,
+                             .tolerance = l->tolerance[1]};
     bouma_variable_spec b = {.size = sizeof(b),
-                             .type = BOUMA_F32,
+                             .type = BOUMA_TYPE_F32,
                              .components = 3,
                              .codec = BOUMA_CODEC_QUANTISE,
                              .tolerance = l->tolerance[2]};
@@ -44,7 +45,7 @@ static int put(const struct lossy *l, const struct particle_block *s)
     const void *parts[3] = {s->velocity, s->velocity + s->count,
                             s->velocity + 2 * s->count};
     const bouma_column columns[] = {{.variable = l->position,
-                                     .data = s->type == BOUMA_F32
+                                     .data = s->type == BOUMA_TYPE_F32
                                                  ? (const void *)s->position_f32
                                                  : s->position},
                                     {.variable = l->id, .data = s->id},
@@ -100,13 +101,13 @@ static void check_errors(const struct lossy *l, const struct particle_block *s,
         bouma_variable_info info;
         bouma_range range;
 
-        bouma_variable_info_get(variables[i], &info);
+        bouma_variable_info_get(&info, variables[i]);
         CHECK(most[i] <= l->tolerance[i]);
         CHECK_EQ(info.codec, BOUMA_CODEC_QUANTISE);
         CHECK(info.tolerance == l->tolerance[i]);
         CHECK(info.bound == l->tolerance[i]);
         CHECK(fabs(info.largest_error - most[i]) <= 1e-12 * most[i]);
-        CHECK_EQ(bouma_variable_range(variables[i], 0, &range), BOUMA_OK);
+        CHECK_EQ(bouma_variable_range(&range, variables[i], 0), BOUMA_OK);
     }
 }
 
@@ -186,7 +187,7 @@ static void run(enum shape shape, int ndims, bouma_type type,
     io = bouma_io_memory_new();
     bouma_options_init(&o, sizeof(o));
     o.io = io;
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     o.files = 3;
     particle_block_make(&s, shape, 9000, ndims, type, 0);
     CHECK_EQ(bouma_dataset_create(&ds, "lossy", &o), BOUMA_OK);
@@ -214,7 +215,7 @@ static void run(enum shape shape, int ndims, bouma_type type,
     bouma_particle_data_free(all);
     bouma_step_free(step);
     bouma_dataset_free(ds);
-    CHECK_EQ(bouma_verify("lossy", BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, "lossy", BOUMA_DEPTH_DEEP, &o, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages + report.notes, 0);
@@ -233,6 +234,6 @@ int main(void)
     for (int shape = 0; shape < SHAPES; shape++)
         for (int t = 0; t < 3; t++)
             run((enum shape)shape, 1 + (shape + t) % 3,
-                t % 2 ? BOUMA_F32 : BOUMA_F64, tolerances[t]);
+                t % 2 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64, tolerances[t]);
     return check_result();
 }

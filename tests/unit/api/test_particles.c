@@ -36,7 +36,7 @@ static void setup(bouma_options *opts)
     io = bouma_io_memory_new();
     bouma_options_init(opts, sizeof(*opts));
     opts->io = io;
-    opts->durability = BOUMA_FAST;
+    opts->durability = BOUMA_DURABILITY_FAST;
 }
 
 /* All particles that are in 'd' are of the block of particles, none twice; and,
@@ -61,8 +61,8 @@ static void verify(const bouma_options *opts)
     bouma_verify_report report;
     char message[400] = "";
 
-    CHECK_EQ(bouma_verify("a.bouma", BOUMA_VERIFY_DEEP, opts, NULL, NULL,
-                          &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify(&report, "a.bouma", BOUMA_DEPTH_DEEP, opts, NULL,
+                          NULL, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
 }
@@ -88,11 +88,11 @@ static void what_is_written_comes_back(void)
             opts.file_size = c % 2 ? 0 : 100000;
             opts.order = c % 3 ? BOUMA_ORDER_LEVEL : BOUMA_ORDER_CHUNK;
             particle_block_make(&s, (enum shape)shape, counts[c], ndims,
-                                c % 2 ? BOUMA_F64 : BOUMA_F32, 5);
+                                c % 2 ? BOUMA_TYPE_F64 : BOUMA_TYPE_F32, 5);
             there = malloc((size_t)s.count);
             step = write_and_open(&ds, &set, &s, &opts, codecs[c % 2],
                                   c % 2 ? 0 : 16);
-            bouma_particles_info_get(set.particles, &info);
+            bouma_particles_info_get(&info, set.particles);
             CHECK_EQ(info.count, s.count);
             CHECK_EQ(bouma_particles_read(&d, set.particles, NULL), BOUMA_OK);
             if (d) {
@@ -143,7 +143,7 @@ static void queries_find_what_brute_force_finds(void)
         setup(&opts);
         opts.file_size = 200000;
         particle_block_make(&s, (enum shape)shape, 30000, 3,
-                            shape % 2 ? BOUMA_F64 : BOUMA_F32, 1);
+                            shape % 2 ? BOUMA_TYPE_F64 : BOUMA_TYPE_F32, 1);
         there = malloc((size_t)s.count);
         step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_ZSTD, 64);
         for (int trial = 0; trial < 60 && step; trial++) {
@@ -219,7 +219,7 @@ static void all_ranges_of_integers_are_right(void)
     bouma_step *step;
 
     setup(&opts);
-    particle_block_make(&s, UNIFORM, 20000, 2, BOUMA_F64, 0);
+    particle_block_make(&s, UNIFORM, 20000, 2, BOUMA_TYPE_F64, 0);
     step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_RAW, 32);
     for (int low = -9; low <= 9; low++)
         for (int high = low - 1; high <= 9; high++) {
@@ -281,7 +281,8 @@ static void quality_is_a_share(void)
 
         setup(&opts);
         opts.files = 5;
-        particle_block_make(&s, (enum shape)shape, 100000, 3, BOUMA_F32, 0);
+        particle_block_make(&s, (enum shape)shape, 100000, 3, BOUMA_TYPE_F32,
+                            0);
         seen = calloc(1, (size_t)s.count);
         there = calloc(1, (size_t)s.count);
         step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_RAW, 0);
@@ -336,7 +337,7 @@ static void samples_have_the_size_that_was_asked_for(void)
 
     setup(&opts);
     opts.files = 3;
-    particle_block_make(&s, CLUSTERED, 30000, 3, BOUMA_F32, 0);
+    particle_block_make(&s, CLUSTERED, 30000, 3, BOUMA_TYPE_F32, 0);
     there = malloc((size_t)s.count);
     step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_ZSTD, 0);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -397,8 +398,9 @@ static void the_layout_costs_little(void)
     CHECK_EQ(bouma_particles_define(&set, ds, "p", &spec), BOUMA_OK);
     columns[0].variable = bouma_particles_variable(set, 0);
     for (int k = 0; k < 4; k++) {
-        bouma_variable_spec v = {
-            .size = sizeof(v), .type = BOUMA_F64, .codec = BOUMA_CODEC_RAW};
+        bouma_variable_spec v = {.size = sizeof(v),
+                                 .type = BOUMA_TYPE_F64,
+                                 .codec = BOUMA_CODEC_RAW};
 
         CHECK_EQ(bouma_particles_define_variable(&columns[k + 1].variable, set,
                                                  names[k], &v),
@@ -421,7 +423,7 @@ static void the_layout_costs_little(void)
     bouma_particles_query_init(&q, sizeof(q));
     q.quality = 0.1;
     CHECK_EQ(bouma_particles_read(&d, set, &q), BOUMA_OK);
-    CHECK_EQ(bouma_dataset_info_get(ds, &after), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_info_get(&after, ds), BOUMA_OK);
     CHECK(d && (double)after.bytes_read <= 1.3 * 44 * (double)d->count);
     bouma_particle_data_free(d);
     bouma_step_free(step);
@@ -429,13 +431,13 @@ static void the_layout_costs_little(void)
     /* A corner opens its own file, not the others. */
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
     set = bouma_step_find_particles(step, "p");
-    CHECK_EQ(bouma_dataset_info_get(ds, &before), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_info_get(&before, ds), BOUMA_OK);
     q.quality = 1;
     q.boxed = 1;
     for (int c = 0; c < 3; c++)
         q.high[c] = 0.1;
     CHECK_EQ(bouma_particles_read(&d, set, &q), BOUMA_OK);
-    CHECK_EQ(bouma_dataset_info_get(ds, &after), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_info_get(&after, ds), BOUMA_OK);
     CHECK(d && d->count > N / 2000);
     CHECK_EQ(after.files_opened - before.files_opened, 1);
     CHECK(after.bytes_read - before.bytes_read < record.stored_bytes / 8);
@@ -488,7 +490,7 @@ static void the_best_axis_can_be_asked_for(void)
         CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
         set = bouma_step_find_particles(step, "p");
-        CHECK_EQ(bouma_particles_node_get(set, 0, &root), BOUMA_OK);
+        CHECK_EQ(bouma_particles_node_get(&root, set, 0), BOUMA_OK);
         CHECK(root.right > 0);
         CHECK_EQ(root.axis, best);
         bouma_step_free(step);

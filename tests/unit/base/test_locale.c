@@ -107,7 +107,7 @@ static void messages_have_a_point(void)
     bouma_grid_spec shape = {
         .size = sizeof(shape), .ndims = 1, .shape = {8}, .patch = {8}};
     bouma_variable_spec kind = {
-        .size = sizeof(kind), .type = BOUMA_F32, .tolerance = -0.5};
+        .size = sizeof(kind), .type = BOUMA_TYPE_F32, .tolerance = -0.5};
     bouma_io *io = bouma_io_memory_new();
     bouma_variable *v;
     bouma_options o;
@@ -122,7 +122,7 @@ static void messages_have_a_point(void)
     CHECK_EQ(bouma_variable_define(&v, g, "v", &kind), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "-0.5");
     kind.tolerance = 1.5;
-    kind.tolerance_kind = BOUMA_RELATIVE;
+    kind.tolerance_kind = BOUMA_TOLERANCE_RELATIVE;
     CHECK_EQ(bouma_variable_define(&v, g, "v", &kind), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "1.5");
     bouma_dataset_free(ds);

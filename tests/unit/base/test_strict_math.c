@@ -82,7 +82,7 @@ static void write_and_read(struct result *out, const char *path, int with_nan)
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     for (int c = 0; c < 4; c++) {
         bouma_variable_spec kind = {
-            .size = sizeof(kind), .type = BOUMA_F32, .codec = codecs[c]};
+            .size = sizeof(kind), .type = BOUMA_TYPE_F32, .codec = codecs[c]};
 
         if (codecs[c] == BOUMA_CODEC_INTERP || codecs[c] == BOUMA_CODEC_WAVELET)
             kind.tolerance = 0x1p-12;
@@ -100,7 +100,7 @@ static void write_and_read(struct result *out, const char *path, int with_nan)
         v = bouma_grid_find_variable(grid, names[c]);
         REQUIRE(v);
         REQUIRE(!bouma_variable_read(v, 0, &all, out->back[c], NULL));
-        REQUIRE(!bouma_variable_range(v, 0, &out->range[c]));
+        REQUIRE(!bouma_variable_range(&out->range[c], v, 0));
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);

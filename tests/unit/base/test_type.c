@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/bytes.h"
+#include "bouma_lists.h"
 #include "check.h"
 
 static double value_of(bouma_type type, const void *values, size_t i)
@@ -14,7 +15,7 @@ static double value_of(bouma_type type, const void *values, size_t i)
         return (double)((const ctype *)values)[i];
         BOUMA_TYPE_LIST(VALUE)
 #undef VALUE
-    case BOUMA_STRING:
+    case BOUMA_TYPE_STRING:
         break;
     }
     return 0;
@@ -26,10 +27,10 @@ static bouma_scalar scalar_of(bouma_type type, const void *values, size_t i)
     bouma_scalar s = {0};
 
     switch (type) {
-    case BOUMA_I64:
+    case BOUMA_TYPE_I64:
         s.i = ((const int64_t *)values)[i];
         break;
-    case BOUMA_U64:
+    case BOUMA_TYPE_U64:
         s.u = ((const uint64_t *)values)[i];
         break;
     default:
@@ -43,9 +44,9 @@ static bouma_scalar scalar_of(bouma_type type, const void *values, size_t i)
 
 static int less(bouma_type type, bouma_scalar a, bouma_scalar b)
 {
-    return bm_type_is_float(type) ? a.f < b.f
-           : type == BOUMA_U64    ? a.u < b.u
-                                  : a.i < b.i;
+    return bm_type_is_float(type)   ? a.f < b.f
+           : type == BOUMA_TYPE_U64 ? a.u < b.u
+                                    : a.i < b.i;
 }
 
 static struct bm_range slow_range(bouma_type type, const void *values, size_t n)
@@ -97,7 +98,7 @@ static void ranges_of_integers_are_exact(void)
 {
     uint64_t state = 7, values[130];
 
-    for (int t = BOUMA_I8; t <= BOUMA_U64; t++)
+    for (int t = BOUMA_TYPE_I8; t <= BOUMA_TYPE_U64; t++)
         for (size_t n = 1; n <= 67; n++)
             for (size_t from = 0; from < 5; from++) {
                 bouma_type type = (bouma_type)t;
@@ -128,22 +129,22 @@ static void an_extreme_is_found_at_every_index(void)
             d[at] = -7.5;
             s[at] = INT16_MIN;
             u[at] = 0;
-            check_range(BOUMA_F32, f, n);
-            check_range(BOUMA_F64, d, n);
-            check_range(BOUMA_I16, s, n);
-            check_range(BOUMA_U64, u, n);
+            check_range(BOUMA_TYPE_F32, f, n);
+            check_range(BOUMA_TYPE_F64, d, n);
+            check_range(BOUMA_TYPE_I16, s, n);
+            check_range(BOUMA_TYPE_U64, u, n);
             f[at] = INFINITY;
             d[at] = 1e300;
             s[at] = INT16_MAX;
             u[at] = UINT64_MAX;
-            check_range(BOUMA_F32, f, n);
-            check_range(BOUMA_F64, d, n);
-            check_range(BOUMA_I16, s, n);
-            check_range(BOUMA_U64, u, n);
+            check_range(BOUMA_TYPE_F32, f, n);
+            check_range(BOUMA_TYPE_F64, d, n);
+            check_range(BOUMA_TYPE_I16, s, n);
+            check_range(BOUMA_TYPE_U64, u, n);
             f[at] = NAN;
             d[at] = -NAN;
-            check_range(BOUMA_F32, f, n);
-            check_range(BOUMA_F64, d, n);
+            check_range(BOUMA_TYPE_F32, f, n);
+            check_range(BOUMA_TYPE_F64, d, n);
         }
 }
 
@@ -165,8 +166,8 @@ static void floats_of_all_kinds_are_ranged(void)
                 d[i] = special[(first + check_below(&state, kinds)) % 9];
                 f[i] = (float)d[i];
             }
-            check_range(BOUMA_F64, d + from, n);
-            check_range(BOUMA_F32, f + from, n);
+            check_range(BOUMA_TYPE_F64, d + from, n);
+            check_range(BOUMA_TYPE_F32, f + from, n);
         }
 }
 
@@ -178,7 +179,7 @@ static void nothing_but_nan_leaves_low_and_high_at_zero(void)
 
         for (size_t i = 0; i < n; i++)
             f[i] = NAN;
-        bm_range_add(&r, BOUMA_F32, f, n);
+        bm_range_add(&r, BOUMA_TYPE_F32, f, n);
         CHECK_EQ(r.nans, n);
         CHECK_EQ(r.count, 0);
         CHECK(r.low.u == 0 && r.high.u == 0);
@@ -193,9 +194,9 @@ static void infinities_alone_are_a_range(void)
     for (int i = 0; i < 9; i++)
         minus[i] = -INFINITY;
     for (size_t n = 1; n <= 5; n++)
-        check_range(BOUMA_F32, plus, n);
+        check_range(BOUMA_TYPE_F32, plus, n);
     for (size_t n = 1; n <= 9; n++)
-        check_range(BOUMA_F64, minus, n);
+        check_range(BOUMA_TYPE_F64, minus, n);
 }
 
 static void adding_in_parts_is_adding_all(void)
@@ -213,14 +214,14 @@ static void adding_in_parts_is_adding_all(void)
             size_t n = (size_t)check_below(&state, (int64_t)(101 - at));
             struct bm_range one = {{0}, {0}, 0, 0};
 
-            bm_range_add(&parts, BOUMA_F64, d + at, n);
-            bm_range_add(&one, BOUMA_F64, d + at, n);
-            bm_range_join(&joined, BOUMA_F64, &one);
+            bm_range_add(&parts, BOUMA_TYPE_F64, d + at, n);
+            bm_range_add(&one, BOUMA_TYPE_F64, d + at, n);
+            bm_range_join(&joined, BOUMA_TYPE_F64, &one);
             at += n;
         }
-        slow = slow_range(BOUMA_F64, d, 100);
-        CHECK(bm_range_equal(&parts, &slow, BOUMA_F64));
-        CHECK(bm_range_equal(&joined, &slow, BOUMA_F64));
+        slow = slow_range(BOUMA_TYPE_F64, d, 100);
+        CHECK(bm_range_equal(&parts, &slow, BOUMA_TYPE_F64));
+        CHECK(bm_range_equal(&joined, &slow, BOUMA_TYPE_F64));
     }
 }
 
@@ -233,11 +234,11 @@ static void joined_integers_are_compared_by_their_kind(void)
     for (int first = 0; first < 2; first++) {
         struct bm_range r = {{0}, {0}, 0, 0}, s = r;
 
-        bm_range_add(&r, BOUMA_U64, &u[first], 1);
-        bm_range_add(&r, BOUMA_U64, &u[1 - first], 1);
+        bm_range_add(&r, BOUMA_TYPE_U64, &u[first], 1);
+        bm_range_add(&r, BOUMA_TYPE_U64, &u[1 - first], 1);
         CHECK(r.low.u == 1 && r.high.u == UINT64_MAX && r.count == 2);
-        bm_range_add(&s, BOUMA_I64, &i[first], 1);
-        bm_range_add(&s, BOUMA_I64, &i[1 - first], 1);
+        bm_range_add(&s, BOUMA_TYPE_I64, &i[first], 1);
+        bm_range_add(&s, BOUMA_TYPE_I64, &i[1 - first], 1);
         CHECK(s.low.i == -1 && s.high.i == 1 && s.count == 2);
     }
 }
@@ -247,18 +248,18 @@ static void ranges_that_differ_are_not_equal(void)
     int32_t v[4] = {-5, 0, 3, 9};
     struct bm_range all = {{0}, {0}, 0, 0}, low = all, high = all, fewer = all;
 
-    bm_range_add(&all, BOUMA_I32, v, 4);
+    bm_range_add(&all, BOUMA_TYPE_I32, v, 4);
     v[0] = -4;
-    bm_range_add(&low, BOUMA_I32, v, 4);
+    bm_range_add(&low, BOUMA_TYPE_I32, v, 4);
     v[0] = -5;
     v[3] = 8;
-    bm_range_add(&high, BOUMA_I32, v, 4);
+    bm_range_add(&high, BOUMA_TYPE_I32, v, 4);
     v[1] = 8;
-    bm_range_add(&fewer, BOUMA_I32, v, 2);
-    CHECK(bm_range_equal(&all, &all, BOUMA_I32));
-    CHECK(!bm_range_equal(&all, &low, BOUMA_I32));
-    CHECK(!bm_range_equal(&all, &high, BOUMA_I32));
-    CHECK(!bm_range_equal(&all, &fewer, BOUMA_I32));
+    bm_range_add(&fewer, BOUMA_TYPE_I32, v, 2);
+    CHECK(bm_range_equal(&all, &all, BOUMA_TYPE_I32));
+    CHECK(!bm_range_equal(&all, &low, BOUMA_TYPE_I32));
+    CHECK(!bm_range_equal(&all, &high, BOUMA_TYPE_I32));
+    CHECK(!bm_range_equal(&all, &fewer, BOUMA_TYPE_I32));
 }
 
 /* More than one internal part of 2^24 values, with NaN in each. */
@@ -273,7 +274,7 @@ static void many_values_are_counted_right(void)
         f[i] = i % 4 == 1 ? NAN : (float)(i % 1000);
     f[n - 3] = -1;
     f[5] = 5000;
-    bm_range_add(&r, BOUMA_F32, f, n);
+    bm_range_add(&r, BOUMA_TYPE_F32, f, n);
     CHECK_EQ(r.count + r.nans, n);
     CHECK(r.low.f == -1 && r.high.f == 5000);
     CHECK_EQ(r.nans, (n + 2) / 4 - ((n - 3) % 4 == 1) - 1);
@@ -284,7 +285,7 @@ static void a_bound_goes_through_its_bytes(void)
 {
     uint64_t state = 10;
 
-    for (int t = BOUMA_I8; t <= BOUMA_F64; t++)
+    for (int t = BOUMA_TYPE_I8; t <= BOUMA_TYPE_F64; t++)
         for (int i = 0; i < 500; i++) {
             bouma_type type = (bouma_type)t;
             size_t size = bouma_type_size(type);
@@ -314,11 +315,11 @@ static void the_sign_of_zero_and_infinities_are_stored(void)
         bouma_scalar s = {.f = values[i]}, back;
         uint8_t bytes[8];
 
-        bm_scalar_store(bytes, BOUMA_F32, s);
-        back = bm_scalar_load(bytes, BOUMA_F32);
+        bm_scalar_store(bytes, BOUMA_TYPE_F32, s);
+        back = bm_scalar_load(bytes, BOUMA_TYPE_F32);
         CHECK(back.u == s.u);
-        bm_scalar_store(bytes, BOUMA_F64, s);
-        back = bm_scalar_load(bytes, BOUMA_F64);
+        bm_scalar_store(bytes, BOUMA_TYPE_F64, s);
+        back = bm_scalar_load(bytes, BOUMA_TYPE_F64);
         CHECK(back.u == s.u);
     }
 }

@@ -113,7 +113,7 @@ static void tell(void *user, const bouma_finding *f)
     int *found = user;
 
     ++*found;
-    if (f->severity != BOUMA_NOTE)
+    if (f->severity != BOUMA_SEVERITY_NOTE)
         printf("%s before call %d: %s: %s\n", acts[live.act], live.at, f->name,
                f->text);
 }
@@ -147,8 +147,8 @@ static int verify(enum act act, int at)
 
     begin(act, at);
     o = options_of(&live.io);
-    rc = bouma_verify("d", BOUMA_VERIFY_DEEP, &o, tell, &found, &report,
-                      message, sizeof(message));
+    rc = bouma_verify(&report, "d", BOUMA_DEPTH_DEEP, &o, tell, &found, message,
+                      sizeof(message));
     if (act == CLOBBERS && rc) { /* what was to be verified is gone */
         CHECK_EQ(rc, BOUMA_ESTATE);
         CHECK_TEXT(message, "was replaced by another dataset");

@@ -74,7 +74,7 @@ static void make(struct patch *p, const bouma_box *box, int levels,
     p->field = (struct bm_field){.codec = &bm_codec_interp,
                                  .type = type,
                                  .components = components,
-                                 .size = type == BOUMA_F32 ? 4 : 8,
+                                 .size = type == BOUMA_TYPE_F32 ? 4 : 8,
                                  .levels = levels,
                                  .lattice = p->lattice,
                                  .bound = bound};
@@ -89,7 +89,7 @@ static void make(struct patch *p, const bouma_box *box, int levels,
                     double v = sample_of(kind, at, state);
                     float f = (float)v;
 
-                    memcpy(to, type == BOUMA_F32 ? (void *)&f : (void *)&v,
+                    memcpy(to, type == BOUMA_TYPE_F32 ? (void *)&f : (void *)&v,
                            p->field.size);
                     to += p->field.size;
                 }
@@ -100,7 +100,7 @@ static double value_at(const struct patch *p, const uint8_t *data, size_t i)
     float f;
     double d;
 
-    if (p->field.type == BOUMA_F64) {
+    if (p->field.type == BOUMA_TYPE_F64) {
         memcpy(&d, data + i * 8, 8);
         return d;
     }
@@ -209,7 +209,7 @@ static void no_sample_misses_the_bound(void)
 
     bm_codec_state_init(&state, bm_allocator_default());
     for (int i = 0; i < 600; i++) {
-        bouma_type type = i & 1 ? BOUMA_F32 : BOUMA_F64;
+        bouma_type type = i & 1 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64;
         enum kind kind = (enum kind)(i / 2 % KINDS);
         double bound = bounds[check_below(&random, 7)];
         int levels = 1 + (int)check_below(&random, 5), ndims = 1 + i % 3;
@@ -253,7 +253,7 @@ static void parts_are_those_of_the_whole(void)
 
         for (int d = 0; d < 3; d++)
             box.hi[d] = 1 + check_below(&random, 40);
-        make(&p, &box, 3, i & 1 ? BOUMA_F32 : BOUMA_F64, 1e-3,
+        make(&p, &box, 3, i & 1 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64, 1e-3,
              (enum kind)(i % KINDS), 1, &random);
         bm_buffer_init(&out, state.a);
         CHECK_EQ(bm_codec_interp.encode_field(&state, &out, sizes, &loss,
@@ -312,7 +312,7 @@ static void a_bound_of_zero_keeps_every_bit(void)
     for (int kind = 0; kind < KINDS; kind++) {
         struct patch p;
 
-        make(&p, &box, 3, BOUMA_F32, 0, (enum kind)kind, 1, &random);
+        make(&p, &box, 3, BOUMA_TYPE_F32, 0, (enum kind)kind, 1, &random);
         round_trip(&state, &p);
         free(p.samples);
     }
@@ -339,7 +339,8 @@ static void what_is_regular_takes_little(void)
         struct patch p;
         size_t bytes;
 
-        make(&p, &box, 4, BOUMA_F32, cases[i].bound, cases[i].kind, 1, &random);
+        make(&p, &box, 4, BOUMA_TYPE_F32, cases[i].bound, cases[i].kind, 1,
+             &random);
         bytes = round_trip(&state, &p);
         CHECK(bytes <= cases[i].most);
         if (bytes > cases[i].most)
@@ -360,8 +361,8 @@ static void bytes_depend_on_nothing_else(void)
     uint64_t random = 10;
     struct patch p, other;
 
-    make(&p, &box, 4, BOUMA_F32, 1e-3, SOME_NAN, 1, &random);
-    make(&other, &box, 4, BOUMA_F32, 1e-3, NOISE, 1, &random);
+    make(&p, &box, 4, BOUMA_TYPE_F32, 1e-3, SOME_NAN, 1, &random);
+    make(&other, &box, 4, BOUMA_TYPE_F32, 1e-3, NOISE, 1, &random);
     bm_codec_state_init(&used, bm_allocator_default());
     bm_codec_state_init(&fresh, bm_allocator_default());
     round_trip(&used, &other);
@@ -399,7 +400,7 @@ static void losses_are_told_in_any_unit(void)
         struct patch p;
         float *f;
 
-        make(&p, &box, 3, BOUMA_F32, 1e-2 * units[i], SMOOTH, 1, &random);
+        make(&p, &box, 3, BOUMA_TYPE_F32, 1e-2 * units[i], SMOOTH, 1, &random);
         f = (float *)(void *)p.samples;
         for (size_t j = 0; j < p.count; j++)
             f[j] *= (float)units[i];
@@ -433,7 +434,7 @@ static void damaged_bytes_do_no_harm(void)
         size_t bytes, cut;
         int rc;
 
-        make(&p, &box, 3, i & 1 ? BOUMA_F32 : BOUMA_F64, 1e-3,
+        make(&p, &box, 3, i & 1 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64, 1e-3,
              (enum kind)(i % KINDS), 1, &random);
         bm_buffer_init(&out, state.a);
         CHECK_EQ(bm_codec_interp.encode_field(&state, &out, sizes, &loss,

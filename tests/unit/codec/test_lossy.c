@@ -51,9 +51,9 @@ static void write_steps(const char *name, bouma_order order)
                          .shape = {N0, N1, N2},
                          .patch = {16, 16, 16}};
     bouma_variable_spec s = {.size = sizeof(s),
-                             .type = BOUMA_F32,
+                             .type = BOUMA_TYPE_F32,
                              .tolerance = 1e-3,
-                             .tolerance_kind = BOUMA_RELATIVE};
+                             .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
     bouma_options o = options(1);
     bouma_variable *a, *b, *c, *exact;
     bouma_dataset *ds;
@@ -65,10 +65,10 @@ static void write_steps(const char *name, bouma_order order)
     CHECK_EQ(bouma_grid_define(&grid, ds, "g", &g), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&a, grid, "scalar", &s), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&b, grid, "constant", &s), BOUMA_OK);
-    s.type = BOUMA_F64;
+    s.type = BOUMA_TYPE_F64;
     s.components = COMPONENTS;
     s.tolerance = 0.01;
-    s.tolerance_kind = BOUMA_ABSOLUTE;
+    s.tolerance_kind = BOUMA_TOLERANCE_ABSOLUTE;
     CHECK_EQ(bouma_variable_define(&c, grid, "vector", &s), BOUMA_OK);
     s.tolerance = 0;
     CHECK_EQ(bouma_variable_define(&exact, grid, "keeps every bit", &s),
@@ -100,8 +100,8 @@ static double original(const char *name, int64_t sample, int component)
 
 static double stored(const void *data, bouma_type type, size_t i)
 {
-    return type == BOUMA_F32 ? (double)((const float *)data)[i]
-                             : ((const double *)data)[i];
+    return type == BOUMA_TYPE_F32 ? (double)((const float *)data)[i]
+                                  : ((const double *)data)[i];
 }
 
 /* The number of values of a selection that are beyond the bound. */
@@ -155,7 +155,7 @@ static void every_read_is_within_the_bound(void)
         CHECK_EQ(bouma_step_open(&step, ds, number), BOUMA_OK);
         v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), name);
         REQUIRE(v);
-        bouma_variable_info_get(v, &about);
+        bouma_variable_info_get(&about, v);
         CHECK_EQ(about.present, strcmp(name, "vector") || number != 1);
         for (int d = 0; d < 3; d++) {
             int64_t n = d == 0 ? N0 : d == 1 ? N1 : N2;
@@ -164,7 +164,7 @@ static void every_read_is_within_the_bound(void)
             box.hi[d] = box.lo[d] + 1 + check_below(&random, n - box.lo[d]);
         }
         if (about.present) {
-            CHECK_EQ(bouma_variable_select(v, level, &box, &s), BOUMA_OK);
+            CHECK_EQ(bouma_variable_select(&s, v, level, &box), BOUMA_OK);
             CHECK_EQ(bouma_variable_read(v, level, &box, data, NULL), BOUMA_OK);
             CHECK_EQ(misses(name, &about, &s, level, data), 0);
         }
@@ -191,16 +191,16 @@ static void refinement_reads_each_byte_once(void)
     CHECK_EQ(bouma_dataset_open(&ds, "level", &o), BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "scalar");
-    bouma_variable_info_get(v, &about);
+    bouma_variable_info_get(&about, v);
     CHECK_EQ(bouma_refinement_open(&r, v, 2, NULL), BOUMA_OK);
-    bouma_dataset_info_get(ds, &before);
+    bouma_dataset_info_get(&before, ds);
     do {
         const void *data = bouma_refinement_data(r, &s, &level);
 
         CHECK_EQ(misses("scalar", &about, &s, level, data), 0);
     } while (!bouma_refinement_next(r));
     CHECK_EQ(level, 0);
-    bouma_dataset_info_get(ds, &after);
+    bouma_dataset_info_get(&after, ds);
     for (int k = 0; k < 2; k++)
         all += bouma_variable_level_bytes(v, k);
     CHECK(after.bytes_read - before.bytes_read <= all + 4096);
@@ -228,10 +228,10 @@ static void what_was_lost_is_recorded(void)
     CHECK_EQ(bouma_step_open(&step, ds, 2), BOUMA_OK);
     grid = bouma_step_find_grid(step, "g");
     v = bouma_grid_find_variable(grid, "scalar");
-    bouma_variable_info_get(v, &about);
+    bouma_variable_info_get(&about, v);
     CHECK_EQ(about.codec, BOUMA_CODEC_INTERP);
     CHECK(about.tolerance == 1e-3);
-    CHECK_EQ(about.tolerance_kind, BOUMA_RELATIVE);
+    CHECK_EQ(about.tolerance_kind, BOUMA_TOLERANCE_RELATIVE);
     CHECK_EQ(bouma_variable_read(v, 0, NULL, data, NULL), BOUMA_OK);
     for (int i = 0; i < SAMPLES; i++) {
         double e = fabs((double)data[i] - (double)scalar[i]);
@@ -249,12 +249,12 @@ static void what_was_lost_is_recorded(void)
         all += bouma_variable_level_bytes(v, k);
     CHECK_EQ(all, about.stored_bytes);
     CHECK(about.stored_bytes < about.raw_bytes / 10);
-    bouma_variable_info_get(bouma_grid_find_variable(grid, "constant"), &about);
+    bouma_variable_info_get(&about, bouma_grid_find_variable(grid, "constant"));
     CHECK(about.bound == 0 && about.largest_error == 0 && isinf(about.psnr));
-    bouma_variable_info_get(bouma_grid_find_variable(grid, "vector"), &about);
+    bouma_variable_info_get(&about, bouma_grid_find_variable(grid, "vector"));
     CHECK(about.largest_error > 0 && isnan(about.psnr)); /* it has -inf */
-    bouma_variable_info_get(bouma_grid_find_variable(grid, "keeps every bit"),
-                            &about);
+    bouma_variable_info_get(&about,
+                            bouma_grid_find_variable(grid, "keeps every bit"));
     CHECK_EQ(about.codec, BOUMA_CODEC_ZSTD);
     CHECK(about.bound == 0 && about.largest_error == 0);
     bouma_step_free(step);
@@ -268,7 +268,7 @@ static void verify_decodes_everything(void)
     bouma_verify_report report;
     char message[256];
 
-    CHECK_EQ(bouma_verify("chunk", BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, "chunk", BOUMA_DEPTH_DEEP, &o, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
@@ -339,7 +339,7 @@ static void patches_come_at_levels_of_their_own(void)
         CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
         a.variable =
             bouma_grid_find_variable(bouma_step_find_grid(step, "g"), a.name);
-        bouma_variable_info_get(a.variable, &a.about);
+        bouma_variable_info_get(&a.about, a.variable);
         for (int d = 0; d < 3; d++) {
             int64_t n = d == 0 ? N0 : d == 1 ? N1 : N2;
 
@@ -395,15 +395,15 @@ static void fine_where_it_matters_reads_less(void)
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
     a.variable =
         bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "scalar");
-    bouma_variable_info_get(a.variable, &a.about);
+    bouma_variable_info_get(&a.about, a.variable);
     q.choose = NULL; /* all at level 0; this reads the tables, too */
     CHECK_EQ(bouma_variable_query(a.variable, &q), BOUMA_OK);
     for (int i = 0; i < 2; i++) {
-        bouma_dataset_info_get(ds, &before);
+        bouma_dataset_info_get(&before, ds);
         a.handed = 0;
         CHECK_EQ(bouma_variable_query(a.variable, &q), BOUMA_OK);
         CHECK_EQ(a.handed, 3 * 3 * 4);
-        bouma_dataset_info_get(ds, &after);
+        bouma_dataset_info_get(&after, ds);
         bytes[i] = after.bytes_read - before.bytes_read;
         memset(a.seen, 0, sizeof(a.seen));
         q.choose = fine_at_25;
@@ -488,7 +488,7 @@ static void a_query_is_not_disturbed(void)
 
 static void count_damage(void *user, const bouma_finding *finding)
 {
-    *(int *)user += finding->severity == BOUMA_DAMAGE;
+    *(int *)user += finding->severity == BOUMA_SEVERITY_DAMAGE;
 }
 
 /* A sound dataset is not called damaged for want of memory, and none is lost:
@@ -502,7 +502,7 @@ static void no_memory_is_no_damage(void)
                          .shape = {16, 16, 16},
                          .patch = {8, 8, 8}};
     bouma_variable_spec s = {
-        .size = sizeof(s), .type = BOUMA_F32, .tolerance = 1e-3};
+        .size = sizeof(s), .type = BOUMA_TYPE_F32, .tolerance = 1e-3};
     int done = 0;
 
     fault_alloc_init(&memory);
@@ -543,8 +543,8 @@ static void no_memory_is_no_damage(void)
             continue;
         for (long m = 0, sound = 0; m < 3000 && !sound; m++) {
             fault_alloc_arm(&memory, m + 1, 1);
-            rc = bouma_verify(name, BOUMA_VERIFY_DEEP, &o, count_damage,
-                              &damages, &report, message, sizeof(message));
+            rc = bouma_verify(&report, name, BOUMA_DEPTH_DEEP, &o, count_damage,
+                              &damages, message, sizeof(message));
             CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
             CHECK_EQ(damages, 0);
             CHECK_EQ(memory.live, 0);
@@ -564,16 +564,16 @@ static void wrong_tolerances_are_told(void)
         bouma_codec codec;
         double tolerance;
         const char *words;
-    } cases[] = {{BOUMA_F32, BOUMA_CODEC_INTERP, 0, "needs a tolerance"},
-                 {BOUMA_F32, 0, -1, "negative"},
-                 {BOUMA_F32, 0, NAN, "must be finite"},
-                 {BOUMA_F32, 0, INFINITY, "must be finite"},
-                 {BOUMA_F32, BOUMA_CODEC_ZSTD, 0.1, "keeps every bit"},
-                 {BOUMA_F32, BOUMA_CODEC_RAW, 0.1, "keeps every bit"},
-                 {BOUMA_I32, 0, 0.1, "integers"},
-                 {BOUMA_I32, BOUMA_CODEC_INTERP, 0.1,
+    } cases[] = {{BOUMA_TYPE_F32, BOUMA_CODEC_INTERP, 0, "needs a tolerance"},
+                 {BOUMA_TYPE_F32, 0, -1, "negative"},
+                 {BOUMA_TYPE_F32, 0, NAN, "must be finite"},
+                 {BOUMA_TYPE_F32, 0, INFINITY, "must be finite"},
+                 {BOUMA_TYPE_F32, BOUMA_CODEC_ZSTD, 0.1, "keeps every bit"},
+                 {BOUMA_TYPE_F32, BOUMA_CODEC_RAW, 0.1, "keeps every bit"},
+                 {BOUMA_TYPE_I32, 0, 0.1, "integers"},
+                 {BOUMA_TYPE_I32, BOUMA_CODEC_INTERP, 0.1,
                   "is i32, and the codec interp takes f32 and f64 only"},
-                 {BOUMA_I32, BOUMA_CODEC_INTERP, 0,
+                 {BOUMA_TYPE_I32, BOUMA_CODEC_INTERP, 0,
                   "is i32, and the codec interp takes f32 and f64 only"}};
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {100}};
     bouma_options o = options(1);

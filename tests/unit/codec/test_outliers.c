@@ -14,9 +14,9 @@ static int notes_of(const double *values, double tolerance, char *note,
 {
     bouma_io *io = bouma_io_memory_new();
     bouma_variable_spec spec = {.size = sizeof(spec),
-                                .type = BOUMA_F64,
+                                .type = BOUMA_TYPE_F64,
                                 .tolerance = tolerance,
-                                .tolerance_kind = BOUMA_RELATIVE};
+                                .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
     bouma_grid_spec grid = {
         .size = sizeof(grid), .ndims = 3, .shape = {EDGE, EDGE, EDGE}};
     bouma_dataset *ds;
@@ -39,7 +39,7 @@ static int notes_of(const double *values, double tolerance, char *note,
         MUST(ds, bouma_variable_put(v, &high, values + 5 * EDGE * EDGE, NULL));
         MUST(ds, bouma_step_end(ds, NULL));
     }
-    bouma_variable_info_get(v, info);
+    bouma_variable_info_get(info, v);
     note[0] = '\0';
     for (; bouma_dataset_note(ds, count); count++)
         snprintf(note, 512, "%s", bouma_dataset_note(ds, count));

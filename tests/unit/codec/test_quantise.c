@@ -96,9 +96,9 @@ static void every_value_is_within_the_bound(void)
 
             for (int i = 0; i < MANY; i++)
                 was[i] = v[i] = kinds_of_values(&seed, i, scale, bounds[b]);
-            bm_quantise(BOUMA_F64, v, MANY, bounds[b], &loss);
+            bm_quantise(BOUMA_TYPE_F64, v, MANY, bounds[b], &loss);
             memcpy(again, v, sizeof(v));
-            bm_quantise(BOUMA_F64, again, MANY, bounds[b], &none);
+            bm_quantise(BOUMA_TYPE_F64, again, MANY, bounds[b], &none);
             for (int i = 0; i < MANY; i++) {
                 double off = isfinite(was[i]) ? fabs(was[i] - v[i]) : 0;
 
@@ -131,9 +131,9 @@ static void every_f32_is_within_the_bound(void)
                 was[i] = v[i] =
                     i % 6 ? (float)kinds_of_values(&seed, i, scale, bounds[b])
                           : any_f32(&seed);
-            bm_quantise(BOUMA_F32, v, MANY, bounds[b], &loss);
+            bm_quantise(BOUMA_TYPE_F32, v, MANY, bounds[b], &loss);
             memcpy(again, v, sizeof(v));
-            bm_quantise(BOUMA_F32, again, MANY, bounds[b], &none);
+            bm_quantise(BOUMA_TYPE_F32, again, MANY, bounds[b], &none);
             for (int i = 0; i < MANY; i++) {
                 double off =
                     isfinite(was[i]) ? fabs((double)was[i] - (double)v[i]) : 0;
@@ -159,18 +159,18 @@ static void values_become_multiples_of_the_step(void)
 
     for (int i = 0; i < 37; i++)
         v[i] = i * 0.1 - 1.7;
-    bm_quantise(BOUMA_F64, v, 37, 0.5, &loss);
+    bm_quantise(BOUMA_TYPE_F64, v, 37, 0.5, &loss);
     for (int i = 0; i < 37; i++) {
         double alone = i * 0.1 - 1.7;
 
         CHECK(v[i] == floor(v[i]));
-        bm_quantise(BOUMA_F64, &alone, 1, 0.5, &loss);
+        bm_quantise(BOUMA_TYPE_F64, &alone, 1, 0.5, &loss);
         CHECK(same_f64(alone, v[i]));
     }
     for (double bound = 1; bound < 2; bound += 1.0 / 64) {
         double x = 1.9;
 
-        bm_quantise(BOUMA_F64, &x, 1, bound, &loss);
+        bm_quantise(BOUMA_TYPE_F64, &x, 1, bound, &loss);
         /* The step is from 15/16, at worst 8/9, of twice the bound. */
         CHECK(x == 0 || (x >= 2 * bound * 8 / 9 && x <= 2 * bound));
         CHECK(x == 0 || x * 8 == floor(x * 8));
@@ -178,9 +178,9 @@ static void values_become_multiples_of_the_step(void)
     {
         double zero = -0.0;
 
-        bm_quantise(BOUMA_F64, &zero, 1, 0.5, &loss);
+        bm_quantise(BOUMA_TYPE_F64, &zero, 1, 0.5, &loss);
         CHECK(zero == 0);
-        bm_quantise(BOUMA_F64, NULL, 0, 0.5, &loss);
+        bm_quantise(BOUMA_TYPE_F64, NULL, 0, 0.5, &loss);
     }
 }
 
@@ -231,7 +231,8 @@ static void all_values_come_back_bit_by_bit(void)
                 int components = t % 2 ? 3 : 1;
                 /* Few that are kept, or many. */
                 int kind = t % 5 == 0 ? -1 : t % 5 == 1 ? 2 : 5;
-                struct bm_list list = {BOUMA_F64, count, components, bounds[b]};
+                struct bm_list list = {BOUMA_TYPE_F64, count, components,
+                                       bounds[b]};
 
                 for (size_t i = 0; i < MANY; i++)
                     v[i] = kinds_of_values(
@@ -241,11 +242,11 @@ static void all_values_come_back_bit_by_bit(void)
                 for (int i = 0; i < MANY; i++)
                     f[i] = (float)v[i];
                 if (rounded) {
-                    bm_quantise(BOUMA_F64, v, MANY, bounds[b], &loss);
-                    bm_quantise(BOUMA_F32, f, MANY, bounds[b], &loss);
+                    bm_quantise(BOUMA_TYPE_F64, v, MANY, bounds[b], &loss);
+                    bm_quantise(BOUMA_TYPE_F32, f, MANY, bounds[b], &loss);
                 }
                 round_trip(v, &list);
-                list.type = BOUMA_F32;
+                list.type = BOUMA_TYPE_F32;
                 round_trip(f, &list);
             }
 }
@@ -256,13 +257,13 @@ static void the_largest_integers_come_back(void)
     double v[9] = {0x1p49, -0x1p49, 0x1p49, 0, 1, 0x1p49, -0x1p49, 0, 0x1p49};
     float f[9] = {0x1p20f, -0x1p20f, 0x1p20f,  0,       1,
                   0x1p20f, -0x1p20f, -0x1p20f, -0x1p20f};
-    struct bm_list list = {BOUMA_F64, 9, 1, 0.5};
+    struct bm_list list = {BOUMA_TYPE_F64, 9, 1, 0.5};
 
     for (size_t n = 1; n <= 9; n++) {
         list.count = n;
-        list.type = BOUMA_F64;
+        list.type = BOUMA_TYPE_F64;
         round_trip(v, &list);
-        list.type = BOUMA_F32;
+        list.type = BOUMA_TYPE_F32;
         round_trip(f, &list);
     }
     /* Just beyond. */
@@ -270,7 +271,7 @@ static void the_largest_integers_come_back(void)
     f[1] = 0x1p20f + 1;
     list.count = 9;
     round_trip(f, &list);
-    list.type = BOUMA_F64;
+    list.type = BOUMA_TYPE_F64;
     round_trip(v, &list);
 }
 
@@ -278,18 +279,18 @@ static void neighbours_and_repetitions_take_few_bytes(void)
 {
     static float v[8192];
     struct bm_loss loss = {0, 0};
-    struct bm_list list = {BOUMA_F32, 8192, 1, 1e-3};
+    struct bm_list list = {BOUMA_TYPE_F32, 8192, 1, 1e-3};
     uint64_t seed = 5;
     size_t near, all_nan;
 
     for (int i = 0; i < 8192; i++)
         v[i] = (float)(i * 0.01 + between(&seed, 0, 0.1));
-    bm_quantise(BOUMA_F32, v, 8192, 1e-3, &loss);
+    bm_quantise(BOUMA_TYPE_F32, v, 8192, 1e-3, &loss);
     near = round_trip(v, &list);
     CHECK(near < 8192);
     for (int i = 0; i < 8192; i++)
         v[i] = 5;
-    bm_quantise(BOUMA_F32, v, 8192, 1e-3, &loss);
+    bm_quantise(BOUMA_TYPE_F32, v, 8192, 1e-3, &loss);
     CHECK(round_trip(v, &list) < 40);
     list.count = 1;
     CHECK(round_trip(v, &list) <= 4);
@@ -306,7 +307,7 @@ static void neighbours_and_repetitions_take_few_bytes(void)
 
 static void what_is_not_there_has_no_bytes(void)
 {
-    struct bm_list list = {BOUMA_F64, 0, 3, 1};
+    struct bm_list list = {BOUMA_TYPE_F64, 0, 3, 1};
     uint8_t byte = 0;
 
     CHECK_EQ(round_trip("", &list), 0);
@@ -340,20 +341,20 @@ static void damaged_bytes_do_no_harm(void)
 
     for (int t = 0; t < 24; t++) {
         struct bm_loss loss = {0, 0};
-        struct target to = {{BOUMA_F64, 0, t % 2 ? 3 : 1, 0.01}, NULL};
+        struct target to = {{BOUMA_TYPE_F64, 0, t % 2 ? 3 : 1, 0.01}, NULL};
         struct damage_counts n;
         struct bm_buffer out;
         size_t bytes;
 
         to.list.count = t < 8 ? (size_t)t + 1 : 200;
-        to.list.type = t % 4 < 2 ? BOUMA_F64 : BOUMA_F32;
+        to.list.type = t % 4 < 2 ? BOUMA_TYPE_F64 : BOUMA_TYPE_F32;
         bytes = to.list.count * (size_t)to.list.components *
                 bouma_type_size(to.list.type);
         for (int i = 0; i < 600; i++)
             v[i] = t % 3 == 0             ? floor(between(&seed, 0, 2)) / 64
                    : i % 17 || t % 3 == 1 ? between(&seed, 0, 100)
                                           : NAN;
-        if (to.list.type == BOUMA_F32)
+        if (to.list.type == BOUMA_TYPE_F32)
             for (int i = 0; i < 600; i++)
                 ((float *)(void *)v)[i] = (float)v[i];
         bm_quantise(to.list.type, v, to.list.count * (size_t)to.list.components,
@@ -379,7 +380,7 @@ static void damaged_bytes_do_no_harm(void)
 /* By hand: three values of f64, the step being 1; see docs/format.md. */
 static void wrong_parts_are_refused(void)
 {
-    struct bm_list list = {BOUMA_F64, 3, 1, 0.5};
+    struct bm_list list = {BOUMA_TYPE_F64, 3, 1, 0.5};
     double v[3];
     const struct {
         const char *bytes;
@@ -439,7 +440,7 @@ static void wrong_parts_are_refused(void)
 static void missing_memory_is_reported(void)
 {
     static double v[900];
-    struct bm_list list = {BOUMA_F64, 300, 3, 0.01};
+    struct bm_list list = {BOUMA_TYPE_F64, 300, 3, 0.01};
     struct bm_loss loss = {0, 0};
     uint64_t seed = 11;
     struct fault_alloc few;
@@ -450,7 +451,7 @@ static void missing_memory_is_reported(void)
         v[i] = i < 300 ? between(&seed, 0, 0.1)
                : i % 5 ? between(&seed, 0, 1e9)
                        : NAN;
-    bm_quantise(BOUMA_F64, v, 900, 0.01, &loss);
+    bm_quantise(BOUMA_TYPE_F64, v, 900, 0.01, &loss);
     for (; rc && tries < 100; tries++) {
         struct bm_codec_state own;
         struct bm_buffer out;

@@ -119,9 +119,9 @@ static void to_type(void *out, bouma_type type, const struct numbers *a,
                     double unit)
 {
     for (size_t i = 0; i < count_of(a); i++) {
-        if (type == BOUMA_F32)
+        if (type == BOUMA_TYPE_F32)
             ((float *)out)[i] = (float)((double)a->v[i] * unit);
-        else if (type == BOUMA_F64)
+        else if (type == BOUMA_TYPE_F64)
             ((double *)out)[i] = (double)a->v[i] * unit;
         else
             ((int16_t *)out)[i] = (int16_t)a->v[i];
@@ -130,9 +130,9 @@ static void to_type(void *out, bouma_type type, const struct numbers *a,
 
 static int64_t word_at(const void *words, bouma_type type, size_t i)
 {
-    return type == BOUMA_F32   ? ((const int32_t *)words)[i]
-           : type == BOUMA_F64 ? ((const int64_t *)words)[i]
-                               : ((const int16_t *)words)[i];
+    return type == BOUMA_TYPE_F32   ? ((const int32_t *)words)[i]
+           : type == BOUMA_TYPE_F64 ? ((const int64_t *)words)[i]
+                                    : ((const int16_t *)words)[i];
 }
 
 /* A domain that the template just covers, or a part of it. */
@@ -228,7 +228,8 @@ static void check_template(const char *text, bouma_type type, uint64_t *state)
 
 static void all_short_templates_are_lifted_as_defined(void)
 {
-    static const bouma_type types[] = {BOUMA_F32, BOUMA_I16, BOUMA_F64};
+    static const bouma_type types[] = {BOUMA_TYPE_F32, BOUMA_TYPE_I16,
+                                       BOUMA_TYPE_F64};
     uint64_t state = 1;
     char text[16];
     int templates = 1;
@@ -247,7 +248,7 @@ static void long_templates_are_lifted_as_defined(void)
 
     for (int n = 0; n < 60; n++) {
         random_template(text, 8 + n % 3, &state);
-        check_template(text, n % 2 ? BOUMA_F32 : BOUMA_F64, &state);
+        check_template(text, n % 2 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64, &state);
     }
 }
 
@@ -297,9 +298,9 @@ static void random_bits(uint8_t *out, bouma_type type, size_t n,
         double d = (double)f;
 
         memcpy(out + i * size, &r, size);
-        if (type == BOUMA_F32 && r % 3 == 0)
+        if (type == BOUMA_TYPE_F32 && r % 3 == 0)
             memcpy(out + i * size, &f, size);
-        if (type == BOUMA_F64 && r % 3 == 0)
+        if (type == BOUMA_TYPE_F64 && r % 3 == 0)
             memcpy(out + i * size, &d, size);
     }
 }
@@ -307,8 +308,9 @@ static void random_bits(uint8_t *out, bouma_type type, size_t n,
 static void every_bit_of_every_type_comes_back(void)
 {
     static const bouma_type types[] = {
-        BOUMA_I8,  BOUMA_U8,  BOUMA_I16, BOUMA_U16, BOUMA_I32,
-        BOUMA_U32, BOUMA_I64, BOUMA_U64, BOUMA_F32, BOUMA_F64};
+        BOUMA_TYPE_I8,  BOUMA_TYPE_U8,  BOUMA_TYPE_I16, BOUMA_TYPE_U16,
+        BOUMA_TYPE_I32, BOUMA_TYPE_U32, BOUMA_TYPE_I64, BOUMA_TYPE_U64,
+        BOUMA_TYPE_F32, BOUMA_TYPE_F64};
     struct bm_hz hz = template_of("zyxzyxzyx");
     const bouma_box box = {{0, 0, 0}, {7, 8, 5}};
     static uint8_t before[MOST * 8], after[MOST * 8];
@@ -337,14 +339,14 @@ static void rounded_values_come_back_within_the_bound(void)
     for (int trial = 0; trial < 200; trial++) {
         double bound = ldexp(1 + (double)check_below(&state, 1000) / 1000,
                              (int)check_below(&state, 260) - 130);
-        struct bm_subbands s = {&hz, 9, bm_words_of(BOUMA_F32, bound)};
+        struct bm_subbands s = {&hz, 9, bm_words_of(BOUMA_TYPE_F32, bound)};
         struct bm_loss loss = {0, 0};
 
-        random_bits((uint8_t *)before, BOUMA_F32, 280, &state);
+        random_bits((uint8_t *)before, BOUMA_TYPE_F32, 280, &state);
         for (int i = 0; i < 280; i += 2) /* some near the steps */
             before[i] = (float)(bound * (double)(check_below(&state, 4000000)));
         memcpy(after, before, sizeof(after));
-        bm_quantise(BOUMA_F32, after, 280, bound, &loss);
+        bm_quantise(BOUMA_TYPE_F32, after, 280, bound, &loss);
         bm_subbands_forward(&s, after, &box);
         bm_subbands_inverse(&s, after, &box, 0);
         for (int i = 0; i < 280; i++)
@@ -362,16 +364,16 @@ static void words_are_in_the_order_of_values(void)
                                       2,         3e9f,   3e38f, INFINITY};
 
     for (int k = 0; k < 4; k++) {
-        struct bm_words w = bm_words_of(BOUMA_F32, bounds[k]);
+        struct bm_words w = bm_words_of(BOUMA_TYPE_F32, bounds[k]);
         struct bm_loss loss = {0, 0};
         float values[12];
 
         memcpy(values, ascending, sizeof(values));
-        bm_quantise(BOUMA_F32, values, 12, bounds[k], &loss);
+        bm_quantise(BOUMA_TYPE_F32, values, 12, bounds[k], &loss);
         bm_words_make(&w, values, 12);
         for (size_t i = 1; i < 12; i++)
-            CHECK(word_at(values, BOUMA_F32, i - 1) <=
-                  word_at(values, BOUMA_F32, i));
+            CHECK(word_at(values, BOUMA_TYPE_F32, i - 1) <=
+                  word_at(values, BOUMA_TYPE_F32, i));
     }
 }
 
@@ -380,7 +382,7 @@ static void words_are_in_the_order_of_values(void)
 static void what_is_linear_has_no_details(void)
 {
     struct bm_hz hz = template_of("xxxxxx");
-    struct bm_subbands s = {&hz, 6, bm_words_of(BOUMA_F32, 0)};
+    struct bm_subbands s = {&hz, 6, bm_words_of(BOUMA_TYPE_F32, 0)};
     const bouma_box box = {{0, 0, 0}, {1, 1, 64}};
     float line[64];
 
@@ -388,7 +390,7 @@ static void what_is_linear_has_no_details(void)
         line[i] = (float)i - 31.5f;
     bm_subbands_forward(&s, line, &box);
     for (size_t i = 1; i < 64; i++)
-        CHECK_EQ(word_at(line, BOUMA_F32, i) != 0, i == 32);
+        CHECK_EQ(word_at(line, BOUMA_TYPE_F32, i) != 0, i == 32);
 }
 
 /* Of a rough field, averages are nearer to the true ones than samples are. */
@@ -404,11 +406,12 @@ static void coarse_levels_are_averages(void)
         field[i] = (float)(10 + sin(i * 0.05) +
                            (double)check_below(&state, 1000) / 1000);
     for (int k = 0; k < 2; k++) {
-        struct bm_subbands s = {&hz, 10, bm_words_of(BOUMA_F32, bounds[k])};
+        struct bm_subbands s = {&hz, 10,
+                                bm_words_of(BOUMA_TYPE_F32, bounds[k])};
         double of_averages = 0, of_samples = 0;
 
         memcpy(coarse, field, sizeof(coarse));
-        bm_quantise(BOUMA_F32, coarse, 1024, bounds[k],
+        bm_quantise(BOUMA_TYPE_F32, coarse, 1024, bounds[k],
                     &(struct bm_loss){0, 0});
         bm_subbands_forward(&s, coarse, &box);
         for (int i = 0; i < 128; i++)

@@ -48,8 +48,8 @@ static void samples_come_back(void)
     for (n[0] = 1; n[0] <= 17; n[0]++)
         for (n[1] = 1; n[1] <= 17; n[1]++)
             for (n[2] = 1; n[2] <= 17; n[2]++) {
-                CHECK(there_and_back(BOUMA_F32, n, &random) < 1e-5);
-                CHECK(there_and_back(BOUMA_F64, n, &random) < 1e-13);
+                CHECK(there_and_back(BOUMA_TYPE_F32, n, &random) < 1e-5);
+                CHECK(there_and_back(BOUMA_TYPE_F64, n, &random) < 1e-13);
             }
 }
 
@@ -71,7 +71,7 @@ static void lines_have_no_details(void)
                     for (int64_t y = 0; y < n[1]; y++)
                         for (int64_t x = 0; x < n[2]; x++, i++)
                             dense[i] = (double)(3 + 2 * x - 5 * y + 7 * z);
-                bm_wavelet_forward(BOUMA_F64, &o, sorted, dense);
+                bm_wavelet_forward(BOUMA_TYPE_F64, &o, sorted, dense);
                 for (int p = 1; p < BM_OCTANTS; p++)
                     for (size_t i = 0; i < o.size[p]; i++)
                         CHECK(sorted[o.at[p] + i] == 0);
@@ -124,7 +124,7 @@ static void the_bound_holds(void)
     uint64_t random = 51;
 
     bm_codec_state_init(&state, bm_allocator_default());
-    for (int type = BOUMA_F32; type <= BOUMA_F64; type++)
+    for (int type = BOUMA_TYPE_F32; type <= BOUMA_TYPE_F64; type++)
         for (int s = 0; s < 10; s++)
             for (int kind = 0; kind < KINDS; kind++)
                 for (int b = 0; b < 8; b++) {
@@ -160,7 +160,7 @@ static void levels_may_be_empty(void)
     uint8_t *back;
 
     bm_codec_state_init(&state, bm_allocator_default());
-    patch_init(&p, BOUMA_F32, lo, n, 5, 2, 0.01);
+    patch_init(&p, BOUMA_TYPE_F32, lo, n, 5, 2, 0.01);
     CHECK_EQ(bm_lattice_samples(&p.lattice[3]), 0);
     patch_fill(&p, SMOOTH, &random);
     back = round_trip(&bm_codec_wavelet, &state, &p, &loss, &stored);
@@ -181,15 +181,15 @@ static size_t stored_size(struct bm_codec_state *state, int kind, double bound,
     size_t stored;
     uint8_t *back;
 
-    patch_init(&p, BOUMA_F32, origin, n, 4, 1, bound);
+    patch_init(&p, BOUMA_TYPE_F32, origin, n, 4, 1, bound);
     p.field.nominal = nominal;
     patch_fill(&p, kind, &random);
     back = round_trip(&bm_codec_wavelet, state, &p, &loss, &stored);
     REQUIRE(back);
     *largest = 0;
     for (size_t i = 0; i < p.samples; i++) {
-        double x = number_at(BOUMA_F32, p.data, i);
-        double y = number_at(BOUMA_F32, back, i);
+        double x = number_at(BOUMA_TYPE_F32, p.data, i);
+        double y = number_at(BOUMA_TYPE_F32, back, i);
 
         if (isfinite(x))
             *largest = fmax(*largest, fabs(x - y));
@@ -249,7 +249,7 @@ static void holes_are_at_coarser_levels_too(void)
     size_t at;
 
     bm_codec_state_init(&state, bm_allocator_default());
-    patch_init(&p, BOUMA_F32, origin, n, 3, 1, 1e-3);
+    patch_init(&p, BOUMA_TYPE_F32, origin, n, 3, 1, 1e-3);
     patch_fill(&p, MASKED, &random);
     bm_buffer_init(&out, state.a);
     CHECK_EQ(bm_codec_wavelet.encode_field(&state, &out, sizes, &loss, &p.field,
@@ -288,8 +288,8 @@ static void damage_stays_inside(void)
         size_t at = 0;
         uint8_t *fine, *coarse;
 
-        patch_init(&p, tries & 1 ? BOUMA_F32 : BOUMA_F64, origin, n, 3, 1,
-                   tries % 5 ? 1e-3 : 1e-14);
+        patch_init(&p, tries & 1 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64, origin, n,
+                   3, 1, tries % 5 ? 1e-3 : 1e-14);
         patch_fill(&p, tries % KINDS, &random);
         bm_buffer_init(&out, state.a);
         CHECK_EQ(bm_codec_wavelet.encode_field(&state, &out, sizes, &loss,
@@ -350,8 +350,8 @@ static void small_patches_have_all_levels(void)
                     size_t stored;
                     uint8_t *back;
 
-                    patch_init(&p, BOUMA_F32, origin, n, 1 + i % 5, 1 + i % 3,
-                               bound);
+                    patch_init(&p, BOUMA_TYPE_F32, origin, n, 1 + i % 5,
+                               1 + i % 3, bound);
                     patch_fill(&p, (int)(n[2] % KINDS), &random);
                     back =
                         round_trip(codecs[i % 2], &state, &p, &loss, &stored);
@@ -371,7 +371,7 @@ static void no_memory_is_told(void)
     for (int kind = 0; kind < KINDS; kind++) {
         struct patch p;
 
-        patch_init(&p, BOUMA_F32, origin, n, 3, 1 + kind % 2, 1e-3);
+        patch_init(&p, BOUMA_TYPE_F32, origin, n, 3, 1 + kind % 2, 1e-3);
         patch_fill(&p, kind, &random);
         memory_can_be_short(&bm_codec_wavelet, &p);
         patch_release(&p);

@@ -4,7 +4,8 @@
 #include "field_codec.h"
 
 static const int64_t origin[3] = {0, 0, 0};
-static const bouma_type types[4] = {BOUMA_I32, BOUMA_I64, BOUMA_F32, BOUMA_F64};
+static const bouma_type types[4] = {BOUMA_TYPE_I32, BOUMA_TYPE_I64,
+                                    BOUMA_TYPE_F32, BOUMA_TYPE_F64};
 
 static void same_bytes(struct bm_codec_state *state, struct patch *p)
 {
@@ -60,9 +61,9 @@ static void random_bits_come_back(void)
             for (size_t i = 0; i + 8 <= p.bytes; i += tries % 2 ? 808 : 8) {
                 uint64_t v = check_random(&random);
 
-                if (tries % 5 == 4 && types[t] == BOUMA_F32)
+                if (tries % 5 == 4 && types[t] == BOUMA_TYPE_F32)
                     v |= 0x7f8000017f800001; /* signalling NaN */
-                if (tries % 5 == 4 && types[t] == BOUMA_F64)
+                if (tries % 5 == 4 && types[t] == BOUMA_TYPE_F64)
                     v = (v & ~((uint64_t)1 << 51)) | 0x7ff0000000000001;
                 memcpy(p.data + i, &v, 8);
             }

@@ -70,9 +70,9 @@ static int64_t steps_of(const char *path, unsigned char *id)
 
     if (!bouma_dataset_open(&ds, path, &o)) {
         count = bouma_dataset_step_count(ds);
-        bouma_dataset_info_get(ds, &info);
+        bouma_dataset_info_get(&info, ds);
         *id = info.id[0];
-        CHECK_EQ(bouma_verify(path, BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+        CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, &o, NULL, NULL,
                               message, sizeof(message)),
                  BOUMA_OK);
         CHECK_EQ(report.damages, 0);
@@ -107,7 +107,8 @@ static void put_file(const char *path, const char *name)
         REQUIRE(!memory->attach(memory->user, &root, path, 1));
     if (!strncmp(name, "lost/", 5))
         memory->make_dir(memory->user, root, "lost");
-    REQUIRE(!memory->open(memory->user, root, &file, name, BOUMA_OPEN_CREATE));
+    REQUIRE(
+        !memory->open(memory->user, root, &file, name, BOUMA_OPEN_MODE_CREATE));
     REQUIRE(!memory->write(memory->user, file, "mine", 4, 0, &done));
     REQUIRE(!memory->close(memory->user, file));
     memory->detach(memory->user, root);
@@ -119,7 +120,7 @@ static int has_file(const char *path, const char *name)
     int code;
 
     REQUIRE(!memory->attach(memory->user, &root, path, 0));
-    code = memory->open(memory->user, root, &file, name, BOUMA_OPEN_READ);
+    code = memory->open(memory->user, root, &file, name, BOUMA_OPEN_MODE_READ);
     if (!code)
         memory->close(memory->user, file);
     memory->detach(memory->user, root);
@@ -666,8 +667,8 @@ static void damaged_datasets_make_way(void)
     make_old("long", 1);
     empty("long", "");
     REQUIRE(!memory->attach(memory->user, &root, "long", 0));
-    REQUIRE(
-        !memory->open(memory->user, root, &file, "DATASET", BOUMA_OPEN_CREATE));
+    REQUIRE(!memory->open(memory->user, root, &file, "DATASET",
+                          BOUMA_OPEN_MODE_CREATE));
     REQUIRE(!memory->write(memory->user, file, much, sizeof(much), 0, &done));
     REQUIRE(!memory->close(memory->user, file));
     memory->detach(memory->user, root);
@@ -694,7 +695,7 @@ static void messages_of(const char *path, char opened[640], char repaired[640])
     snprintf(opened, 640, "%s", bouma_error_message(ds));
     bouma_dataset_free(ds);
     repaired[0] = 0;
-    if (!bouma_repair(path, 1, &o, NULL, NULL, &report, repaired, 640))
+    if (!bouma_repair(&report, path, 1, &o, NULL, NULL, repaired, 640))
         repaired[0] = 0;
 }
 

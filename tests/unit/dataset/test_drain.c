@@ -88,7 +88,7 @@ static uint64_t findings(const struct world *w, const char *path)
     bouma_verify_report report;
     char message[640];
 
-    REQUIRE(!bouma_verify(path, BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+    REQUIRE(!bouma_verify(&report, path, BOUMA_DEPTH_DEEP, &o, NULL, NULL,
                           message, sizeof(message)));
     return report.damages + report.notes;
 }
@@ -126,9 +126,9 @@ static void what_is_near_is_read_there(const struct world *w)
     write_step(&writer, 0, 1);
     end(&writer);
     MUST(ds, bouma_dataset_open(&ds, w->far, &o));
-    bouma_dataset_info_get(ds, &before);
+    bouma_dataset_info_get(&before, ds);
     CHECK_EQ(scenario_read(ds, 0, &generation), SCENARIO_EXACT);
-    bouma_dataset_info_get(ds, &after);
+    bouma_dataset_info_get(&after, ds);
     CHECK(after.local_bytes_read > before.local_bytes_read);
     CHECK_EQ(after.bytes_read - before.bytes_read,
              after.local_bytes_read - before.local_bytes_read);
@@ -137,7 +137,7 @@ static void what_is_near_is_read_there(const struct world *w)
     o.local[0] = 0;
     MUST(ds, bouma_dataset_open(&ds, w->far, &o));
     CHECK_EQ(scenario_read(ds, 0, &generation), SCENARIO_EXACT);
-    bouma_dataset_info_get(ds, &after);
+    bouma_dataset_info_get(&after, ds);
     CHECK_EQ(after.local_bytes_read, 0);
     CHECK(after.bytes_read > 0);
     bouma_dataset_free(ds);
@@ -188,7 +188,7 @@ static void writers_with_and_without_go_on(const struct world *w)
     append_step(w->far, &plain, 1, 1);
     append(&writer, w->far, &o);
     CHECK_EQ(bouma_dataset_step_count(writer.ds), 2);
-    CHECK_EQ(bouma_dataset_step_get(writer.ds, 1, &info), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_step_get(&info, writer.ds, 1), BOUMA_OK);
     /* One that only the path has is not written again unasked. */
     CHECK_EQ(scenario_write(writer.ds, &writer.s, 1, 2, 0, 1), BOUMA_EEXISTS);
     write_step(&writer, 2, 1);
@@ -212,7 +212,7 @@ static void wrong_options_are_refused(const struct world *w)
     CHECK_TEXT(bouma_error_message(ds), "'local'");
     bouma_dataset_free(ds);
     o = options_of(w, 1);
-    o.durability = BOUMA_GROUP;
+    o.durability = BOUMA_DURABILITY_GROUP;
     CHECK_EQ(bouma_dataset_create(&ds, w->far, &o), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "group");
     bouma_dataset_free(ds);
@@ -422,7 +422,7 @@ static int drain(const struct world *w, const char *from, int remove,
     bouma_options o = options_of(w, 0);
     char message[640];
     int rc =
-        bouma_drain(from, w->far, remove, &o, report, message, sizeof(message));
+        bouma_drain(report, from, w->far, remove, &o, message, sizeof(message));
 
     CHECK((rc != BOUMA_OK) == (message[0] != 0));
     return rc;
@@ -602,7 +602,7 @@ static void a_foreign_directory_is_left_alone(const struct world *w)
     REQUIRE(!mkdir(w->far, 0777));
     scribble(w->far, "thesis.tex");
     for (int remove = 0; remove < 2; remove++) {
-        CHECK_EQ(bouma_drain(w->local_copy, w->far, remove, NULL, &report,
+        CHECK_EQ(bouma_drain(&report, w->local_copy, w->far, remove, NULL,
                              message, sizeof(message)),
                  BOUMA_EEXISTS);
         CHECK_TEXT(message, "is no bouma dataset");
@@ -738,7 +738,7 @@ static void a_loss_is_known_there_too(const struct world *w)
              w->local_copy);
     REQUIRE(!system(command));
     /* One is on record, the other is not. */
-    CHECK_EQ(bouma_repair(w->local_copy, 1, &o, NULL, NULL, &repair, message,
+    CHECK_EQ(bouma_repair(&repair, w->local_copy, 1, &o, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     snprintf(command, sizeof(command), "rm -r %s/steps/00000003",
@@ -798,10 +798,10 @@ static void a_lost_file_is_not_waited_for(const struct world *w)
     REQUIRE(!unlink(name));
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.waiting, 1);
-    CHECK_EQ(bouma_repair(w->local_copy, 1, &o, NULL, NULL, &repair, message,
+    CHECK_EQ(bouma_repair(&repair, w->local_copy, 1, &o, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
-    CHECK_EQ(bouma_drain(w->local_copy, w->far, 1, &o, &report, message,
+    CHECK_EQ(bouma_drain(&report, w->local_copy, w->far, 1, &o, message,
                          sizeof(message)),
              BOUMA_EFORMAT);
     CHECK_TEXT(message, "step 1 was not drained");
@@ -824,7 +824,7 @@ static void a_damaged_chunk_is_not_a_lost_step(const struct world *w)
     leave_behind(w, 3);
     subfile_of(name, sizeof(name), w->local_copy, 1);
     flip_middle(name);
-    CHECK_EQ(bouma_repair(w->local_copy, 1, &o, NULL, NULL, &repair, message,
+    CHECK_EQ(bouma_repair(&repair, w->local_copy, 1, &o, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     snprintf(lost, sizeof(lost), "%s/lost", w->local_copy);
@@ -935,7 +935,7 @@ static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
         flip_middle(name);
     }
     for (int forgotten = 0; forgotten < 2; forgotten++) {
-        CHECK_EQ(bouma_drain(w->local_copy, w->far, 1, &o, &report, message,
+        CHECK_EQ(bouma_drain(&report, w->local_copy, w->far, 1, &o, message,
                              sizeof(message)),
                  BOUMA_EFORMAT);
         CHECK_TEXT(message, "step 1 was not removed: ");
@@ -945,10 +945,10 @@ static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
         CHECK_EQ(report.removed, forgotten ? 0 : 2);
         for (int step = 0; step < 4; step++)
             CHECK_EQ(look(w, w->local_copy, step), step % 3 ? 1 : -1);
-        CHECK_EQ(bouma_repair(w->far, 1, &o, NULL, NULL, &repair, message,
+        CHECK_EQ(bouma_repair(&repair, w->far, 1, &o, NULL, NULL, message,
                               sizeof(message)),
                  BOUMA_OK);
-        CHECK_EQ(bouma_repair_forget(w->far, -1, 1, &o, NULL, NULL, &repair,
+        CHECK_EQ(bouma_repair_forget(&repair, w->far, -1, 1, &o, NULL, NULL,
                                      message, sizeof(message)),
                  BOUMA_OK);
     }
@@ -972,7 +972,7 @@ static void epochs_do_not_begin_anew(const struct world *w)
     snprintf(name, sizeof(name), "%s/epochs/4294967295", w->far);
     CHECK(!access(name, F_OK));
     /* Nobody can claim the local copy any more. */
-    CHECK_EQ(bouma_drain(w->local_copy, w->far, 1, &o, &report, message,
+    CHECK_EQ(bouma_drain(&report, w->local_copy, w->far, 1, &o, message,
                          sizeof(message)),
              BOUMA_ELIMIT);
     CHECK_TEXT(message, "no epochs are left");

@@ -62,7 +62,7 @@ static int drain(const struct world *w, int remove, bouma_drain_report *report)
     bouma_options o = options_of(w, 0);
     char message[640];
 
-    return bouma_drain(w->local_copy, w->far, remove, &o, report, message,
+    return bouma_drain(report, w->local_copy, w->far, remove, &o, message,
                        sizeof(message));
 }
 
@@ -96,7 +96,7 @@ static uint64_t damages(const struct world *w, const char *path)
     bouma_verify_report report;
     char message[640];
 
-    REQUIRE(!bouma_verify(path, BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+    REQUIRE(!bouma_verify(&report, path, BOUMA_DEPTH_DEEP, &o, NULL, NULL,
                           message, sizeof(message)));
     return report.damages + report.unchecked;
 }
@@ -269,12 +269,12 @@ static void a_damaged_record_is_told(const struct world *w)
     truncate_after(w, 0, 1);
     shell(w, "printf x | dd of=far/d.bouma/truncations bs=1 seek=70 "
              "conv=notrunc status=none");
-    CHECK_EQ(bouma_verify(w->far, BOUMA_VERIFY_QUICK, &o, add_text, text,
-                          &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify(&report, w->far, BOUMA_DEPTH_QUICK, &o, add_text,
+                          text, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 1);
     CHECK_TEXT(text, "which steps were dropped is not known any more");
-    CHECK_EQ(bouma_drain(w->local_copy, w->far, 0, &o, &drained, message,
+    CHECK_EQ(bouma_drain(&drained, w->local_copy, w->far, 0, &o, message,
                          sizeof(message)),
              BOUMA_EFORMAT);
     CHECK_TEXT(message, "nothing was copied (`bouma repair`");
@@ -292,7 +292,7 @@ static void a_damaged_record_is_told(const struct world *w)
     CHECK_TEXT(look(w, w->far, 1, steps), "1111");
     for (int apply = 0; apply < 2; apply++) {
         text[0] = 0;
-        CHECK_EQ(bouma_repair(w->far, apply, &o, add_text, text, &repair,
+        CHECK_EQ(bouma_repair(&repair, w->far, apply, &o, add_text, text,
                               message, sizeof(message)),
                  BOUMA_OK);
         CHECK_EQ(repair.actions, 1);

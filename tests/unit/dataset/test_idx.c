@@ -55,16 +55,16 @@ static void refuse(const char *message, const char *name,
 static void what_idx_has_not_is_refused(void)
 {
     bouma_grid_spec spec = grid_spec();
-    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_F32};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_TYPE_F32};
 
     refuse("has a name that is none for an IDX dataset", "a b", &spec, NULL);
     refuse("has a name that is none for an IDX dataset", "..", &spec, NULL);
     refuse("has a name that is none for an IDX dataset", "a.idx", &spec, NULL);
-    spec.hz_order = BOUMA_HZ_ROWS;
+    spec.hz_order = BOUMA_HZ_ORDER_ROWS;
     refuse("in the order of the curve", "g", &spec, NULL);
     spec.hz_order = 0;
     spec.hz_partitions = 2;
-    spec.hz_index = BOUMA_HZ_LOCAL;
+    spec.hz_index = BOUMA_HZ_INDEX_LOCAL;
     refuse("one index of the whole grid", "g", &spec, NULL);
     spec = grid_spec();
     spec.hz_wavelet = 1;
@@ -235,7 +235,7 @@ static int write_step(bouma_dataset *ds, bouma_variable *v, int64_t step,
 static int define(bouma_dataset *ds, bouma_grid **grid, bouma_variable **v)
 {
     bouma_grid_spec spec = grid_spec();
-    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_F32};
+    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_TYPE_F32};
     int rc = bouma_grid_define(grid, ds, "g", &spec);
 
     return rc ? rc : bouma_variable_define(v, *grid, "v", &about);
@@ -344,12 +344,12 @@ static void check_after(bouma_io *io, const bouma_options *plain)
 
     for (int64_t step = 0; step < 3; step++)
         CHECK(view_version(io, step) != -1);
-    CHECK_EQ(bouma_repair(PATH, 1, plain, NULL, NULL, &repaired, message,
+    CHECK_EQ(bouma_repair(&repaired, PATH, 1, plain, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(repaired.hopeless, 0);
-    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, plain, count_findings, &idx,
-                          &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify(&report, PATH, BOUMA_DEPTH_FULL, plain,
+                          count_findings, &idx, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
     CHECK_EQ(idx, 0);
@@ -401,9 +401,10 @@ static void readers_of_idx_see_whole_steps_whatever_fails(void)
 {
     for (int drops = 0; drops < 2; drops++)
         for (int sticky = 0; sticky < 2; sticky++)
-            for (long at = 1; fail_call(at, sticky, drops, BOUMA_FAST); at++)
+            for (long at = 1;
+                 fail_call(at, sticky, drops, BOUMA_DURABILITY_FAST); at++)
                 ;
-    for (long at = 1; fail_call(at, 1, 0, BOUMA_GROUP); at += 3)
+    for (long at = 1; fail_call(at, 1, 0, BOUMA_DURABILITY_GROUP); at += 3)
         ;
 }
 
@@ -436,7 +437,7 @@ static void who_appends_mends(void)
  * the header is that of the last step. */
 static void the_header_is_that_of_the_last_step(void)
 {
-    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_U8};
+    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_TYPE_U8};
     bouma_io *io = bouma_io_memory_new();
     bouma_grid *g = NULL;
     bouma_variable *v = NULL, *w = NULL;
@@ -464,7 +465,7 @@ static void the_header_is_that_of_the_last_step(void)
     idx_view_close(&view);
     CHECK_EQ(view_version(io, 5), 0);
     CHECK_EQ(view_version(io, 6), 0);
-    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, &opts, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, PATH, BOUMA_DEPTH_FULL, &opts, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages + report.notes, 0);
@@ -479,7 +480,7 @@ static void make_file(const bouma_io *io, void *root, const char *name,
     size_t done;
     void *file;
 
-    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE));
+    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_CREATE));
     CHECK_EQ(io->write(io->user, file, text, strlen(text), 0, &done), 0);
     CHECK_EQ(io->close(io->user, file), 0);
 }
@@ -491,7 +492,7 @@ static void check_file(const bouma_io *io, void *root, const char *name,
     size_t done;
     void *file;
 
-    if (!io->open(io->user, root, &file, name, BOUMA_OPEN_READ)) {
+    if (!io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_READ)) {
         memset(is, 0, sizeof(is));
         CHECK_EQ(io->read(io->user, file, is, sizeof(is) - 1, 0, &done), 0);
         CHECK_EQ(io->close(io->user, file), 0);
@@ -534,7 +535,7 @@ static void files_of_others_stay(void)
         CHECK_EQ(bouma_dataset_truncate(ds, i - 1), BOUMA_OK);
         CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
         bouma_dataset_free(ds);
-        CHECK_EQ(bouma_repair(PATH, 1, &opts, count_findings, &idx, &repaired,
+        CHECK_EQ(bouma_repair(&repaired, PATH, 1, &opts, count_findings, &idx,
                               message, sizeof(message)),
                  BOUMA_OK);
         CHECK_EQ(idx, 0);
@@ -572,7 +573,7 @@ static void files_make_way_for_links(void)
                             i ? "idx/g/time000000001" : "idx/g/time000000000"),
                  0);
     make_file(io, root, "idx/g/time000000000", "mine");
-    CHECK_EQ(bouma_repair(PATH, 1, &opts, count_findings, &idx, &repaired,
+    CHECK_EQ(bouma_repair(&repaired, PATH, 1, &opts, count_findings, &idx,
                           message, sizeof(message)),
              BOUMA_OK);
     check_file(io, root, "lost/idx.g.time000000000.0", "mine");
@@ -601,7 +602,7 @@ static void links_of_other_steps_stay(void)
              0);
     CHECK_EQ(io->remove(io->user, root, "idx/g/time000000001"), 0);
     CHECK_EQ(io->link(io->user, root, "idx/g/time000000001", text), 0);
-    CHECK_EQ(bouma_repair(PATH, 1, &opts, NULL, NULL, &repaired, message,
+    CHECK_EQ(bouma_repair(&repaired, PATH, 1, &opts, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(view_version(io, 0), 0);
@@ -634,7 +635,7 @@ static void links_in_place_of_directories_go(void)
     }
     CHECK_EQ(io->remove_dir(io->user, root, links), 0);
     CHECK_EQ(io->link(io->user, root, links, "../../steps"), 0);
-    CHECK_EQ(bouma_repair(PATH, 1, &opts, NULL, NULL, &repaired, message,
+    CHECK_EQ(bouma_repair(&repaired, PATH, 1, &opts, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(view_version(io, 0), 0);
@@ -671,7 +672,7 @@ static void files_that_a_grid_cannot_have_are_not_looked_for(void)
 {
     enum { MANY = 200 };
     static struct bm_subfile_info files[MANY];
-    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_F32};
+    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_TYPE_F32};
     bouma_grid_spec spec = grid_spec();
     struct bm_part_info part = {.variable = 0};
     struct bm_error error = {0};
@@ -726,11 +727,11 @@ static void one_repair_removes_all_that_is_left(void)
     CHECK(!io->link(io->user, root, "idx/g/time000000008", "000000008.e1a8"));
     CHECK(!io->make_dir(io->user, root, "idx/g/000000008.e1a8"));
     io->detach(io->user, root);
-    CHECK_EQ(bouma_repair(PATH, 1, &opts, NULL, NULL, &repaired, message,
+    CHECK_EQ(bouma_repair(&repaired, PATH, 1, &opts, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(repaired.actions, 4);
-    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, &opts, NULL, NULL, &report,
+    CHECK_EQ(bouma_verify(&report, PATH, BOUMA_DEPTH_FULL, &opts, NULL, NULL,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages + report.notes, 0);

@@ -35,7 +35,7 @@ static void a_list_has_all_of_many_in_order(void)
     for (int64_t i = 0; i < MANY; i++) {
         bouma_step_info info;
 
-        REQUIRE(!bouma_dataset_step_get(ds, i, &info));
+        REQUIRE(!bouma_dataset_step_get(&info, ds, i));
         REQUIRE(info.step == i && info.time == (double)i / 4);
     }
     CHECK_EQ(c->lists, 1);  /* once for all */
@@ -93,7 +93,7 @@ static void a_list_that_cannot_be_read_is_told(void)
     ds = crowd_visit();
     CHECK_EQ(bouma_dataset_step_count(ds), -1);
     CHECK_TEXT(bouma_error_message(ds), "crowd");
-    CHECK_EQ(bouma_dataset_step_get(ds, 0, &info), BOUMA_EIO);
+    CHECK_EQ(bouma_dataset_step_get(&info, ds, 0), BOUMA_EIO);
     CHECK(!bouma_dataset_attributes(ds));
     CHECK(!bouma_dataset_note(ds, 0));
     CHECK_EQ(bouma_step_open(&step, ds, 55), BOUMA_EIO);

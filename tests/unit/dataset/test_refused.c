@@ -14,7 +14,7 @@ static float samples[N][N];
 static const bouma_grid_spec square = {
     .size = sizeof(bouma_grid_spec), .ndims = 2, .shape = {N, N}};
 static const bouma_variable_spec number = {.size = sizeof(bouma_variable_spec),
-                                           .type = BOUMA_F32};
+                                           .type = BOUMA_TYPE_F32};
 static const bouma_particles_spec points = {
     .size = sizeof(bouma_particles_spec), .ndims = 3};
 
@@ -49,7 +49,7 @@ static int careless_step(bouma_dataset *ds, bouma_variable *v, int64_t step)
 
 static void careless_programs_hear_of_definitions(void)
 {
-    bouma_variable_spec no_size = {.type = BOUMA_F32};
+    bouma_variable_spec no_size = {.type = BOUMA_TYPE_F32};
     bouma_variable_spec no_tolerance = number;
     bouma_dataset *ds = create(NULL);
     bouma_variable *v;
@@ -158,7 +158,8 @@ static void attributes_count_as_well(void)
 
     MUST(ds, bouma_grid_define(&g, ds, "g", &square));
     MUST(ds, bouma_variable_define(&v, g, "v", &number));
-    bouma_attributes_set(bouma_variable_attributes(v), "x", BOUMA_F64, 1, NULL);
+    bouma_attributes_set(bouma_variable_attributes(v), "x", BOUMA_TYPE_F64, 1,
+                         NULL);
     for (int64_t step = 0; step < 2; step++)
         FAILS(ds, careless_step(ds, v, step), BOUMA_EINVAL, "\"x\"");
     /* Of the same name, but of something else. */
@@ -175,7 +176,7 @@ static void attributes_count_as_well(void)
     MUST(ds, careless_step(ds, v, 1));
     bouma_step_begin(ds, 2, 0);
     a = bouma_dataset_step_attributes(ds);
-    bouma_attributes_set(a, "y", BOUMA_F64, 1, NULL);
+    bouma_attributes_set(a, "y", BOUMA_TYPE_F64, 1, NULL);
     bouma_attributes_set_number(a, "y", 1);
     MUST(ds, bouma_step_end(ds, NULL));
     /* Outside a step there are none to set. */

@@ -87,8 +87,8 @@ static int leftovers(const char *path, const bouma_options *o)
     char message[640] = "";
     int found = 0, rc;
 
-    rc = bouma_verify(path, BOUMA_VERIFY_DEEP, o, count_finding, &found,
-                      &report, message, sizeof(message));
+    rc = bouma_verify(&report, path, BOUMA_DEPTH_DEEP, o, count_finding, &found,
+                      message, sizeof(message));
     if (rc)
         printf("verify: %s\n", message);
     return rc || report.damages ? -1 : found;
@@ -99,7 +99,7 @@ static int repair(const char *path, const bouma_options *o, int apply)
     bouma_repair_report report = {0};
     char message[640] = "";
 
-    CHECK_EQ(bouma_repair(path, apply, o, NULL, NULL, &report, message,
+    CHECK_EQ(bouma_repair(&report, path, apply, o, NULL, NULL, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.hopeless, 0);
@@ -120,8 +120,9 @@ static int generation_of(const char *path, const bouma_options *o, int step)
 
 static void replaced_steps_free_their_files(void)
 {
-    static const bouma_durability modes[3] = {BOUMA_DURABLE, BOUMA_FAST,
-                                              BOUMA_GROUP};
+    static const bouma_durability modes[3] = {BOUMA_DURABILITY_DURABLE,
+                                              BOUMA_DURABILITY_FAST,
+                                              BOUMA_DURABILITY_GROUP};
 
     for (int i = 0; i < 6; i++) {
         struct scenario_writer writer = {0};
@@ -154,7 +155,7 @@ static void a_killed_writer_leaves_notes_and_repair_removes(void)
 {
     struct scenario_writer writer = {0};
     bouma_dataset *ds;
-    bouma_options o = set_up(BOUMA_DURABLE, 0);
+    bouma_options o = set_up(BOUMA_DURABILITY_DURABLE, 0);
 
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
@@ -186,7 +187,7 @@ static void own_readers_are_waited_for(void)
     double found[SCENARIO_SAMPLES];
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_options o = set_up(BOUMA_DURABLE, 0);
+    bouma_options o = set_up(BOUMA_DURABILITY_DURABLE, 0);
 
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
@@ -218,7 +219,7 @@ static void other_readers_are_told_to_open_it_again(void)
     bouma_dataset *ds, *reader;
     double found[SCENARIO_SAMPLES];
     bouma_step *step, *second;
-    bouma_options o = set_up(BOUMA_DURABLE, 0);
+    bouma_options o = set_up(BOUMA_DURABILITY_DURABLE, 0);
 
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
@@ -251,7 +252,7 @@ static void local_copies_and_their_targets_free_files(void)
 {
     struct scenario_writer writer = {0};
     bouma_dataset *ds;
-    bouma_options o = set_up(BOUMA_DURABLE, 0);
+    bouma_options o = set_up(BOUMA_DURABILITY_DURABLE, 0);
 
     o.persist = 1;
     snprintf(o.local, sizeof(o.local), "near");
@@ -280,8 +281,9 @@ static void local_copies_and_their_targets_free_files(void)
 
 static void steps_after_a_restart_point_go(void)
 {
-    static const bouma_durability modes[3] = {BOUMA_DURABLE, BOUMA_FAST,
-                                              BOUMA_GROUP};
+    static const bouma_durability modes[3] = {BOUMA_DURABILITY_DURABLE,
+                                              BOUMA_DURABILITY_FAST,
+                                              BOUMA_DURABILITY_GROUP};
 
     for (int i = 0; i < 6; i++) {
         struct scenario_writer writer = {0};
@@ -312,7 +314,7 @@ static void steps_after_a_restart_point_go(void)
         MUST(ds, bouma_dataset_truncate(ds, 40)); /* nothing to do */
         CHECK_EQ(bouma_dataset_step_count(ds), 5);
         MUST(ds, bouma_dataset_truncate(ds, 0));
-        MUST(ds, bouma_dataset_step_get(ds, 0, &info));
+        MUST(ds, bouma_dataset_step_get(&info, ds, 0));
         CHECK_EQ(info.step, 0);
         CHECK_EQ(bouma_dataset_step_count(ds), 1);
         MUST(ds, bouma_dataset_truncate(ds, -1));
@@ -330,7 +332,7 @@ static void interrupted_truncations_leave_no_gap(void)
 {
     for (int removed = 0; removed < 4; removed++) {
         struct scenario_writer writer = {0};
-        bouma_options o = set_up(BOUMA_DURABLE, 0);
+        bouma_options o = set_up(BOUMA_DURABILITY_DURABLE, 0);
         bouma_dataset *ds;
 
         MUST(ds, bouma_dataset_create(&ds, "d", &o));
@@ -355,7 +357,7 @@ static void losses_beyond_are_forgotten(void)
     void *root, *file;
     size_t done;
 
-    o = set_up(BOUMA_DURABLE, 0);
+    o = set_up(BOUMA_DURABILITY_DURABLE, 0);
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     for (int n = 0; n < 3; n++)
         MUST(ds, scenario_write(ds, &writer, n, 0, 0, 1));
@@ -364,16 +366,16 @@ static void losses_beyond_are_forgotten(void)
     for (int n = 0; n < 2; n++) {
         const char *name = n ? "lost/00000009.loss" : "lost/00000001.loss";
 
-        REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE));
+        REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_CREATE));
         REQUIRE(!io->write(io->user, file, "a loss", 6, 0, &done));
         REQUIRE(!io->close(io->user, file));
     }
     MUST(ds, bouma_dataset_truncate(ds, 1));
     CHECK_EQ(bouma_dataset_step_count(ds), 2);
     CHECK(io->open(io->user, root, &file, "lost/00000009.loss",
-                   BOUMA_OPEN_READ) != 0);
+                   BOUMA_OPEN_MODE_READ) != 0);
     REQUIRE(!io->open(io->user, root, &file, "lost/00000001.loss",
-                      BOUMA_OPEN_READ));
+                      BOUMA_OPEN_MODE_READ));
     io->close(io->user, file);
     io->detach(io->user, root);
     MUST(ds, bouma_dataset_close(ds));
@@ -389,7 +391,7 @@ static void put_record(const char *path)
     REQUIRE(!io->attach(io->user, &root, path, 0));
     io->make_dir(io->user, root, "lost");
     REQUIRE(!io->open(io->user, root, &file, "lost/00000005.loss",
-                      BOUMA_OPEN_CREATE));
+                      BOUMA_OPEN_MODE_CREATE));
     REQUIRE(!io->write(io->user, file, "a loss", 6, 0, &done));
     REQUIRE(!io->close(io->user, file));
     io->detach(io->user, root);
@@ -402,8 +404,8 @@ static int has_record(const char *path)
     int code;
 
     REQUIRE(!io->attach(io->user, &root, path, 0));
-    code =
-        io->open(io->user, root, &file, "lost/00000005.loss", BOUMA_OPEN_READ);
+    code = io->open(io->user, root, &file, "lost/00000005.loss",
+                    BOUMA_OPEN_MODE_READ);
     if (!code)
         io->close(io->user, file);
     io->detach(io->user, root);
@@ -415,8 +417,9 @@ static int has_record(const char *path)
  * is written fast may be lost again, and then the record is all there is. */
 static void losses_end_when_the_step_is_written_again(void)
 {
-    static const bouma_durability modes[3] = {BOUMA_DURABLE, BOUMA_FAST,
-                                              BOUMA_GROUP};
+    static const bouma_durability modes[3] = {BOUMA_DURABILITY_DURABLE,
+                                              BOUMA_DURABILITY_FAST,
+                                              BOUMA_DURABILITY_GROUP};
 
     for (int i = 0; i < 12; i++) {
         int persists = i / 6, later = i / 3 % 2;
@@ -424,7 +427,7 @@ static void losses_end_when_the_step_is_written_again(void)
         bouma_dataset *ds;
         bouma_options o;
 
-        if (persists && modes[i % 3] == BOUMA_GROUP)
+        if (persists && modes[i % 3] == BOUMA_DURABILITY_GROUP)
             continue;
         o = set_up(modes[i % 3], 0);
         o.replace = 0;
@@ -453,9 +456,11 @@ static void losses_end_when_the_step_is_written_again(void)
         bouma_dataset_free(ds);
         if (persists) { /* to be drained is to be durable */
             CHECK(!has_record("far/d"));
-            CHECK_EQ(has_record("near/d"), o.durability == BOUMA_FAST);
+            CHECK_EQ(has_record("near/d"),
+                     o.durability == BOUMA_DURABILITY_FAST);
         } else {
-            CHECK_EQ(has_record("far/d"), o.durability == BOUMA_FAST);
+            CHECK_EQ(has_record("far/d"),
+                     o.durability == BOUMA_DURABILITY_FAST);
         }
     }
 }
@@ -464,7 +469,7 @@ static void wrong_truncations_are_refused(void)
 {
     struct scenario_writer writer = {0};
     bouma_dataset *ds, *other;
-    bouma_options o = set_up(BOUMA_DURABLE, 0);
+    bouma_options o = set_up(BOUMA_DURABILITY_DURABLE, 0);
 
     CHECK_EQ(bouma_dataset_truncate(NULL, 0), BOUMA_EINVAL);
     MUST(ds, bouma_dataset_create(&ds, "d", &o));

@@ -110,7 +110,7 @@ static void bins_of_floats_never_decrease(void)
 
     for (size_t r = 0; r < RANGES; r++) {
         struct bm_bins b =
-            bins_of(BOUMA_F64, real(ranges[r][0]), real(ranges[r][1]));
+            bins_of(BOUMA_TYPE_F64, real(ranges[r][0]), real(ranges[r][1]));
         size_t n = gather(v, ranges[r][0], ranges[r][1], &state);
         uint32_t last = 0, all = 0;
         int ascend = 1;
@@ -138,7 +138,7 @@ static void bins_of_floats_never_decrease(void)
 /* All of 32 bins are used where the range has enough values. */
 static void bins_of_floats_are_even(void)
 {
-    struct bm_bins b = bins_of(BOUMA_F64, real(-16), real(16));
+    struct bm_bins b = bins_of(BOUMA_TYPE_F64, real(-16), real(16));
 
     for (int i = 0; i < 32; i++) {
         double v = -16 + i;
@@ -159,8 +159,8 @@ static void bins_of_f32_are_those_of_f64(void)
 
     for (size_t r = 0; r < sizeof(pairs) / sizeof(pairs[0]); r++) {
         double low = (double)pairs[r][0], high = (double)pairs[r][1];
-        struct bm_bins single = bins_of(BOUMA_F32, real(low), real(high));
-        struct bm_bins both = bins_of(BOUMA_F64, real(low), real(high));
+        struct bm_bins single = bins_of(BOUMA_TYPE_F32, real(low), real(high));
+        struct bm_bins both = bins_of(BOUMA_TYPE_F64, real(low), real(high));
         uint32_t all = 0;
 
         for (int i = 0; i < 1000; i++) {
@@ -181,8 +181,8 @@ static void bins_of_f32_are_those_of_f64(void)
 /* Wherever it is in the array. */
 static void nan_is_in_no_bin(void)
 {
-    struct bm_bins b = bins_of(BOUMA_F64, real(0), real(32));
-    struct bm_bins single = bins_of(BOUMA_F32, real(0), real(32));
+    struct bm_bins b = bins_of(BOUMA_TYPE_F64, real(0), real(32));
+    struct bm_bins single = bins_of(BOUMA_TYPE_F32, real(0), real(32));
     double v[37];
     float f[37];
 
@@ -210,7 +210,7 @@ static void a_range_of_floats_has_the_bins_of_its_values(void)
 
     for (size_t r = 0; r < RANGES; r++) {
         double least = ranges[r][0], most = ranges[r][1];
-        struct bm_bins b = bins_of(BOUMA_F64, real(least), real(most));
+        struct bm_bins b = bins_of(BOUMA_TYPE_F64, real(least), real(most));
         size_t n = gather(v, least, most, &state);
         int found = 1;
 
@@ -236,7 +236,7 @@ static void a_range_of_floats_has_the_bins_of_its_values(void)
 
 static void there_is_nothing_beyond_the_range_but_infinities(void)
 {
-    struct bm_bins b = bins_of(BOUMA_F64, real(5), real(6));
+    struct bm_bins b = bins_of(BOUMA_TYPE_F64, real(5), real(6));
 
     CHECK_EQ(bm_bins_select(&b, real(0), real(4.999)), 0);
     CHECK_EQ(bm_bins_select(&b, real(6.001), real(DBL_MAX)), 0);
@@ -247,7 +247,7 @@ static void there_is_nothing_beyond_the_range_but_infinities(void)
     CHECK_EQ(bm_bins_select(&b, real(7), real(INFINITY)), 0);
     CHECK_EQ(bm_bins_select(&b, real(5), real(5)), 1);
     CHECK_EQ(bm_bins_select(&b, real(0), real(9)), 0xffffffffu);
-    b = bins_of(BOUMA_I32, whole(5), whole(5));
+    b = bins_of(BOUMA_TYPE_I32, whole(5), whole(5));
     CHECK_EQ(bm_bins_select(&b, whole(3), whole(4)), 0);
     CHECK_EQ(bm_bins_select(&b, whole(6), whole(7)), 0);
     CHECK(bm_bins_select(&b, whole(3), whole(7)) & 1);
@@ -263,7 +263,8 @@ static void every_range_of_integers_has_exactly_its_values(void)
 
     for (int least = -8; least <= 9; least++)
         for (int most = least; most <= 9; most++) {
-            struct bm_bins b = bins_of(BOUMA_I16, whole(least), whole(most));
+            struct bm_bins b =
+                bins_of(BOUMA_TYPE_I16, whole(least), whole(most));
 
             for (int low = -10; low <= 11; low++)
                 for (int high = low; high <= 11; high++) {
@@ -288,7 +289,7 @@ static void every_range_of_integers_has_exactly_its_values(void)
 static void many_integers_share_bins(void)
 {
     for (int most = 30; most < 140; most += most < 70 ? 1 : 23) {
-        struct bm_bins b = bins_of(BOUMA_U8, whole(0), whole(most));
+        struct bm_bins b = bins_of(BOUMA_TYPE_U8, whole(0), whole(most));
 
         for (int low = 0; low <= most; low++) {
             uint32_t values = 0;
@@ -325,7 +326,7 @@ static void bins_of_64_bits_are_exact(void)
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++) {
             bouma_scalar low = {.u = ends[i]}, high = {.u = ends[j]};
-            struct bm_bins b = bins_of(BOUMA_U64, low, high);
+            struct bm_bins b = bins_of(BOUMA_TYPE_U64, low, high);
             uint64_t range = ends[j] - ends[i], width = range / 32 + 1;
 
             for (int t = 0; t < 400; t++) {
@@ -350,7 +351,8 @@ static void bins_of_64_bits_are_exact(void)
 
 static void bins_of_signed_integers_cross_zero(void)
 {
-    struct bm_bins b = bins_of(BOUMA_I64, whole(INT64_MIN), whole(INT64_MAX));
+    struct bm_bins b =
+        bins_of(BOUMA_TYPE_I64, whole(INT64_MIN), whole(INT64_MAX));
     int64_t v;
 
     for (int i = 0; i < 32; i++) {
@@ -363,18 +365,18 @@ static void bins_of_signed_integers_cross_zero(void)
     CHECK_EQ(bm_bins_select(&b, whole(0), whole(-1)), 0);
 
     /* Neighbours that no double tells apart. */
-    b = bins_of(BOUMA_I64, whole(INT64_MAX - 3), whole(INT64_MAX));
+    b = bins_of(BOUMA_TYPE_I64, whole(INT64_MAX - 3), whole(INT64_MAX));
     for (int i = 0; i < 4; i++) {
         v = INT64_MAX - 3 + i;
         CHECK_EQ(bit_of(&b, &v), 1 << i);
         CHECK_EQ(bm_bins_select(&b, whole(v), whole(v)), 1 << i);
     }
-    b = bins_of(BOUMA_I8, whole(-128), whole(127));
+    b = bins_of(BOUMA_TYPE_I8, whole(-128), whole(127));
     for (int i = -128; i < 128; i++)
         CHECK_EQ(bit_of(&b, &(int8_t){(int8_t)i}),
                  (uint32_t)1 << (i + 128) / 8);
     /* Below the range. */
-    b = bins_of(BOUMA_I32, whole(-5), whole(100));
+    b = bins_of(BOUMA_TYPE_I32, whole(-5), whole(100));
     CHECK_EQ(bit_of(&b, &(int32_t){INT32_MIN}), 1);
     CHECK_EQ(bit_of(&b, &(int32_t){INT32_MAX}), 0x80000000u);
 }
@@ -390,35 +392,36 @@ static void ranges_leave_out_what_is_not_finite(void)
     bouma_scalar low = {0}, high = {0};
     int any = 0;
 
-    bm_bins_widen(&low, &high, &any, BOUMA_F64, none, 3);
+    bm_bins_widen(&low, &high, &any, BOUMA_TYPE_F64, none, 3);
     CHECK(!any);
-    bm_bins_widen(&low, &high, &any, BOUMA_F64, none, 0);
+    bm_bins_widen(&low, &high, &any, BOUMA_TYPE_F64, none, 0);
     CHECK(!any);
-    bm_bins_widen(&low, &high, &any, BOUMA_F64, v, 7);
+    bm_bins_widen(&low, &high, &any, BOUMA_TYPE_F64, v, 7);
     CHECK(any && low.f == 0 && high.f == 3 && !signbit(low.f));
-    bm_bins_widen(&low, &high, &any, BOUMA_F64, none, 3);
+    bm_bins_widen(&low, &high, &any, BOUMA_TYPE_F64, none, 3);
     CHECK(any && low.f == 0 && high.f == 3);
-    bm_bins_widen(&low, &high, &any, BOUMA_F64, &(double){-8}, 1);
+    bm_bins_widen(&low, &high, &any, BOUMA_TYPE_F64, &(double){-8}, 1);
     CHECK(low.f == -8 && high.f == 3);
     any = 0;
-    bm_bins_widen(&low, &high, &any, BOUMA_F32, f, 3);
+    bm_bins_widen(&low, &high, &any, BOUMA_TYPE_F32, f, 3);
     CHECK(any && low.f == -2 && high.f == 1);
     any = 0;
-    bm_bins_widen(&low, &high, &any, BOUMA_I16, n, 3);
+    bm_bins_widen(&low, &high, &any, BOUMA_TYPE_I16, n, 3);
     CHECK(any && low.i == -7 && high.i == 5);
     any = 0;
-    bm_bins_widen(&low, &high, &any, BOUMA_U64, &(uint64_t){UINT64_MAX}, 1);
-    bm_bins_widen(&low, &high, &any, BOUMA_U64, &(uint64_t){1}, 1);
+    bm_bins_widen(&low, &high, &any, BOUMA_TYPE_U64, &(uint64_t){UINT64_MAX},
+                  1);
+    bm_bins_widen(&low, &high, &any, BOUMA_TYPE_U64, &(uint64_t){1}, 1);
     CHECK(low.u == 1 && high.u == UINT64_MAX);
 
-    CHECK(bm_bins_valid(BOUMA_F64, real(-DBL_MAX), real(DBL_MAX)));
-    CHECK(!bm_bins_valid(BOUMA_F64, real(1), real(0)));
-    CHECK(!bm_bins_valid(BOUMA_F64, real(NAN), real(0)));
-    CHECK(!bm_bins_valid(BOUMA_F32, real(0), real(NAN)));
-    CHECK(!bm_bins_valid(BOUMA_F64, real(0), real(INFINITY)));
-    CHECK(!bm_bins_valid(BOUMA_F64, real(-INFINITY), real(0)));
-    CHECK(bm_bins_valid(BOUMA_U64, whole(1), whole(-1)));
-    CHECK(!bm_bins_valid(BOUMA_I64, whole(1), whole(-1)));
+    CHECK(bm_bins_valid(BOUMA_TYPE_F64, real(-DBL_MAX), real(DBL_MAX)));
+    CHECK(!bm_bins_valid(BOUMA_TYPE_F64, real(1), real(0)));
+    CHECK(!bm_bins_valid(BOUMA_TYPE_F64, real(NAN), real(0)));
+    CHECK(!bm_bins_valid(BOUMA_TYPE_F32, real(0), real(NAN)));
+    CHECK(!bm_bins_valid(BOUMA_TYPE_F64, real(0), real(INFINITY)));
+    CHECK(!bm_bins_valid(BOUMA_TYPE_F64, real(-INFINITY), real(0)));
+    CHECK(bm_bins_valid(BOUMA_TYPE_U64, whole(1), whole(-1)));
+    CHECK(!bm_bins_valid(BOUMA_TYPE_I64, whole(1), whole(-1)));
 }
 
 /* ---- from bins to others ------------------------------------------------ */
@@ -433,11 +436,13 @@ static void maps_of_wider_bins_lose_no_value(void)
     for (size_t r = 0; r < RANGES; r++)
         for (size_t w = 0; w < RANGES; w++) {
             double low = ranges[r][0], high = ranges[r][1];
-            struct bm_bins from = bins_of(BOUMA_F64, real(low), real(high)), to;
+            struct bm_bins from =
+                               bins_of(BOUMA_TYPE_F64, real(low), real(high)),
+                           to;
             size_t n = gather(v, low, high, &state);
             int kept = 1;
 
-            to = bins_of(BOUMA_F64, real(fmin(low, ranges[w][0])),
+            to = bins_of(BOUMA_TYPE_F64, real(fmin(low, ranges[w][0])),
                          real(fmax(high, ranges[w][1])));
             for (size_t i = 0; i < n; i++) {
                 uint32_t bit = bit_of(&from, &v[i]);
@@ -454,8 +459,8 @@ static void maps_of_wider_bins_lose_no_value(void)
 
 static void maps_of_wider_bins_are_narrow(void)
 {
-    struct bm_bins from = bins_of(BOUMA_F64, real(8), real(12));
-    struct bm_bins to = bins_of(BOUMA_F64, real(0), real(32));
+    struct bm_bins from = bins_of(BOUMA_TYPE_F64, real(8), real(12));
+    struct bm_bins to = bins_of(BOUMA_TYPE_F64, real(0), real(32));
 
     CHECK_EQ(bm_bins_remap(&from, 0, &to), 0);
     CHECK_EQ(bm_bins_remap(&from, 1 << 1, &to), 1 << 8);
@@ -478,10 +483,11 @@ static void maps_of_wider_integers_are_exact(void)
     for (int t = 0; t < 400; t++) {
         int low = (int)check_below(&state, 200) - 100;
         int high = low + (int)check_below(&state, 100);
-        struct bm_bins from = bins_of(BOUMA_I32, whole(low), whole(high)), to;
+        struct bm_bins from = bins_of(BOUMA_TYPE_I32, whole(low), whole(high)),
+                       to;
         uint32_t all = (uint32_t)check_random(&state), expected = 0, got;
 
-        to = bins_of(BOUMA_I32, whole(low - check_below(&state, 90)),
+        to = bins_of(BOUMA_TYPE_I32, whole(low - check_below(&state, 90)),
                      whole(high + check_below(&state, 90)));
         for (int32_t v = low; v <= high; v++)
             if (bit_of(&from, &v) & all)
@@ -493,8 +499,9 @@ static void maps_of_wider_integers_are_exact(void)
             CHECK_EQ(got, expected);
     }
     {
-        struct bm_bins from = bins_of(BOUMA_U64, whole(0), whole(INT64_MAX));
-        struct bm_bins to = bins_of(BOUMA_U64, whole(0), whole(-1));
+        struct bm_bins from =
+            bins_of(BOUMA_TYPE_U64, whole(0), whole(INT64_MAX));
+        struct bm_bins to = bins_of(BOUMA_TYPE_U64, whole(0), whole(-1));
 
         CHECK_EQ(bm_bins_remap(&from, 0xffffffffu, &to), 0xffff);
         CHECK_EQ(bm_bins_remap(&to, 0xffffffffu, &to), 0xffffffffu);

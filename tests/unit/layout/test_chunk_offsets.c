@@ -27,7 +27,7 @@ static void build_sparse_schema(struct bm_schema *s, struct bm_error *error)
                              .patch = {1, 8},
                              .levels = 4};
     bouma_variable_spec raw = {
-        .size = sizeof(raw), .type = BOUMA_F64, .codec = BOUMA_CODEC_RAW};
+        .size = sizeof(raw), .type = BOUMA_TYPE_F64, .codec = BOUMA_CODEC_RAW};
     struct bm_object *g;
     struct bouma_variable *v;
 

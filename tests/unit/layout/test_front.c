@@ -21,7 +21,7 @@ static void rows_schema(struct bm_schema *schema, struct bm_error *error)
                             .patch = {CHUNKS, 2, 1},
                             .levels = 2};
     bouma_variable_spec spec = {.size = sizeof(spec),
-                                .type = BOUMA_I16,
+                                .type = BOUMA_TYPE_I16,
                                 .components = 1,
                                 .codec = BOUMA_CODEC_ZSTD};
     struct bm_object *f, *g;
@@ -277,7 +277,7 @@ static int64_t find(const struct bm_buffer *b, size_t bytes)
     REQUIRE(io &&
             !bm_store_open(&s, io, bm_allocator_default(), "here", 1, &error));
     REQUIRE(!bm_store_save(&s, "file", b->data, bytes, 0, &error));
-    REQUIRE(!bm_file_open(&f, &s, "file", BOUMA_OPEN_READ, &error));
+    REQUIRE(!bm_file_open(&f, &s, "file", BOUMA_OPEN_MODE_READ, &error));
     rc = bm_front_find_head(&found, &f, bytes, "file", &error);
     CHECK_EQ(error.status, rc);
     if (rc)

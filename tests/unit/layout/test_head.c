@@ -305,26 +305,26 @@ static void ranges_are_checked(void)
     bm_buffer_init(&b, bm_allocator_default());
     r.low.f = -1;
     r.high.f = 2;
-    bm_range_encode(&b, &r, BOUMA_F32);
+    bm_range_encode(&b, &r, BOUMA_TYPE_F32);
     CHECK_EQ(b.size, 8);
     c = bm_cursor_of(b.data, b.size);
-    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_F32, 2, 5), BOUMA_OK);
-    CHECK(bm_range_equal(&r, &back, BOUMA_F32));
+    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_TYPE_F32, 2, 5), BOUMA_OK);
+    CHECK(bm_range_equal(&r, &back, BOUMA_TYPE_F32));
     c = bm_cursor_of(b.data, b.size);
-    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_F32, 6, 5), BOUMA_EFORMAT);
+    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_TYPE_F32, 6, 5), BOUMA_EFORMAT);
     c = bm_cursor_of(b.data, 7);
-    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_F32, 2, 5), BOUMA_EFORMAT);
+    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_TYPE_F32, 2, 5), BOUMA_EFORMAT);
     bm_buffer_clear(&b);
     r.low.f = 3; /* above high */
-    bm_range_encode(&b, &r, BOUMA_F32);
+    bm_range_encode(&b, &r, BOUMA_TYPE_F32);
     c = bm_cursor_of(b.data, b.size);
-    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_F32, 2, 5), BOUMA_EFORMAT);
+    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_TYPE_F32, 2, 5), BOUMA_EFORMAT);
     bm_buffer_clear(&b);
     r.low.i = INT64_MAX; /* as doubles they are the same */
     r.high.i = INT64_MAX - 1;
-    bm_range_encode(&b, &r, BOUMA_I64);
+    bm_range_encode(&b, &r, BOUMA_TYPE_I64);
     c = bm_cursor_of(b.data, b.size);
-    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_I64, 0, 5), BOUMA_EFORMAT);
+    CHECK_EQ(bm_range_decode(&back, &c, BOUMA_TYPE_I64, 0, 5), BOUMA_EFORMAT);
     bm_buffer_release(&b);
 }
 

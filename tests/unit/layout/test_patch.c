@@ -15,7 +15,8 @@ struct field {
     int64_t shape[3]; /* lifted */
 };
 
-static const bouma_type types[4] = {BOUMA_U8, BOUMA_I16, BOUMA_F32, BOUMA_F64};
+static const bouma_type types[4] = {BOUMA_TYPE_U8, BOUMA_TYPE_I16,
+                                    BOUMA_TYPE_F32, BOUMA_TYPE_F64};
 
 static void random_field(struct field *f, uint64_t *state)
 {
@@ -54,9 +55,9 @@ static void random_field(struct field *f, uint64_t *state)
         uint64_t n = check_random(state);
 
         memcpy(f->data + (size_t)i * f->size,
-               v.type == BOUMA_F64   ? (void *)&d
-               : v.type == BOUMA_F32 ? (void *)&s
-                                     : (void *)&n,
+               v.type == BOUMA_TYPE_F64   ? (void *)&d
+               : v.type == BOUMA_TYPE_F32 ? (void *)&s
+                                          : (void *)&n,
                f->size);
     }
 }
@@ -286,7 +287,7 @@ static void memory_is_lifted(void)
 {
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 2, .shape = {8, 8}};
     bouma_variable_spec v = {
-        .size = sizeof(v), .type = BOUMA_F32, .components = 3};
+        .size = sizeof(v), .type = BOUMA_TYPE_F32, .components = 3};
     bouma_memory given = {{-400, 12, 0}, 4}, zero = {{0, 0, 0}, 0};
     int64_t shape[3] = {1, 5, 7}, stride[3], component;
     struct bouma_variable *variable;

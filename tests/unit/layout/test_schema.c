@@ -74,7 +74,7 @@ static void a_schema_goes_through_its_bytes(void)
     CHECK(g->attributes.fixed && g->attributes.error == &error);
     v = bm_grid_find_variable(g, "velocity");
     REQUIRE(v);
-    CHECK(v->type == BOUMA_F32 && v->components == 3 && v->effort == 5);
+    CHECK(v->type == BOUMA_TYPE_F32 && v->components == 3 && v->effort == 5);
     CHECK(v->codec == BOUMA_CODEC_ZSTD && !strcmp(v->unit, "m/s"));
     CHECK(v->id == 1 && s.by_id[1] == v);
     CHECK_EQ(bm_variable_value_size(v), 4);
@@ -222,26 +222,27 @@ static void wrong_variables_are_refused_with_a_reason(void)
     bm_schema_init(&s, bm_allocator_default(), &last);
     REQUIRE(!define_grid(&s, "g", 1, 1 << 30, 1 << 28, 1));
     g = s.objects[0];
-    CHECK_EQ(define_variable(g, "", BOUMA_F32, 1, 0, 0), BOUMA_EINVAL);
+    CHECK_EQ(define_variable(g, "", BOUMA_TYPE_F32, 1, 0, 0), BOUMA_EINVAL);
     CHECK_EQ(define_variable(g, "v", 0, 1, 0, 0), BOUMA_EINVAL);
     CHECK_TEXT(last.text, "type");
-    CHECK_EQ(define_variable(g, "v", BOUMA_STRING, 1, 0, 0), BOUMA_EINVAL);
-    CHECK_EQ(define_variable(g, "v", BOUMA_U8, -1, 0, 0), BOUMA_EINVAL);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_STRING, 1, 0, 0), BOUMA_EINVAL);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_U8, -1, 0, 0), BOUMA_EINVAL);
     CHECK_TEXT(last.text, "components");
-    CHECK_EQ(define_variable(g, "v", BOUMA_U8, 257, 0, 0), BOUMA_EINVAL);
-    CHECK_EQ(define_variable(g, "v", BOUMA_U8, 1, 3, 0), BOUMA_EINVAL);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_U8, 257, 0, 0), BOUMA_EINVAL);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_U8, 1, 3, 0), BOUMA_EINVAL);
     CHECK_TEXT(last.text, "codec");
-    CHECK_EQ(define_variable(g, "v", BOUMA_F32, 1, BOUMA_CODEC_QUANTISE, 0),
-             BOUMA_EINVAL);
+    CHECK_EQ(
+        define_variable(g, "v", BOUMA_TYPE_F32, 1, BOUMA_CODEC_QUANTISE, 0),
+        BOUMA_EINVAL);
     CHECK_TEXT(last.text,
                "quantise, which is not for grids; use zstd, raw, interp");
-    CHECK_EQ(define_variable(g, "v", BOUMA_U8, 1, 1, 23), BOUMA_EINVAL);
-    CHECK_EQ(define_variable(g, "v", BOUMA_U8, 1, 1, -1), BOUMA_EINVAL);
-    CHECK_EQ(define_variable(g, "v", BOUMA_F64, 1, 0, 0), BOUMA_EINVAL);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_U8, 1, 1, 23), BOUMA_EINVAL);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_U8, 1, 1, -1), BOUMA_EINVAL);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_F64, 1, 0, 0), BOUMA_EINVAL);
     CHECK_TEXT(last.text, "1 GiB");
-    CHECK_EQ(define_variable(g, "v", BOUMA_U8, 5, 0, 0), BOUMA_EINVAL);
-    CHECK_EQ(define_variable(g, "v", BOUMA_U8, 4, 0, 0), BOUMA_OK);
-    CHECK_EQ(define_variable(g, "v", BOUMA_U8, 4, 0, 0), BOUMA_EEXISTS);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_U8, 5, 0, 0), BOUMA_EINVAL);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_U8, 4, 0, 0), BOUMA_OK);
+    CHECK_EQ(define_variable(g, "v", BOUMA_TYPE_U8, 4, 0, 0), BOUMA_EEXISTS);
     CHECK_TEXT(last.text, "\"g/v\"");
     bm_schema_release(&s);
 }
@@ -255,9 +256,9 @@ static void there_are_limits_to_numbers(void)
     REQUIRE(!define_grid(&s, "g", 1, 8, 8, 1));
     for (int i = 0; i < BM_MAX_VARIABLES; i++) {
         snprintf(name, sizeof(name), "v%d", i);
-        REQUIRE(!define_variable(s.objects[0], name, BOUMA_U8, 1, 0, 0));
+        REQUIRE(!define_variable(s.objects[0], name, BOUMA_TYPE_U8, 1, 0, 0));
     }
-    CHECK_EQ(define_variable(s.objects[0], "more", BOUMA_U8, 1, 0, 0),
+    CHECK_EQ(define_variable(s.objects[0], "more", BOUMA_TYPE_U8, 1, 0, 0),
              BOUMA_ELIMIT);
     CHECK_EQ(bm_schema_number(&s), BOUMA_OK);
     CHECK_EQ(s.variables, BM_MAX_VARIABLES);
@@ -311,7 +312,8 @@ static void partitions_stand_in_the_schema(void)
     struct bm_error error = {0};
     size_t plain = 0;
 
-    for (int index = BOUMA_HZ_GLOBAL; index <= BOUMA_HZ_LOCAL; index++) {
+    for (int index = BOUMA_HZ_INDEX_GLOBAL; index <= BOUMA_HZ_INDEX_LOCAL;
+         index++) {
         struct bm_schema s, read;
         struct bm_buffer b;
         struct bm_cursor c;
@@ -324,7 +326,7 @@ static void partitions_stand_in_the_schema(void)
         bm_buffer_init(&b, bm_allocator_default());
         bm_schema_encode(&b, &s);
         bm_schema_release(&s);
-        CHECK_EQ(b.size, index == BOUMA_HZ_GLOBAL ? b.size : plain + 1);
+        CHECK_EQ(b.size, index == BOUMA_HZ_INDEX_GLOBAL ? b.size : plain + 1);
         plain = b.size;
         c = bm_cursor_of(b.data, b.size);
         bm_schema_init(&read, bm_allocator_default(), &error);
@@ -333,9 +335,9 @@ static void partitions_stand_in_the_schema(void)
         memset(&info, 0, sizeof(info));
         g->layout->info(g, &info);
         CHECK_EQ(info.hz_index, index);
-        CHECK_EQ(info.hz_partitions, index == BOUMA_HZ_LOCAL ? 4 : 1);
+        CHECK_EQ(info.hz_partitions, index == BOUMA_HZ_INDEX_LOCAL ? 4 : 1);
         CHECK_EQ(g->layout->chunking(g).partitions,
-                 index == BOUMA_HZ_LOCAL ? 4 : 0);
+                 index == BOUMA_HZ_INDEX_LOCAL ? 4 : 0);
         bm_schema_release(&read);
         for (size_t i = 0; i < b.size; i++) { /* whatever it is: no harm */
             b.data[i] ^= 0x25;
@@ -394,15 +396,15 @@ static void attributes_are_set_and_replaced(void)
     int32_t one = 1, two[2] = {2, 3};
 
     bm_attributes_init(&a, bm_allocator_default(), &last);
-    CHECK_EQ(bm_attributes_set(&a, "x", BOUMA_I32, 1, &one), BOUMA_OK);
-    CHECK_EQ(bm_attributes_set(&a, "y", BOUMA_STRING, 3, "abc"), BOUMA_OK);
-    CHECK_EQ(bm_attributes_set(&a, "x", BOUMA_I32, 2, two), BOUMA_OK);
+    CHECK_EQ(bm_attributes_set(&a, "x", BOUMA_TYPE_I32, 1, &one), BOUMA_OK);
+    CHECK_EQ(bm_attributes_set(&a, "y", BOUMA_TYPE_STRING, 3, "abc"), BOUMA_OK);
+    CHECK_EQ(bm_attributes_set(&a, "x", BOUMA_TYPE_I32, 2, two), BOUMA_OK);
     CHECK_EQ(a.count, 2);
     CHECK_EQ(a.entries[0].count, 2);
     CHECK(!memcmp(a.entries[0].values, two, sizeof(two)));
     CHECK(!strcmp(a.entries[1].values, "abc"));
     /* From its own values. */
-    CHECK_EQ(bm_attributes_set(&a, "x", BOUMA_I32, 1,
+    CHECK_EQ(bm_attributes_set(&a, "x", BOUMA_TYPE_I32, 1,
                                (int32_t *)a.entries[0].values + 1),
              BOUMA_OK);
     CHECK_EQ(*(int32_t *)a.entries[0].values, 3);
@@ -432,7 +434,7 @@ static void two_attributes_of_one_name_are_damage(void)
     bm_put_u64(&b, 2);
     for (int i = 0; i < 2; i++) {
         bm_put_text(&b, i ? "b" : "a");
-        bm_put_u8(&b, BOUMA_U8);
+        bm_put_u8(&b, BOUMA_TYPE_U8);
         bm_put_u64(&b, 1);
         bm_put_u8(&b, 7);
     }

@@ -10,8 +10,8 @@
 #include "native.h"
 
 enum { ROWS = 4 };
-static const bouma_type row_types[ROWS] = {BOUMA_F64, BOUMA_F32, BOUMA_U8,
-                                           BOUMA_I64};
+static const bouma_type row_types[ROWS] = {BOUMA_TYPE_F64, BOUMA_TYPE_F32,
+                                           BOUMA_TYPE_U8, BOUMA_TYPE_I64};
 
 /* A tree with the particles it was made of, in the order of slots. */
 struct sample {
@@ -228,7 +228,7 @@ static void queries_lose_nothing(void)
                 void *values[ROWS];
 
                 sample_init(&s, (enum kind)kind, counts[k], ndims,
-                            ndims == 2 ? BOUMA_F32 : BOUMA_F64,
+                            ndims == 2 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64,
                             1 + (uint32_t)check_below(&state, 20));
                 for (int row = 0; row < ROWS; row++)
                     values[row] = typed_row(&s, row);
@@ -281,7 +281,7 @@ static void all_of_it_is_inside(void)
     struct bm_run *runs;
     size_t count;
 
-    sample_init(&s, UNIFORM, 5000, 3, BOUMA_F32, 32);
+    sample_init(&s, UNIFORM, 5000, 3, BOUMA_TYPE_F32, 32);
     memcpy(q.low, s.t.low, sizeof(q.low));
     memcpy(q.high, s.t.high, sizeof(q.high));
     REQUIRE(!bm_tree_select(&s.t, &q, &runs, &count));
@@ -307,7 +307,7 @@ static void small_boxes_take_few(void)
     struct bm_run *runs;
     size_t count, particles = 0;
 
-    sample_init(&s, UNIFORM, 60000, 3, BOUMA_F64, 64);
+    sample_init(&s, UNIFORM, 60000, 3, BOUMA_TYPE_F64, 64);
     for (int axis = 0; axis < 3; axis++) {
         q.low[axis] = 1;
         q.high[axis] = 1.4; /* a thousandth of all */
@@ -389,7 +389,7 @@ static void bytes_give_the_same_tree(void)
                 struct sample s;
 
                 sample_init(&s, (enum kind)kind, counts[k], ndims,
-                            k % 2 ? BOUMA_F32 : BOUMA_F64, 6);
+                            k % 2 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64, 6);
                 spec = spec_of(&s);
                 encode(&b, &s.t);
                 CHECK(!decode(&t, b.data, b.size, &spec));
@@ -412,7 +412,7 @@ static void bytes_are_few(void)
         struct bm_buffer b;
         struct sample s;
 
-        sample_init(&s, (enum kind)kind, 300000, 3, BOUMA_F64, 256);
+        sample_init(&s, (enum kind)kind, 300000, 3, BOUMA_TYPE_F64, 256);
         encode(&b, &s.t);
         CHECK(b.size < 0.15 * 300000);
         bm_buffer_release(&b);
@@ -427,7 +427,7 @@ static void bitmaps_of_any_number_are_kept(void)
                                         65535, 65536, 65537, 150000};
     struct sample s;
 
-    sample_init(&s, UNIFORM, 150000, 1, BOUMA_F64, 1);
+    sample_init(&s, UNIFORM, 150000, 1, BOUMA_TYPE_F64, 1);
     for (size_t k = 0; k < sizeof(distinct) / sizeof(distinct[0]); k++) {
         struct bm_tree_spec spec = spec_of(&s);
         struct bm_buffer b;
@@ -484,7 +484,7 @@ static void damage_is_noticed_or_harmless(void)
             struct bm_buffer b;
             struct sample s;
 
-            sample_init(&s, (enum kind)kind, 300, 3, BOUMA_F32, leaf);
+            sample_init(&s, (enum kind)kind, 300, 3, BOUMA_TYPE_F32, leaf);
             spec = spec_of(&s);
             encode(&b, &s.t);
             CHECK_EQ(cut_bytes(try_decode, &spec, b.data, b.size, 0).accepted,
@@ -537,7 +537,7 @@ static void no_memory_is_told_and_nothing_leaks(void)
     int rc = 1, failed = 0;
 
     fault_alloc_init(&memory);
-    sample_init(&s, UNIFORM, 1000, 3, BOUMA_F32, 4);
+    sample_init(&s, UNIFORM, 1000, 3, BOUMA_TYPE_F32, 4);
     spec = spec_of(&s);
     for (long most = 0; rc && most < 1000; most++) {
         fault_alloc_arm(&memory, most + 1, 1);

@@ -33,10 +33,11 @@ static struct points points_of(const double *x, size_t count, int ndims,
             double value = x[3 * i + (size_t)axis];
             float single = (float)value;
 
-            memcpy(at, type == BOUMA_F32 ? (void *)&single : (void *)&value,
+            memcpy(at,
+                   type == BOUMA_TYPE_F32 ? (void *)&single : (void *)&value,
                    size);
             c.x[3 * i + (size_t)axis] =
-                type == BOUMA_F32 ? (double)single : value;
+                type == BOUMA_TYPE_F32 ? (double)single : value;
         }
     return c;
 }
@@ -232,9 +233,9 @@ static void trees_of_all_kinds_hold(void)
                 REQUIRE(x);
                 for (size_t i = 0; i < 3 * n; i++)
                     x[i] = coordinate((enum kind)kind, &state);
-                try_points(x, n, ndims, k % 2 ? BOUMA_F32 : BOUMA_F64,
+                try_points(x, n, ndims, k % 2 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64,
                            n > 5000 ? 256 : 1 + (uint32_t)(k * 7 % 10));
-                try_points(x, n, ndims, k % 2 ? BOUMA_F64 : BOUMA_F32,
+                try_points(x, n, ndims, k % 2 ? BOUMA_TYPE_F64 : BOUMA_TYPE_F32,
                            n > 1000 ? 16 : 8);
                 free(x);
             }
@@ -255,8 +256,8 @@ static void long_and_flat_boxes_hold(void)
             x[3 * i + 1] = shape == 1 ? u : shape == 2 ? 1e-5 * v : v;
             x[3 * i + 2] = shape == 3 ? 1e308 * (u - 0.5) * 3.5 : 5;
         }
-        try_points(x, N, 3, BOUMA_F64, 4);
-        try_points(x, N, 2, BOUMA_F32, 4);
+        try_points(x, N, 3, BOUMA_TYPE_F64, 4);
+        try_points(x, N, 2, BOUMA_TYPE_F32, 4);
     }
 }
 
@@ -272,9 +273,9 @@ static void tiny_and_huge_ranges_hold(void)
         for (size_t i = 0; i < 3 * (size_t)N; i++)
             x[i] = (double)(check_below(&state, 2001) - 1000) *
                    (scales[k] > 1e300 ? scales[k] / 1000 : scales[k]);
-        try_points(x, N, 3, BOUMA_F64, 3);
+        try_points(x, N, 3, BOUMA_TYPE_F64, 3);
         if (scales[k] < 1e31)
-            try_points(x, N, 3, BOUMA_F32, 3);
+            try_points(x, N, 3, BOUMA_TYPE_F32, 3);
     }
 }
 
@@ -290,8 +291,8 @@ static void doubles_are_kept_apart(void)
 
     for (size_t i = 0; i < 3 * (size_t)N; i++)
         x[i] = 1 + 1e-12 * uniform(&state);
-    try_points(x, N, 3, BOUMA_F64, 5);
-    c = points_of(x, N, 1, BOUMA_F64);
+    try_points(x, N, 3, BOUMA_TYPE_F64, 5);
+    c = points_of(x, N, 1, BOUMA_TYPE_F64);
     bm_tree_init(&t, bm_allocator_default());
     CHECK(!bm_tree_build(&t, order, &c.p, 1, 1));
     for (size_t i = 1; i < N; i++) /* leaves of one: all is sorted */
@@ -311,7 +312,7 @@ static void equals_stay_in_order(void)
 
     for (size_t i = 0; i < 3 * (size_t)N; i++)
         x[i] = -2;
-    c = points_of(x, N, 3, BOUMA_F32);
+    c = points_of(x, N, 3, BOUMA_TYPE_F32);
     bm_tree_init(&t, bm_allocator_default());
     CHECK(!bm_tree_build(&t, order, &c.p, 7, 2));
     for (uint32_t i = 0; i < N; i++)
@@ -332,8 +333,8 @@ static void many_particles_hold(void)
     for (int kind = 0; kind < 2; kind++) {
         for (size_t i = 0; i < 3 * (size_t)N; i++)
             x[i] = coordinate(kind ? BLOBS : UNIFORM, &state);
-        try_points(x, N, 3, BOUMA_F32, 16);
-        try_points(x, N, 3, BOUMA_F64, 128);
+        try_points(x, N, 3, BOUMA_TYPE_F32, 16);
+        try_points(x, N, 3, BOUMA_TYPE_F64, 128);
     }
     free(x);
 }
@@ -368,7 +369,7 @@ static void no_memory_is_told_and_nothing_leaks(void)
     fault_alloc_init(&memory);
     for (size_t i = 0; i < 3 * (size_t)N; i++)
         x[i] = coordinate(BLOBS, &state);
-    c = points_of(x, N, 3, BOUMA_F32);
+    c = points_of(x, N, 3, BOUMA_TYPE_F32);
     for (long most = 0; rc && most < 1000; most++) {
         struct bm_tree t;
 

@@ -45,7 +45,7 @@ static void what_is_asked_for_is_measured(void)
     opts.progress = count_steps;
     opts.progress_user = &last;
     spec.target = "/tmp";
-    CHECK_EQ(bouma_probe(&spec, &opts, &report, message, sizeof(message)),
+    CHECK_EQ(bouma_probe(&report, &spec, &opts, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(last, 6);
     CHECK(report.ranks == 1 && report.nodes == 1);
@@ -88,7 +88,7 @@ static void a_spec_that_is_wrong_is_told_of(void)
         bouma_probe_report report;
         char message[256] = "";
 
-        CHECK_EQ(bouma_probe(&cases[i].spec, NULL, &report, message,
+        CHECK_EQ(bouma_probe(&report, &cases[i].spec, NULL, message,
                              sizeof(message)),
                  cases[i].status);
         CHECK_TEXT(message, cases[i].words);
@@ -114,7 +114,7 @@ static void no_memory_is_told_and_none_is_lost(void)
         bouma_options_init(&opts, sizeof(opts));
         opts.allocator = &memory.table;
         fault_alloc_arm(&memory, at, 0);
-        rc = bouma_probe(&spec, &opts, &report, message, sizeof(message));
+        rc = bouma_probe(&report, &spec, &opts, message, sizeof(message));
         CHECK(!rc || (rc == BOUMA_ENOMEM && message[0]));
         CHECK_EQ(memory.live, 0);
     }

@@ -138,7 +138,7 @@ static struct bm_positions positions_of(const struct points *c, int r)
 
     return (struct bm_positions){
         3,
-        BOUMA_F32,
+        BOUMA_TYPE_F32,
         {c->at[0] + first, c->at[1] + first, c->at[2] + first},
         {sizeof(float), sizeof(float), sizeof(float)},
         c->first[r + 1] - first};

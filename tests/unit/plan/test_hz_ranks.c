@@ -41,10 +41,10 @@ static uint64_t slow_morton(const int64_t cell[3])
 static int comes_before(const int64_t a[3], const int64_t b[3],
                         bouma_rank_order order)
 {
-    if (order == BOUMA_RANKS_MORTON)
+    if (order == BOUMA_RANK_ORDER_MORTON)
         return slow_morton(a) < slow_morton(b);
     for (int i = 0; i < 3; i++) {
-        int d = order == BOUMA_RANKS_ROW_MAJOR ? i : 2 - i;
+        int d = order == BOUMA_RANK_ORDER_ROW_MAJOR ? i : 2 - i;
 
         if (a[d] != b[d])
             return a[d] < b[d];
@@ -113,7 +113,7 @@ static void bad_decompositions_are_refused(void)
         struct bm_hz_ranks r;
 
         CHECK_EQ(bm_hz_ranks_init(&r, cases[i].shape, cases[i].block,
-                                  cases[i].grid, BOUMA_RANKS_ROW_MAJOR),
+                                  cases[i].grid, BOUMA_RANK_ORDER_ROW_MAJOR),
                  cases[i].status);
     }
 }
@@ -300,19 +300,20 @@ static void templates_of_ranks_begin_as_ranks_go(void)
 {
     const int64_t shape[3] = {16, 16, 32}, block[3] = {4, 4, 4};
     const int64_t grid[3] = {4, 4, 8};
-    struct bm_hz_ranks r = ranks_of(shape, block, grid, BOUMA_RANKS_ROW_MAJOR);
+    struct bm_hz_ranks r =
+        ranks_of(shape, block, grid, BOUMA_RANK_ORDER_ROW_MAJOR);
     struct bm_hz hz;
 
     check_template(&r, "zzyyxxxzyxzyx");
-    r = ranks_of(shape, block, grid, BOUMA_RANKS_COLUMN_MAJOR);
+    r = ranks_of(shape, block, grid, BOUMA_RANK_ORDER_COLUMN_MAJOR);
     check_template(&r, "xxxyyzzzyxzyx");
-    r = ranks_of(shape, block, grid, BOUMA_RANKS_MORTON);
+    r = ranks_of(shape, block, grid, BOUMA_RANK_ORDER_MORTON);
     check_template(&r, "xzyxzyxzyxzyx");
     /* Blocks that are no powers of two have none. */
-    r = ranks_of(shape, (int64_t[3]){4, 4, 5}, grid, BOUMA_RANKS_MORTON);
+    r = ranks_of(shape, (int64_t[3]){4, 4, 5}, grid, BOUMA_RANK_ORDER_MORTON);
     CHECK_EQ(bm_hz_ranks_template(&hz, &r), BOUMA_EINVAL);
     r = ranks_of(shape, (int64_t[3]){(int64_t)1 << 32, (int64_t)1 << 32, 4},
-                 grid, BOUMA_RANKS_MORTON);
+                 grid, BOUMA_RANK_ORDER_MORTON);
     CHECK_EQ(bm_hz_ranks_template(&hz, &r), BOUMA_EINVAL);
 }
 
@@ -387,8 +388,8 @@ static void many_ranks_have_groups_that_follow_each_other(void)
     const int64_t grid[3] = {32, 64, 64}, block[3] = {32, 32, 32};
     const int64_t shape[3] = {1024, 2048, 2048};
 
-    for (int order = BOUMA_RANKS_ROW_MAJOR; order <= BOUMA_RANKS_MORTON;
-         order++) {
+    for (int order = BOUMA_RANK_ORDER_ROW_MAJOR;
+         order <= BOUMA_RANK_ORDER_MORTON; order++) {
         struct bm_hz_ranks r = ranks_of(shape, block, grid, order);
         uint64_t blocks, first_of_level = 16;
         struct hz_groups groups;
@@ -454,7 +455,7 @@ static void figures_2_and_4_conform_or_do_not(void)
                               8, 9, 10, 11, 12, 13, 14, 15};
     static const int mixed[] = {0, 1, 4,  5,  2,  3,  6,  7,
                                 8, 9, 12, 13, 10, 11, 14, 15};
-    struct bm_hz_ranks r = plane_ranks(8, 2, BOUMA_RANKS_ROW_MAJOR);
+    struct bm_hz_ranks r = plane_ranks(8, 2, BOUMA_RANK_ORDER_ROW_MAJOR);
     struct bm_hz turns = template_of("yxyxyx"), rows = template_of("yyxxyx");
 
     CHECK_EQ(bm_hz_ranks_conform(&r, &turns), 1);
@@ -471,13 +472,13 @@ static void figures_2_and_4_conform_or_do_not(void)
     for (int level = 4; level <= 6; level++)
         check_visits(&r, "yyxxyx", level, twice, 8);
 
-    r = plane_ranks(8, 4, BOUMA_RANKS_ROW_MAJOR);
+    r = plane_ranks(8, 4, BOUMA_RANK_ORDER_ROW_MAJOR);
     check_template(&r, "yyxxyx");
     CHECK_EQ(bm_hz_ranks_conform(&r, &rows), 1);
     CHECK_EQ(bm_hz_ranks_conform(&r, &turns), 0);
     check_visits(&r, "yyxxyx", 6, all, 16);
     check_visits(&r, "yxyxyx", 6, mixed, 16);
-    r = plane_ranks(8, 4, BOUMA_RANKS_MORTON);
+    r = plane_ranks(8, 4, BOUMA_RANK_ORDER_MORTON);
     check_template(&r, "yxyxyx");
     CHECK_EQ(bm_hz_ranks_conform(&r, &turns), 1);
     CHECK_EQ(bm_hz_ranks_conform(&r, &rows), 0);
@@ -491,7 +492,7 @@ static void figure_3_has_these_groups(void)
         /* first, last, count, their middle */
         {0, 15, 16, 7}, {0, 15, 16, 7}, {0, 7, 8, 3},  {8, 15, 8, 11},
         {0, 3, 4, 1},   {4, 7, 4, 5},   {8, 11, 4, 9}, {12, 15, 4, 13}};
-    struct bm_hz_ranks r = plane_ranks(16, 4, BOUMA_RANKS_MORTON);
+    struct bm_hz_ranks r = plane_ranks(16, 4, BOUMA_RANK_ORDER_MORTON);
     struct bm_hz hz = template_of("yxyxyxyx");
     struct hz_groups groups;
 
@@ -532,8 +533,8 @@ static void figure_6_has_one_prefix_that_conforms(void)
                           209, 301, 429, 305, 433, 333, 461, 337, 465}},
     };
     const int64_t shape[3] = {256, 256, 256}, block[3] = {32, 32, 32};
-    struct bm_hz_ranks r =
-        ranks_of(shape, block, (int64_t[3]){8, 8, 8}, BOUMA_RANKS_ROW_MAJOR);
+    struct bm_hz_ranks r = ranks_of(shape, block, (int64_t[3]){8, 8, 8},
+                                    BOUMA_RANK_ORDER_ROW_MAJOR);
 
     check_template(&r, "zzzyyyxxxzyxzyxzyxzyxzyx");
     for (int c = 0; c < 3; c++) {

@@ -17,7 +17,8 @@ static double uniform(uint64_t *state)
 
 static struct bm_positions positions(int ndims)
 {
-    struct bm_positions p = {.ndims = ndims, .type = BOUMA_F64, .count = COUNT};
+    struct bm_positions p = {
+        .ndims = ndims, .type = BOUMA_TYPE_F64, .count = COUNT};
 
     for (int d = 0; d < ndims; d++) {
         p.axis[d] = at[d];

@@ -324,7 +324,7 @@ static void figure_3_has_these_writers(void)
     static const int expected[8] = {0, 7, 3, 11, 1, 5, 9, 13};
     struct bm_hz_ranks r =
         ranks_of((int64_t[3]){1, 16, 16}, (int64_t[3]){1, 4, 4},
-                 (int64_t[3]){1, 4, 4}, BOUMA_RANKS_MORTON);
+                 (int64_t[3]){1, 4, 4}, BOUMA_RANK_ORDER_MORTON);
     struct bm_hz hz = template_of("yxyxyxyx");
 
     for (int b = 0; b <= 5; b++) {
@@ -366,7 +366,7 @@ static void figure_6_has_these_writers(void)
     };
     struct bm_hz_ranks r =
         ranks_of((int64_t[3]){256, 256, 256}, (int64_t[3]){32, 32, 32},
-                 (int64_t[3]){8, 8, 8}, BOUMA_RANKS_ROW_MAJOR);
+                 (int64_t[3]){8, 8, 8}, BOUMA_RANK_ORDER_ROW_MAJOR);
 
     for (int c = 0; c < 3; c++) {
         int writer[32], same = 0, inside = 0;
@@ -401,7 +401,8 @@ static void compare_with_spread(int edge, int64_t files)
     struct bm_network network = torus_network(&torus);
     const int64_t grid[3] = {edge, edge, edge}, block[3] = {32, 32, 32};
     const int64_t shape[3] = {32 * edge, 32 * edge, 32 * edge};
-    struct bm_hz_ranks r = ranks_of(shape, block, grid, BOUMA_RANKS_ROW_MAJOR);
+    struct bm_hz_ranks r =
+        ranks_of(shape, block, grid, BOUMA_RANK_ORDER_ROW_MAJOR);
     int local[2048], spread[2048];
     struct bm_gathering g;
     struct bm_hz hz;
@@ -436,7 +437,7 @@ static void many_ranks_have_writers_evenly_apart(void)
     enum { FILES = 8192, RANKS = 131072 };
     struct bm_hz_ranks r =
         ranks_of((int64_t[3]){1024, 2048, 2048}, (int64_t[3]){32, 32, 32},
-                 (int64_t[3]){32, 64, 64}, BOUMA_RANKS_ROW_MAJOR);
+                 (int64_t[3]){32, 64, 64}, BOUMA_RANK_ORDER_ROW_MAJOR);
     int *writer = calloc(FILES, sizeof(*writer));
     char *writes = calloc(RANKS, 1);
     struct bm_gathering g;

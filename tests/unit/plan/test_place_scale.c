@@ -151,7 +151,7 @@ static double plan_one(const char *spec, const int64_t shape[3], int ranks,
         printf("%s\n", message);
     REQUIRE(plan);
     since = now() - since;
-    bouma_plan_report_get(plan, &report);
+    bouma_plan_report_get(&report, plan);
     printf("    %-6s %7.3f s, %4.0f MiB, %.2f links a byte\n",
            bouma_place_name(place), since,
            (double)report.memory_bytes / 1048576,

@@ -35,7 +35,7 @@ static bouma_plan_report report_of(const bouma_plan_spec *spec,
     if (bouma_plan_make(&plan, spec, &opts, message, sizeof(message)))
         printf("%s\n", message);
     REQUIRE(plan);
-    CHECK_EQ(bouma_plan_report_get(plan, &report), BOUMA_OK);
+    CHECK_EQ(bouma_plan_report_get(&report, plan), BOUMA_OK);
     bouma_plan_free(plan);
     return report;
 }
@@ -85,7 +85,7 @@ static void a_shared_patch_moves_its_smaller_part(void)
     bouma_plan_report r;
 
     spec.patch[0] = 64;
-    spec.type = BOUMA_F64;
+    spec.type = BOUMA_TYPE_F64;
     spec.components = 3;
     r = report_of(&spec, "");
     CHECK_EQ(r.patches, 2);
@@ -167,7 +167,7 @@ static void sizes_follow_ratio_and_vary(void)
     CHECK(has_tables(r.stored_bytes, raw / 4, r.patches));
     spec.vary = 16;
     REQUIRE(!bouma_plan_make(&plan, &spec, NULL, NULL, 0));
-    CHECK_EQ(bouma_plan_report_get(plan, &r), BOUMA_OK);
+    CHECK_EQ(bouma_plan_report_get(&r, plan), BOUMA_OK);
     CHECK(has_tables(r.stored_bytes, raw / 4, r.patches));
     /* Whole patches only: those at the end are smaller. */
     for (int64_t z = 0; z < 18; z++)
@@ -175,7 +175,7 @@ static void sizes_follow_ratio_and_vary(void)
             for (int64_t x = 0; x < 18; x++) {
                 bouma_plan_patch p;
 
-                CHECK_EQ(bouma_plan_patch_get(plan, (int64_t[]){z, y, x}, &p),
+                CHECK_EQ(bouma_plan_patch_get(&p, plan, (int64_t[]){z, y, x}),
                          BOUMA_OK);
                 lo = p.bytes < lo ? p.bytes : lo;
                 hi = p.bytes > hi ? p.bytes : hi;
@@ -202,29 +202,29 @@ static void patches_and_files_agree(void)
     opts.files = 5;
     spec.patch[0] = spec.patch[1] = 64;
     REQUIRE(!bouma_plan_make(&plan, &spec, &opts, NULL, 0));
-    CHECK_EQ(bouma_plan_report_get(plan, &r), BOUMA_OK);
+    CHECK_EQ(bouma_plan_report_get(&r, plan), BOUMA_OK);
     CHECK_EQ(r.files, 5);
     for (at[0] = 0; at[0] < r.grid[0]; at[0]++)
         for (at[1] = 0; at[1] < r.grid[1]; at[1]++) {
-            CHECK_EQ(bouma_plan_patch_get(plan, at, &patch), BOUMA_OK);
+            CHECK_EQ(bouma_plan_patch_get(&patch, plan, at), BOUMA_OK);
             REQUIRE(patch.file >= 0 && patch.file < 5);
             CHECK(patch.owner >= 0 && patch.owner < 6);
             bytes[patch.file] += patch.bytes;
             patches[patch.file]++;
         }
     for (int64_t f = 0; f < 5; f++) {
-        CHECK_EQ(bouma_plan_file_get(plan, f, &file), BOUMA_OK);
+        CHECK_EQ(bouma_plan_file_get(&file, plan, f), BOUMA_OK);
         CHECK(has_tables(file.bytes, bytes[f], patches[f]));
         CHECK_EQ(file.patches, patches[f]);
         CHECK_EQ(file.writer, f * 6 / 5);
         CHECK(file.bytes >= r.smallest_file && file.bytes <= r.largest_file);
     }
-    CHECK_EQ(bouma_plan_file_get(plan, 5, &file), BOUMA_ENOTFOUND);
-    CHECK_EQ(bouma_plan_file_get(plan, -1, &file), BOUMA_ENOTFOUND);
-    CHECK_EQ(bouma_plan_patch_get(plan, r.grid, &patch), BOUMA_ENOTFOUND);
-    CHECK_EQ(bouma_plan_file_get(NULL, 0, &file), BOUMA_EINVAL);
-    CHECK_EQ(bouma_plan_patch_get(NULL, at, &patch), BOUMA_EINVAL);
-    CHECK_EQ(bouma_plan_report_get(NULL, &r), BOUMA_EINVAL);
+    CHECK_EQ(bouma_plan_file_get(&file, plan, 5), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_plan_file_get(&file, plan, -1), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_plan_patch_get(&patch, plan, r.grid), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_plan_file_get(&file, NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_plan_patch_get(&patch, NULL, at), BOUMA_EINVAL);
+    CHECK_EQ(bouma_plan_report_get(&r, NULL), BOUMA_EINVAL);
     bouma_plan_free(plan);
     bouma_plan_free(NULL);
 }
@@ -257,7 +257,7 @@ static void check_holders(const bouma_plan *plan, const bouma_plan_spec *spec)
     struct seen seen = {0};
     struct bm_hz hz;
 
-    bouma_plan_report_get(plan, &report);
+    bouma_plan_report_get(&report, plan);
     memcpy(shape, one, sizeof(one));
     memcpy(grid, one, sizeof(one));
     for (int d = 0; d < spec->ndims; d++) {
@@ -317,7 +317,7 @@ static void plans_of_an_order_tell_who_holds_it(void)
         opts.place = BOUMA_PLACE_LOCAL;
         REQUIRE(
             !bouma_plan_make(&plan, &spec, &opts, message, sizeof(message)));
-        bouma_plan_report_get(plan, &report);
+        bouma_plan_report_get(&report, plan);
         CHECK_EQ(report.layout, BOUMA_LAYOUT_HZ);
         CHECK_EQ(report.files, 32);
         CHECK_EQ(report.patches, 512);
@@ -329,12 +329,12 @@ static void plans_of_an_order_tell_who_holds_it(void)
         for (int f = 0; f < 6; f++) {
             bouma_plan_file file;
 
-            CHECK_EQ(bouma_plan_file_get(plan, f, &file), BOUMA_OK);
+            CHECK_EQ(bouma_plan_file_get(&file, plan, f), BOUMA_OK);
             CHECK_EQ(file.first_level, levels[f][0]);
             CHECK_EQ(file.last_level, levels[f][1]);
             CHECK_EQ(file.patches, 16);
         }
-        CHECK_EQ(bouma_plan_patch_get(plan, (int64_t[]){0, 0, 0}, &patch),
+        CHECK_EQ(bouma_plan_patch_get(&patch, plan, (int64_t[]){0, 0, 0}),
                  BOUMA_ENOTFOUND);
         bouma_plan_free(plan);
     }
@@ -407,9 +407,11 @@ static void templates_follow_from_ranks(void)
     char small[63] = "?";
 
     check_template("zzyyxxzyxzyxzyx", 3, cube, ranks, 0);
-    check_template("zzyyxxzyxzyxzyx", 3, cube, ranks, BOUMA_RANKS_ROW_MAJOR);
-    check_template("xyyzzxzyxzyxzyx", 3, cube, ranks, BOUMA_RANKS_COLUMN_MAJOR);
-    check_template("zyzyxxzyxzyxzyx", 3, cube, ranks, BOUMA_RANKS_MORTON);
+    check_template("zzyyxxzyxzyxzyx", 3, cube, ranks,
+                   BOUMA_RANK_ORDER_ROW_MAJOR);
+    check_template("xyyzzxzyxzyxzyx", 3, cube, ranks,
+                   BOUMA_RANK_ORDER_COLUMN_MAJOR);
+    check_template("zyzyxxzyxzyxzyx", 3, cube, ranks, BOUMA_RANK_ORDER_MORTON);
     /* 1000 samples on 8 ranks: as if each had 128. */
     check_template("yyyxxxyxyxyxyxyxyxyx", 2, (int64_t[]){1000, 1000},
                    (int64_t[]){8, 8}, 0);
@@ -435,7 +437,7 @@ static void padding_is_counted(void)
     spec.layout = BOUMA_LAYOUT_HZ;
     spec.hz_block_bits = 8;
     rows = report_of(&spec, "");
-    spec.hz_order = BOUMA_HZ_CURVE;
+    spec.hz_order = BOUMA_HZ_ORDER_CURVE;
     curve = report_of(&spec, "");
     CHECK_EQ(rows.raw_bytes, 100 * 70 * 4);
     CHECK_EQ(curve.raw_bytes, 100 * 70 * 4);
@@ -473,7 +475,7 @@ static void wrong_specs_are_told(void)
     REFUSE(shape[1], 0, BOUMA_EINVAL, "no samples");
     REFUSE(patch[1], 63, BOUMA_EINVAL, "not a power of two");
     REFUSE(blocks[1], 2, BOUMA_EINVAL, "must multiply to the 8 ranks");
-    REFUSE(type, BOUMA_STRING, BOUMA_EINVAL, "no type");
+    REFUSE(type, BOUMA_TYPE_STRING, BOUMA_EINVAL, "no type");
     REFUSE(type, (bouma_type)77, BOUMA_EINVAL, "no type 77");
     REFUSE(components, -1, BOUMA_EINVAL, "-1 components");
     REFUSE(ratio, -1, BOUMA_EINVAL, "a ratio of -1");

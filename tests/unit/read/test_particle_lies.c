@@ -13,7 +13,7 @@ static void write_dataset(const struct particle_block *s)
     bouma_dataset *ds;
 
     REQUIRE(!bouma_dataset_create(&ds, "d", &options));
-    REQUIRE(!particle_block_define(&set, ds, "dust", 2, BOUMA_F64, 0, 16));
+    REQUIRE(!particle_block_define(&set, ds, "dust", 2, BOUMA_TYPE_F64, 0, 16));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     REQUIRE(!particle_block_put(&set, s));
     REQUIRE(!bouma_step_end(ds, NULL));
@@ -33,7 +33,7 @@ static void replace_manifest(bouma_dataset *ds, const bouma_step *step)
     bm_manifest_encode(&b, &step->manifest, ds->id);
     REQUIRE(!b.failed && !io->attach(io->user, &root, "d", 0));
     REQUIRE(!io->remove(io->user, root, name));
-    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE));
+    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_CREATE));
     REQUIRE(!io->write(io->user, file, b.data, b.size, 0, &done));
     io->close(io->user, file);
     io->detach(io->user, root);
@@ -75,7 +75,7 @@ static void lies_are_found(void)
     struct particle_block s;
     uint64_t found;
 
-    particle_block_make(&s, WITH_STRAYS, 400, 2, BOUMA_F64, 0);
+    particle_block_make(&s, WITH_STRAYS, 400, 2, BOUMA_TYPE_F64, 0);
     write_dataset(&s);
     for (int lie = 0; lie < 8; lie++) {
         struct bm_particle_summary *summary, truth;
@@ -102,7 +102,7 @@ static void lies_are_found(void)
             top->rows--;
             break;
         case 3:
-            summary->types[0] = BOUMA_I64;
+            summary->types[0] = BOUMA_TYPE_I64;
             break;
         case 4:
             summary->strays++;

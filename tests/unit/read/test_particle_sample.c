@@ -23,11 +23,11 @@ static void begin(struct trial *t, enum shape shape, uint64_t count, int files,
     t->io = bouma_io_memory_new();
     bouma_options_init(&opts, sizeof(opts));
     opts.io = t->io;
-    opts.durability = BOUMA_FAST;
+    opts.durability = BOUMA_DURABILITY_FAST;
     opts.files = files;
-    particle_block_make(&t->s, shape, count, 3, BOUMA_F32, 0);
+    particle_block_make(&t->s, shape, count, 3, BOUMA_TYPE_F32, 0);
     MUST(t->ds, bouma_dataset_create(&t->ds, "a.bouma", &opts));
-    MUST(t->ds, particle_block_define(&t->set, t->ds, "dust", 3, BOUMA_F32,
+    MUST(t->ds, particle_block_define(&t->set, t->ds, "dust", 3, BOUMA_TYPE_F32,
                                       BOUMA_CODEC_RAW, 0));
     MUST(t->ds, bouma_step_begin(t->ds, step, 0));
     MUST(t->ds, particle_block_put(&t->set, &t->s));
@@ -296,9 +296,9 @@ static uint64_t bytes_of(struct trial *t, uint64_t n, uint64_t seed)
     static uint64_t id[ALL];
     bouma_dataset_info before, after;
 
-    bouma_dataset_info_get(t->ds, &before);
+    bouma_dataset_info_get(&before, t->ds);
     take(t, &t->id, n, seed, id);
-    bouma_dataset_info_get(t->ds, &after);
+    bouma_dataset_info_get(&after, t->ds);
     return after.bytes_read - before.bytes_read;
 }
 

@@ -82,7 +82,7 @@ static void write_all(const bouma_options *o)
                          .shape = {SIDE, SIDE, SIDE},
                          .patch = {32, 32, 32}};
     bouma_variable_spec v = {
-        .size = sizeof(v), .type = BOUMA_F32, .codec = BOUMA_CODEC_ZSTD};
+        .size = sizeof(v), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_ZSTD};
     struct particle_block_set set;
     struct particle_block s;
     bouma_variable *variable;
@@ -91,7 +91,7 @@ static void write_all(const bouma_options *o)
 
     for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++)
         samples[i] = (float)(i * 2654435761u % 100003) / 8;
-    particle_block_make(&s, CLUSTERED, PARTICLES, 3, BOUMA_F64, 5);
+    particle_block_make(&s, CLUSTERED, PARTICLES, 3, BOUMA_TYPE_F64, 5);
     MUST(ds, bouma_dataset_create(&ds, "d", o));
     MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
     MUST(ds, bouma_variable_define(&variable, grid, "v", &v));
@@ -128,7 +128,7 @@ static void callbacks_disturb_no_read(int threads)
     REQUIRE(io);
     bouma_options_init(&o, sizeof(o));
     o.io = io;
-    o.durability = BOUMA_FAST;
+    o.durability = BOUMA_DURABILITY_FAST;
     write_all(&o);
     o.threads = threads;
     o.progress = progress;

@@ -172,7 +172,7 @@ static int ask_grid(bouma_variable *v, enum grid_question question)
         return bouma_variable_query(v, &q);
     if (question == BOX) {
         rc = bouma_variable_read(v, 0, &box, samples, NULL);
-        bouma_variable_select(v, 0, &box, &selection);
+        bouma_variable_select(&selection, v, 0, &box);
         give(samples, selection.bytes);
         return rc;
     }
@@ -199,7 +199,7 @@ static void write_all(const bouma_options *given, bouma_codec codec)
                                  .shape = {SIDE, SIDE, SIDE},
                                  .patch = {32, 32, 32}};
     bouma_variable_spec spec = {
-        .size = sizeof(spec), .type = BOUMA_F32, .codec = codec};
+        .size = sizeof(spec), .type = BOUMA_TYPE_F32, .codec = codec};
     bouma_options opts = *given;
     struct particle_block_set set;
     struct particle_block s;
@@ -210,7 +210,7 @@ static void write_all(const bouma_options *given, bouma_codec codec)
     opts.files = 3;
     for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++)
         samples[i] = (float)(i % 977) / 8;
-    particle_block_make(&s, CLUSTERED, PARTICLES, 3, BOUMA_F64, 5);
+    particle_block_make(&s, CLUSTERED, PARTICLES, 3, BOUMA_TYPE_F64, 5);
     REQUIRE(!bouma_dataset_create(&ds, "a.bouma", &opts));
     REQUIRE(!particle_block_define(&set, ds, "dust", 3, s.type, codec, 0));
     REQUIRE(!bouma_grid_define(&grid, ds, "air", &grid_spec));
@@ -273,7 +273,7 @@ static void answers_do_not_depend_on_threads(int print)
         io.read = watched_read;
         bouma_options_init(&opts, sizeof(opts));
         opts.io = &io;
-        opts.durability = BOUMA_FAST;
+        opts.durability = BOUMA_DURABILITY_FAST;
         write_all(&opts, codecs[c]);
         for (int q = 0; q < QUESTIONS + GRID_QUESTIONS; q++) {
             struct transcript one = watch(&opts, 1, q), many;

@@ -61,7 +61,7 @@ static const char *read_text(const bouma_io *io, void *root, const char *name)
     void *f = NULL;
 
     snprintf(text, sizeof(text), "(none)");
-    if (io->open(io->user, root, &f, name, BOUMA_OPEN_READ))
+    if (io->open(io->user, root, &f, name, BOUMA_OPEN_MODE_READ))
         return text;
     memset(text, 0, sizeof(text));
     CHECK_EQ(io->read(io->user, f, text, sizeof(text) - 1, 0, &done), 0);
@@ -95,16 +95,17 @@ static void check_table(const bouma_io *io, const char *path)
     CHECK_EQ(io->sync_dir(io->user, root, ""), 0);
     CHECK_EQ(io->sync_dir(io->user, root, "c"), ENOENT);
     /* Files. */
-    CHECK_EQ(write_text(io, root, "a/x", BOUMA_OPEN_CREATE, "one"), 0);
-    CHECK_EQ(write_text(io, root, "a/x", BOUMA_OPEN_CREATE, "no"), EEXIST);
+    CHECK_EQ(write_text(io, root, "a/x", BOUMA_OPEN_MODE_CREATE, "one"), 0);
+    CHECK_EQ(write_text(io, root, "a/x", BOUMA_OPEN_MODE_CREATE, "no"), EEXIST);
     CHECK_TEXT(read_text(io, again, "a/x"), "one");
-    CHECK_EQ(write_text(io, root, "log", BOUMA_OPEN_APPEND, "12"), 0);
-    CHECK_EQ(write_text(io, root, "log", BOUMA_OPEN_APPEND, "34"), 0);
+    CHECK_EQ(write_text(io, root, "log", BOUMA_OPEN_MODE_APPEND, "12"), 0);
+    CHECK_EQ(write_text(io, root, "log", BOUMA_OPEN_MODE_APPEND, "34"), 0);
     CHECK_TEXT(read_text(io, again, "log"), "1234");
-    CHECK_EQ(io->open(io->user, root, &f, "nothing", BOUMA_OPEN_READ), ENOENT);
-    CHECK(io->open(io->user, root, &f, "a", BOUMA_OPEN_READ) != 0);
+    CHECK_EQ(io->open(io->user, root, &f, "nothing", BOUMA_OPEN_MODE_READ),
+             ENOENT);
+    CHECK(io->open(io->user, root, &f, "a", BOUMA_OPEN_MODE_READ) != 0);
     /* A hole is zeros. */
-    REQUIRE(!io->open(io->user, root, &f, "hole", BOUMA_OPEN_CREATE));
+    REQUIRE(!io->open(io->user, root, &f, "hole", BOUMA_OPEN_MODE_CREATE));
     CHECK_EQ(io->write(io->user, f, "z", 1, 10, &done), 0);
     CHECK_EQ(io->write(io->user, f, "a", 1, 0, &done), 0);
     CHECK_EQ(io->close(io->user, f), 0);
@@ -121,7 +122,7 @@ static void check_table(const bouma_io *io, const char *path)
     CHECK_EQ(l.count, 1);
     CHECK_EQ(io->list(io->user, root, "c", collect, &l), ENOENT);
     /* Publish. */
-    CHECK_EQ(write_text(io, root, "new", BOUMA_OPEN_CREATE, "two"), 0);
+    CHECK_EQ(write_text(io, root, "new", BOUMA_OPEN_MODE_CREATE, "two"), 0);
     CHECK_EQ(io->publish(io->user, root, "new", "a/x", 0), EEXIST);
     CHECK_TEXT(read_text(io, root, "a/x"), "one"); /* nothing has changed */
     CHECK_TEXT(read_text(io, root, "new"), "two");
@@ -133,7 +134,7 @@ static void check_table(const bouma_io *io, const char *path)
     CHECK_EQ(io->publish(io->user, root, "a/b/y", "a/z", 1), ENOENT);
     /* Directories go only when they are empty, and files not with them. */
     CHECK_EQ(io->make_dir(io->user, root, "a/e"), 0);
-    CHECK_EQ(write_text(io, root, "a/e/f", BOUMA_OPEN_CREATE, "x"), 0);
+    CHECK_EQ(write_text(io, root, "a/e/f", BOUMA_OPEN_MODE_CREATE, "x"), 0);
     CHECK_EQ(io->remove_dir(io->user, root, "a/e"), ENOTEMPTY);
     CHECK_EQ(io->remove_dir(io->user, root, "a/e/f"), ENOTDIR);
     CHECK(io->remove(io->user, root, "a/e") != 0);
@@ -141,7 +142,7 @@ static void check_table(const bouma_io *io, const char *path)
     CHECK_EQ(io->remove_dir(io->user, root, "a/e"), 0);
     CHECK_EQ(io->remove_dir(io->user, root, "a/e"), ENOENT);
     /* A file that is open outlives its name. */
-    REQUIRE(!io->open(io->user, root, &f, "a/x", BOUMA_OPEN_READ));
+    REQUIRE(!io->open(io->user, root, &f, "a/x", BOUMA_OPEN_MODE_READ));
     CHECK_EQ(io->remove(io->user, root, "a/x"), 0);
     CHECK_EQ(io->remove(io->user, root, "a/x"), ENOENT);
     CHECK_TEXT(read_text(io, root, "a/x"), "(none)");
@@ -183,7 +184,7 @@ static void a_missing_directory_is_an_error_in_both(const char *dir)
         void *root;
 
         REQUIRE(!io->attach(io->user, &root, path, 1));
-        CHECK_EQ(write_text(io, root, "no/file", BOUMA_OPEN_CREATE, "x"),
+        CHECK_EQ(write_text(io, root, "no/file", BOUMA_OPEN_MODE_CREATE, "x"),
                  ENOENT);
         CHECK_EQ(io->make_dir(io->user, root, "no/dir"), ENOENT);
         io->detach(io->user, root);
@@ -206,7 +207,7 @@ static void symbolic_links_are_refused(const char *dir)
     snprintf(outside, sizeof(outside), "%s/outside", dir);
     REQUIRE(!mkdir(outside, 0777));
     REQUIRE(!io->make_dir(io->user, root, "real"));
-    REQUIRE(!write_text(io, root, "real/file", BOUMA_OPEN_CREATE, "x"));
+    REQUIRE(!write_text(io, root, "real/file", BOUMA_OPEN_MODE_CREATE, "x"));
     snprintf(link, sizeof(link), "%s/dir", path);
     REQUIRE(!symlink(outside, link));
     snprintf(link, sizeof(link), "%s/inside", path);
@@ -216,13 +217,15 @@ static void symbolic_links_are_refused(const char *dir)
     snprintf(link, sizeof(link), "%s/dangling", path);
     REQUIRE(!symlink("../outside/made", link));
 
-    CHECK_EQ(io->open(io->user, root, &f, "file", BOUMA_OPEN_READ), ELOOP);
-    CHECK(io->open(io->user, root, &f, "file", BOUMA_OPEN_APPEND) != 0);
-    CHECK(io->open(io->user, root, &f, "dangling", BOUMA_OPEN_APPEND) != 0);
-    CHECK_EQ(io->open(io->user, root, &f, "dangling", BOUMA_OPEN_CREATE),
+    CHECK_EQ(io->open(io->user, root, &f, "file", BOUMA_OPEN_MODE_READ), ELOOP);
+    CHECK(io->open(io->user, root, &f, "file", BOUMA_OPEN_MODE_APPEND) != 0);
+    CHECK(io->open(io->user, root, &f, "dangling", BOUMA_OPEN_MODE_APPEND) !=
+          0);
+    CHECK_EQ(io->open(io->user, root, &f, "dangling", BOUMA_OPEN_MODE_CREATE),
              EEXIST);
-    CHECK(io->open(io->user, root, &f, "inside/file", BOUMA_OPEN_READ) != 0);
-    CHECK(io->open(io->user, root, &f, "dir/x", BOUMA_OPEN_CREATE) != 0);
+    CHECK(io->open(io->user, root, &f, "inside/file", BOUMA_OPEN_MODE_READ) !=
+          0);
+    CHECK(io->open(io->user, root, &f, "dir/x", BOUMA_OPEN_MODE_CREATE) != 0);
     CHECK(io->make_dir(io->user, root, "dir/x") != 0);
     CHECK(io->list(io->user, root, "dir", collect, &l) != 0);
     CHECK(io->sync_dir(io->user, root, "dir") != 0);
@@ -247,8 +250,9 @@ static void pipes_and_directories_are_no_files(const char *dir)
     snprintf(fifo, sizeof(fifo), "%s/fifo", path);
     REQUIRE(!mkfifo(fifo, 0666));
     REQUIRE(!io->make_dir(io->user, root, "dir"));
-    CHECK_EQ(io->open(io->user, root, &f, "fifo", BOUMA_OPEN_READ), ENOTSUP);
-    CHECK(io->open(io->user, root, &f, "dir", BOUMA_OPEN_READ) != 0);
+    CHECK_EQ(io->open(io->user, root, &f, "fifo", BOUMA_OPEN_MODE_READ),
+             ENOTSUP);
+    CHECK(io->open(io->user, root, &f, "dir", BOUMA_OPEN_MODE_READ) != 0);
     /* Links are not followed, also to directories, which is told. */
     snprintf(link, sizeof(link), "%s/link", path);
     REQUIRE(!symlink("dir", link));
@@ -476,7 +480,7 @@ static void a_file_that_ends_early_is_damaged(void)
 
     REQUIRE(!bm_store_open(&s, memory, bm_allocator_default(), "d", 1, &error));
     REQUIRE(!bm_store_save(&s, "f", "abc", 3, 1, &error));
-    REQUIRE(!bm_file_open(&f, &s, "f", BOUMA_OPEN_READ, &error));
+    REQUIRE(!bm_file_open(&f, &s, "f", BOUMA_OPEN_MODE_READ, &error));
     CHECK_EQ(bm_file_read(&f, text, 3, 0, &error), BOUMA_OK);
     CHECK_EQ(bm_file_read(&f, text, 4, 0, &error), BOUMA_EFORMAT);
     CHECK_TEXT(error.text, "ends at byte 3");
@@ -485,7 +489,7 @@ static void a_file_that_ends_early_is_damaged(void)
     bm_error_clear(&error);
     CHECK_EQ(bm_store_save(&s, "f", "abc", 3, 1, &error), BOUMA_EEXISTS);
     bm_error_clear(&error);
-    CHECK_EQ(bm_file_open(&f, &s, "g", BOUMA_OPEN_READ, &error),
+    CHECK_EQ(bm_file_open(&f, &s, "g", BOUMA_OPEN_MODE_READ, &error),
              BOUMA_ENOTFOUND);
     CHECK_TEXT(error.text, "d/g");
     bm_store_close(&s);
@@ -553,7 +557,7 @@ static void *work(void *context)
     struct worker *w = context;
     bouma_grid_spec shape = {
         .size = sizeof(shape), .ndims = 1, .shape = {CELLS}};
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_I32};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_I32};
     bouma_box all = {.hi = {CELLS}};
     bouma_variable *v;
     bouma_options options;
@@ -650,8 +654,8 @@ static void a_list_is_told_while_others_use_the_table(void)
     struct listed l = {.io = bouma_io_memory_new()};
 
     REQUIRE(l.io && !l.io->attach(l.io->user, &l.root, "data", 1));
-    CHECK_EQ(write_text(l.io, l.root, "a", BOUMA_OPEN_CREATE, "1"), 0);
-    CHECK_EQ(write_text(l.io, l.root, "b", BOUMA_OPEN_CREATE, "2"), 0);
+    CHECK_EQ(write_text(l.io, l.root, "a", BOUMA_OPEN_MODE_CREATE, "1"), 0);
+    CHECK_EQ(write_text(l.io, l.root, "b", BOUMA_OPEN_MODE_CREATE, "2"), 0);
     CHECK_EQ(l.io->list(l.io->user, l.root, "", wait_for_another, &l), 0);
     CHECK_EQ(l.count, 2);
     l.io->detach(l.io->user, l.root);

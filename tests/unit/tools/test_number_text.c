@@ -49,16 +49,17 @@ static void kinds_are_told_apart(void)
 
 static void values_fit_or_are_refused(void)
 {
-    CHECK(fits("127", BOUMA_I8) && !fits("128", BOUMA_I8));
-    CHECK(fits("-128", BOUMA_I8) && !fits("-129", BOUMA_I8));
-    CHECK(fits("255", BOUMA_U8) && !fits("256", BOUMA_U8));
-    CHECK(!fits("-1", BOUMA_U64) && fits("18446744073709551615", BOUMA_U64));
-    CHECK(!fits("9223372036854775808", BOUMA_I64));
-    CHECK(fits("3.0", BOUMA_I16) && !fits("3.5", BOUMA_I16));
-    CHECK(!fits("nan", BOUMA_I32) && fits("nan", BOUMA_F32));
-    CHECK(fits("inf", BOUMA_F32) && !fits("1e39", BOUMA_F32));
-    CHECK(fits("1e39", BOUMA_F64));
-    CHECK(!fits("1e400", BOUMA_F64) && !fits("1e400", BOUMA_F32));
+    CHECK(fits("127", BOUMA_TYPE_I8) && !fits("128", BOUMA_TYPE_I8));
+    CHECK(fits("-128", BOUMA_TYPE_I8) && !fits("-129", BOUMA_TYPE_I8));
+    CHECK(fits("255", BOUMA_TYPE_U8) && !fits("256", BOUMA_TYPE_U8));
+    CHECK(!fits("-1", BOUMA_TYPE_U64) &&
+          fits("18446744073709551615", BOUMA_TYPE_U64));
+    CHECK(!fits("9223372036854775808", BOUMA_TYPE_I64));
+    CHECK(fits("3.0", BOUMA_TYPE_I16) && !fits("3.5", BOUMA_TYPE_I16));
+    CHECK(!fits("nan", BOUMA_TYPE_I32) && fits("nan", BOUMA_TYPE_F32));
+    CHECK(fits("inf", BOUMA_TYPE_F32) && !fits("1e39", BOUMA_TYPE_F32));
+    CHECK(fits("1e39", BOUMA_TYPE_F64));
+    CHECK(!fits("1e400", BOUMA_TYPE_F64) && !fits("1e400", BOUMA_TYPE_F32));
 }
 
 static void digits_that_f64_drops_are_known(void)
@@ -79,9 +80,9 @@ static void digits_that_f64_drops_are_known(void)
     for (int asked = 0; asked < 2; asked++) {
         struct number_text n = parse("9007199254740993");
 
-        CHECK_EQ(number_text_why(&n, BOUMA_F64, asked) != NULL, !asked);
-        CHECK(!number_text_why(&n, BOUMA_I64, asked));
-        CHECK(!number_text_why(&n, BOUMA_U64, asked));
+        CHECK_EQ(number_text_why(&n, BOUMA_TYPE_F64, asked) != NULL, !asked);
+        CHECK(!number_text_why(&n, BOUMA_TYPE_I64, asked));
+        CHECK(!number_text_why(&n, BOUMA_TYPE_U64, asked));
     }
 }
 
@@ -89,15 +90,15 @@ static void numbers_that_become_0_are_known(void)
 {
     struct number_text n = parse("1e-400");
 
-    CHECK(n.tiny && number_text_vanishes(&n, BOUMA_F64));
-    CHECK(!fits("1e-400", BOUMA_I32) && fits("1e-400", BOUMA_F64));
+    CHECK(n.tiny && number_text_vanishes(&n, BOUMA_TYPE_F64));
+    CHECK(!fits("1e-400", BOUMA_TYPE_I32) && fits("1e-400", BOUMA_TYPE_F64));
     CHECK(parse("-0.001e-999").tiny);
     CHECK(!parse("0e5").tiny && !parse("0.00").tiny && !parse("5e-324").tiny);
     n = parse("1e-50");
-    CHECK(!n.tiny && number_text_vanishes(&n, BOUMA_F32) &&
-          !number_text_vanishes(&n, BOUMA_F64));
+    CHECK(!n.tiny && number_text_vanishes(&n, BOUMA_TYPE_F32) &&
+          !number_text_vanishes(&n, BOUMA_TYPE_F64));
     n = parse("0");
-    CHECK(!number_text_vanishes(&n, BOUMA_F32));
+    CHECK(!number_text_vanishes(&n, BOUMA_TYPE_F32));
 }
 
 int main(void)

@@ -7,10 +7,10 @@
 #include "where.h"
 
 static const struct where_variable variables[] = {
-    {"position", BOUMA_F64, 3}, {"mass", BOUMA_F32, 1},
-    {"id", BOUMA_I64, 1},       {"big", BOUMA_U64, 1},
-    {"velocity", BOUMA_F64, 3}, {"a b", BOUMA_F64, 1},
-    {"c_s[1]", BOUMA_F64, 1},   {"y", BOUMA_F64, 1}};
+    {"position", BOUMA_TYPE_F64, 3}, {"mass", BOUMA_TYPE_F32, 1},
+    {"id", BOUMA_TYPE_I64, 1},       {"big", BOUMA_TYPE_U64, 1},
+    {"velocity", BOUMA_TYPE_F64, 3}, {"a b", BOUMA_TYPE_F64, 1},
+    {"c_s[1]", BOUMA_TYPE_F64, 1},   {"y", BOUMA_TYPE_F64, 1}};
 enum { COUNT = sizeof(variables) / sizeof(variables[0]) };
 
 /* One range comes out: its ends are in *range; "never" is false. */

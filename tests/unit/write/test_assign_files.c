@@ -42,7 +42,8 @@ static void fill(uint8_t *data, const int64_t shape[3], size_t size,
 static void write_grids(bouma_dataset *ds, uint64_t *state, bouma_codec codec,
                         uint8_t *data[GRIDS * VARIABLES])
 {
-    static const bouma_type types[3] = {BOUMA_U8, BOUMA_I16, BOUMA_I64};
+    static const bouma_type types[3] = {BOUMA_TYPE_U8, BOUMA_TYPE_I16,
+                                        BOUMA_TYPE_I64};
     int grids = 1 + (int)check_below(state, GRIDS);
 
     for (int g = 0; g < grids; g++) {
@@ -71,7 +72,7 @@ static void write_grids(bouma_dataset *ds, uint64_t *state, bouma_codec codec,
             bouma_box all = {{0}, {0}};
             size_t size;
 
-            bouma_variable_info_get(v[i], &about);
+            bouma_variable_info_get(&about, v[i]);
             size = bouma_type_size(about.type);
             memcpy(all.hi, spec.shape, sizeof(spec.shape));
             data[g * VARIABLES + i] =
@@ -220,7 +221,7 @@ static void the_largest_file_is_as_small_as_it_can_be(void)
         t.io = bouma_io_memory_new();
         bouma_options_init(&opts, sizeof(opts));
         opts.io = t.io;
-        opts.durability = BOUMA_FAST;
+        opts.durability = BOUMA_DURABILITY_FAST;
         opts.assign = BOUMA_ASSIGN_OPTIMAL;
         opts.files = 1 + (int)check_below(&state, 7);
         MUST(t.ds, bouma_dataset_create(&t.ds, "a.bouma", &opts));

@@ -43,8 +43,8 @@ static void describe(struct test *t)
                             .shape = {1000},
                             .patch = {32},
                             .levels = 1};
-    bouma_variable_spec f32 = {.size = sizeof(f32), .type = BOUMA_F32};
-    bouma_variable_spec f64 = {.size = sizeof(f64), .type = BOUMA_F64};
+    bouma_variable_spec f32 = {.size = sizeof(f32), .type = BOUMA_TYPE_F32};
+    bouma_variable_spec f64 = {.size = sizeof(f64), .type = BOUMA_TYPE_F64};
     struct bm_object *g;
 
     bm_schema_init(&t->schema, bm_allocator_default(), &t->error);

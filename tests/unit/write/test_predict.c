@@ -70,7 +70,7 @@ static void begin_series(struct series *s, const char *path,
                             .ndims = 3,
                             .shape = {SIDE, SIDE, SIDE},
                             .patch = {PATCH, PATCH, PATCH}};
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
     bouma_grid *g;
 
     s->data = malloc(SAMPLES * sizeof(*s->data));
@@ -190,8 +190,8 @@ static void chunks_that_do_not_fit_are_stored_behind(void)
         end_series(&s);
         for (int step = 0; step < 4; step++)
             check_step(&options, path, step, rough[step]);
-        CHECK_EQ(bouma_verify(path, BOUMA_VERIFY_DEEP, &options, NULL, NULL,
-                              &report, message, sizeof(message)),
+        CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, &options, NULL,
+                              NULL, message, sizeof(message)),
                  BOUMA_OK);
         CHECK_EQ(report.damages, 0);
         CHECK_EQ(report.steps, 4);

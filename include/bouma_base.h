@@ -1,0 +1,411 @@
+/* bouma_base.h -- statuses, types, boxes, arrays and options: what all other
+ * headers of bouma use. */
+#ifndef BOUMA_BASE_H
+#define BOUMA_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bouma_store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- version ------------------------------------------------------------ */
+
+#define BOUMA_VERSION_MAJOR 0
+#define BOUMA_VERSION_MINOR 1
+#define BOUMA_VERSION_PATCH 0
+
+/* The version of the library in use, such as "0.1.0". */
+BOUMA_API const char *bouma_version(void);
+
+/* ---- status ------------------------------------------------------------- */
+
+/* Values never change. */
+typedef enum bouma_status {
+    BOUMA_OK = 0,         /* success */
+    BOUMA_EINVAL = -1,    /* wrong argument */
+    BOUMA_ENOMEM = -2,    /* out of memory */
+    BOUMA_EIO = -3,       /* a file could not be read or written */
+    BOUMA_EFORMAT = -4,   /* not a bouma file, or a damaged one */
+    BOUMA_EVERSION = -5,  /* written by a newer version */
+    BOUMA_ENOTFOUND = -6, /* no such thing */
+    BOUMA_EEXISTS = -7,   /* exists already */
+    BOUMA_EMISMATCH = -8, /* the ranks disagree */
+    BOUMA_ECOVER = -9,    /* blocks overlap or are missing */
+    BOUMA_EBUSY = -10,    /* another writer is at work */
+    BOUMA_ELIMIT = -11,   /* beyond a limit */
+    BOUMA_ESTATE = -12,   /* not allowed at this point */
+    BOUMA_EABORTED = -13, /* aborted by the caller */
+    BOUMA_ECOMM = -14,    /* message passing failed */
+    BOUMA_ENOSPC = -15    /* no space left */
+} bouma_status;
+
+/* BOUMA_ECOMM is permanent: MPI has failed, or a rank did not come within the
+ * option 'timeout'. Ranks that had already left the call get it from the next
+ * one. Free the handle, which waits for nobody. Keep the arrays of the failed
+ * call unchanged until MPI is finalized, since MPI may still send from them or
+ * receive into them. */
+
+/* "ENOMEM" and "out of memory" for BOUMA_ENOMEM. */
+BOUMA_API const char *bouma_status_name(int status);
+BOUMA_API const char *bouma_status_text(int status);
+
+/* ---- types -------------------------------------------------------------- */
+
+/* The types of samples and attributes: int8_t to uint64_t, float, double. */
+typedef enum bouma_type {
+    BOUMA_TYPE_I8 = 1,
+    BOUMA_TYPE_I16 = 2,
+    BOUMA_TYPE_I32 = 3,
+    BOUMA_TYPE_I64 = 4,
+    BOUMA_TYPE_U8 = 5,
+    BOUMA_TYPE_U16 = 6,
+    BOUMA_TYPE_U32 = 7,
+    BOUMA_TYPE_U64 = 8,
+    BOUMA_TYPE_F32 = 9,
+    BOUMA_TYPE_F64 = 10,
+    BOUMA_TYPE_STRING = 11 /* attributes only: bytes of UTF-8 */
+} bouma_type;
+
+/* Bytes of one value (1 for BOUMA_TYPE_STRING, 0 for an unknown type); the name
+ * of a type ("f32", "string"), or NULL; the type of a name, or 0. */
+BOUMA_API size_t bouma_type_size(bouma_type type);
+BOUMA_API const char *bouma_type_name(bouma_type type);
+BOUMA_API bouma_type bouma_type_parse(const char *text);
+
+#define BOUMA_MAX_DIMS 3
+
+/* The samples lo <= index < hi, on as many axes as the grid has. */
+typedef struct bouma_box {
+    int64_t lo[BOUMA_MAX_DIMS];
+    int64_t hi[BOUMA_MAX_DIMS];
+} bouma_box;
+
+/* Where the samples of a box lie in memory, relative to its first sample at
+ * 'data'. Strides are in bytes, as in NumPy, and may be negative; all zero
+ * means dense, components innermost. In a put, a single stride of 0 repeats a
+ * sample; in a read it is BOUMA_EINVAL, and so is, in either, any other stride
+ * shorter than a value. */
+typedef struct bouma_memory {
+    int64_t stride[BOUMA_MAX_DIMS];
+    int64_t component_stride;
+} bouma_memory;
+
+/* Fill 'out' for a box inside a larger dense array, such as one with ghost
+ * cells: the array has 'extent' samples along each axis, the components of a
+ * sample side by side. Pass the address of the box's first sample as 'data'.
+ * All zeros if 'ndims' is not 1 to 3. */
+BOUMA_API void bouma_array_inside(bouma_memory *out, bouma_type type,
+                                  int components, int ndims,
+                                  const int64_t *extent);
+
+/* ---- options ------------------------------------------------------------ */
+
+/* Choices. Values never change. bouma_lists.h has all constants as lists for
+ * macros. */
+
+/* What a step survives once it has ended. After a power loss the last fast
+ * steps may be gone, but are never silently wrong. The steps of a group become
+ * visible and durable together, at the cost of one; bouma_dataset_flush() and
+ * _close() finish a group early. */
+typedef enum bouma_durability {
+    BOUMA_DURABILITY_DURABLE = 1, /* a power loss (default) */
+    BOUMA_DURABILITY_FAST = 2,    /* a killed program */
+    BOUMA_DURABILITY_GROUP = 3    /* a power loss, 'group' steps at once */
+} bouma_durability;
+
+/* Which rank assembles and encodes a patch. `weighted` balances the encoding
+ * times of the previous step: the encoding rank then differs from run to run,
+ * the bytes of a chunk do not. */
+typedef enum bouma_distribute {
+    BOUMA_DISTRIBUTE_BALANCED = 1, /* equal, few moved (default) */
+    BOUMA_DISTRIBUTE_GREEDY = 2,   /* the rank that holds most of it */
+    BOUMA_DISTRIBUTE_NONE = 3,     /* the first rank that holds some */
+    BOUMA_DISTRIBUTE_WEIGHTED = 4  /* balanced in time, not number */
+} bouma_distribute;
+
+/* Which file holds a chunk. The first three cut the sequence of chunks (for
+ * particles, of ranks along a Morton curve) into runs. `optimal` makes the
+ * largest file as small as possible, including its tables, but for up to 63
+ * bytes of alignment (for particles: as few particles as possible; with
+ * `predict`, by the sizes of the last step). The last three are for particles,
+ * and mean `optimal` for grids; `split` divides ranks that have more than
+ * others. By default, particles are assigned as by `split`, but ranks are
+ * divided only where that saves time. */
+typedef enum bouma_assign {
+    BOUMA_ASSIGN_OPTIMAL = 1,  /* (default of grids) */
+    BOUMA_ASSIGN_RUNNING = 2,  /* running average of the rest */
+    BOUMA_ASSIGN_COUNT = 3,    /* equal numbers of chunks */
+    BOUMA_ASSIGN_PER_RANK = 4, /* one file for each encoding rank */
+    BOUMA_ASSIGN_SINGLE = 5,   /* one file */
+    BOUMA_ASSIGN_KDTREE = 6,   /* particles: a k-d tree over ranks */
+    BOUMA_ASSIGN_AUG = 7,      /* particles: a uniform grid of files */
+    BOUMA_ASSIGN_SPLIT = 8     /* particles: as kdtree, ranks divided */
+} bouma_assign;
+
+/* Which rank writes a file. */
+typedef enum bouma_place {
+    BOUMA_PLACE_SPREAD = 1, /* evenly over the ranks (default) */
+    BOUMA_PLACE_FIRST = 2,  /* the first ranks */
+    BOUMA_PLACE_COST =
+        3, /* the rank that gathers at the least cost: see 'machine' */
+    BOUMA_PLACE_LOCAL = 4 /* the middle one of those that send to it */
+} bouma_place;
+
+/* How chunks lie in a file. */
+typedef enum bouma_order {
+    BOUMA_ORDER_LEVEL = 1, /* all coarse levels first (default) */
+    BOUMA_ORDER_CHUNK = 2  /* the levels of a chunk together */
+} bouma_order;
+
+/* How an object lies in files. */
+typedef enum bouma_layout {
+    BOUMA_LAYOUT_PATCH = 1, /* grids: patches (default) */
+    BOUMA_LAYOUT_TREE = 2,  /* particles: sorted along a tree */
+    BOUMA_LAYOUT_HZ = 3     /* grids: one HZ order over all samples */
+} bouma_layout;
+
+/* How samples lie in a block of layout hz. */
+typedef enum bouma_hz_order {
+    BOUMA_HZ_ORDER_ROWS = 1, /* C order (default) */
+    BOUMA_HZ_ORDER_CURVE = 2 /* in HZ order; blocks at borders are filled up */
+} bouma_hz_order;
+
+/* Whose addresses the blocks of layout hz have, if the grid has partitions: the
+ * grid's, so that files are those of a grid without partitions; or each
+ * partition has its own, and files of its own. */
+typedef enum bouma_hz_index {
+    BOUMA_HZ_INDEX_GLOBAL = 1, /* the grid's (default) */
+    BOUMA_HZ_INDEX_LOCAL = 2   /* each partition its own */
+} bouma_hz_index;
+
+/* How ranks are numbered in a grid of them. MPI_Cart_create() does it row by
+ * row. */
+typedef enum bouma_rank_order {
+    BOUMA_RANK_ORDER_ROW_MAJOR = 1,    /* last axis fastest (default) */
+    BOUMA_RANK_ORDER_COLUMN_MAJOR = 2, /* first axis fastest */
+    BOUMA_RANK_ORDER_MORTON = 3        /* along a Z curve */
+} bouma_rank_order;
+
+/* How samples are stored. */
+typedef enum bouma_codec {
+    BOUMA_CODEC_ZSTD = 1,           /* bytes shuffled, then zstd (default) */
+    BOUMA_CODEC_RAW = 2,            /* as they are */
+    BOUMA_CODEC_INTERP = 3,         /* predicted; within a tolerance */
+    BOUMA_CODEC_WAVELET = 4,        /* wavelets and zfp; within a tolerance */
+    BOUMA_CODEC_ZFP_REVERSIBLE = 5, /* zfp, every bit kept */
+    BOUMA_CODEC_QUANTISE = 6        /* particles; within a tolerance */
+} bouma_codec;
+
+/* A tolerance is a number in the unit of the variable, or a fraction (below 1)
+ * of its range: the largest minus the smallest finite value of the step, over
+ * all components. */
+typedef enum bouma_tolerance {
+    BOUMA_TOLERANCE_ABSOLUTE = 0,
+    BOUMA_TOLERANCE_RELATIVE = 1
+} bouma_tolerance;
+
+/* The memory in which a writer gathers bytes for its files. */
+typedef enum bouma_tier {
+    BOUMA_TIER_DRAM = 1, /* the main memory */
+    BOUMA_TIER_HBM = 2,  /* high-bandwidth memory, if any */
+    BOUMA_TIER_LOCAL = 3 /* a file in the directory 'local' */
+} bouma_tier;
+
+/* How bytes get to a writer. With `windows`, ranks on its node copy them into
+ * its memory; others send messages. */
+typedef enum bouma_transport {
+    BOUMA_TRANSPORT_MESSAGES = 1, /* sent and received */
+    BOUMA_TRANSPORT_WINDOWS = 2   /* put, on its node */
+} bouma_transport;
+
+/* Whether the sizes of the last step choose the files of this one, so that
+ * chunks are sent and stored while others are still encoded. This helps a
+ * series of steps with the same grids, variables and blocks, and with codecs
+ * whose sizes are not known beforehand (all but raw); other steps are written
+ * as with `off`. Chunks larger than predicted are stored behind the others, and
+ * files are as balanced as the sizes of the last step were: see bouma_record.
+ * With 'async', everything but heads and syncs is done when bouma_step_end()
+ * returns. */
+typedef enum bouma_predict {
+    BOUMA_PREDICT_OFF = 1, /* encode all chunks first */
+    BOUMA_PREDICT_ON = 2   /* from the second step of a series on */
+} bouma_predict;
+
+/* The text of a choice ("per-rank"), or NULL; the choice of a text, or 0. */
+BOUMA_API const char *bouma_durability_name(bouma_durability choice);
+BOUMA_API const char *bouma_distribute_name(bouma_distribute choice);
+BOUMA_API const char *bouma_assign_name(bouma_assign choice);
+BOUMA_API const char *bouma_place_name(bouma_place choice);
+BOUMA_API const char *bouma_order_name(bouma_order choice);
+BOUMA_API const char *bouma_layout_name(bouma_layout choice);
+BOUMA_API const char *bouma_hz_order_name(bouma_hz_order choice);
+BOUMA_API const char *bouma_hz_index_name(bouma_hz_index choice);
+BOUMA_API const char *bouma_rank_order_name(bouma_rank_order choice);
+BOUMA_API const char *bouma_codec_name(bouma_codec choice);
+BOUMA_API const char *bouma_tier_name(bouma_tier choice);
+BOUMA_API const char *bouma_transport_name(bouma_transport choice);
+BOUMA_API const char *bouma_predict_name(bouma_predict choice);
+BOUMA_API bouma_durability bouma_durability_parse(const char *text);
+BOUMA_API bouma_distribute bouma_distribute_parse(const char *text);
+BOUMA_API bouma_assign bouma_assign_parse(const char *text);
+BOUMA_API bouma_place bouma_place_parse(const char *text);
+BOUMA_API bouma_order bouma_order_parse(const char *text);
+BOUMA_API bouma_layout bouma_layout_parse(const char *text);
+BOUMA_API bouma_hz_order bouma_hz_order_parse(const char *text);
+BOUMA_API bouma_hz_index bouma_hz_index_parse(const char *text);
+BOUMA_API bouma_rank_order bouma_rank_order_parse(const char *text);
+BOUMA_API bouma_codec bouma_codec_parse(const char *text);
+BOUMA_API bouma_tier bouma_tier_parse(const char *text);
+BOUMA_API bouma_transport bouma_transport_parse(const char *text);
+BOUMA_API bouma_predict bouma_predict_parse(const char *text);
+
+/* What a codec is like: 1 or 0 each. */
+typedef struct bouma_codec_info {
+    int grids, particles; /* variables of these can have it */
+    int tolerance;        /* it needs one */
+    int effort;           /* 'codec_level' counts */
+    int averages;         /* coarser levels of a grid are averages, for which no
+                             tolerance holds; else, and with BOUMA_LAYOUT_HZ,
+                             they are samples */
+} bouma_codec_info;
+/* BOUMA_OK, or EINVAL and a zeroed *out if there is no such codec. */
+BOUMA_API int bouma_codec_info_get(bouma_codec_info *out, bouma_codec codec);
+
+/* 1 if it is a choice for grids; 0 if for particles alone, or none. */
+BOUMA_API int bouma_assign_is_for_grids(bouma_assign choice);
+
+#define BOUMA_PATH_BYTES 256
+
+/* Zero means "choose for me" in every field; new fields go at the end. Set
+ * 'size' and zero the rest with bouma_options_init(&opts, sizeof(opts)). The
+ * strings and tables pointed to must outlive the dataset. */
+typedef struct bouma_options {
+    size_t size;
+    const bouma_io *io;               /* NULL: bouma_io_posix() */
+    const bouma_allocator *allocator; /* NULL: malloc and free */
+
+    bouma_durability durability;
+    int group; /* steps in a group of BOUMA_DURABILITY_GROUP; 0: 8 */
+    /* 1: allow a step that exists to be written again; once the new one is
+     * durable, the files of the old one are removed (programs that have it open
+     * for reading may have to open it again) */
+    int replace;
+    int force; /* 1: append even if another writer seems active */
+    int files; /* files per step, for grids and for each set of particles; 0:
+                    chosen from bytes and ranks */
+    uint64_t file_size; /* desired bytes per file, used if 'files' is 0 */
+    bouma_distribute distribute;
+    bouma_assign assign;
+    bouma_place place;
+    bouma_order order;
+
+    uint64_t message_bytes; /* longest message between ranks; 0: 1 GiB */
+    uint64_t buffer_bytes;  /* size of each buffer of a writer; 0: the block or
+                               stripe of the storage, if that is at least 1 MiB,
+                               else 4 MiB; for plain files 1 MiB */
+    uint64_t memory_limit;  /* largest single allocation for file content,
+                               except for files up to 4 KiB; 0: 16 GiB */
+    /* seconds to wait for another rank without any message; 0: 1800, INFINITY:
+     * for ever. The clock runs while a rank is in a call, and restarts with
+     * every message. Then BOUMA_ECOMM */
+    double timeout;
+
+    unsigned char id[16]; /* identity of a new dataset; all zero: random */
+    int threads; /* worker threads per rank; 0: 1 with several ranks or a custom
+                    allocator, else one per processor, up to 8. With more than 1
+                    the allocator must be thread-safe */
+
+    /* Called on rank 0 from time to time during a long call, on the thread that
+     * made the call. It must not use or free the dataset, nor anything opened
+     * from it: reads of the step being read fail with BOUMA_ESTATE, and
+     * bouma_step_free() and bouma_dataset_free() do nothing then. */
+    void (*progress)(void *user, const char *what, uint64_t done,
+                     uint64_t total);
+    void *progress_user;
+
+    int best_axis; /* 1: split trees over ranks (`kdtree`, `split`) along the
+                      axis with the most even split; 0: along the longest */
+
+    /* Network and speeds, for `place` = cost: "flat", a model such as
+     * "torus:8x8x8", "auto" (from hwloc and Slurm), or the path of a machine
+     * file. Empty: flat. */
+    char machine[BOUMA_PATH_BYTES];
+    bouma_tier tier;              /* 0: by cost, or dram */
+    char local[BOUMA_PATH_BYTES]; /* a directory on node-local storage */
+    int persist; /* 1: commit steps in a dataset in 'local', and copy them to
+                    the path of the dataset in the background: see
+                    bouma_dataset_drain() */
+    int buffers; /* buffers of a writer: while one is stored, the next is
+                    filled; 0: 2, or 16 with 'async' */
+    bouma_transport transport; /* 0: by the machine file, else windows; for
+                                  plain files messages */
+    int async; /* 1: bouma_step_end() returns before all data are stored: see
+                  there */
+    bouma_predict predict;
+    int writers; /* ranks that write a file of bouma_file_open(); 0: chosen */
+    /* 1: fail a step if an array changes between the put and the end of the
+     * step, or is no longer mapped (costs two passes over it); -1: do not
+     * check; 0: 1 in debug builds of the library */
+    int check;
+    int clobber; /* 1: bouma_dataset_create() removes a dataset of that path */
+    /* A file for a trace of all ranks, for Perfetto; written when the dataset
+     * or plain file is closed. If the process has already written a trace of
+     * that name, as of another dataset, it is "trace-2.json" and so on. If the
+     * trace cannot be written, nothing fails: see bouma_dataset_note(). "off":
+     * no trace, even if BOUMA_TRACE is set. */
+    char trace[BOUMA_PATH_BYTES];
+} bouma_options;
+
+BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
+
+/* Set a field by its name and text: "assign" and "optimal", "file_size" and
+ * "64MiB", "durability" and "group=4". BOUMA_EINVAL if there is no such field
+ * or value: 'message' (of 'bytes' bytes, may be NULL) then lists those there
+ * are, and the options are unchanged. No step fails because of it, so check the
+ * status.
+ *
+ * The environment variable BOUMA_OPTIONS ("files=4;order=chunk;") sets fields
+ * that the program leaves at zero, except 'clobber'; so do BOUMA_TIER ("hbm")
+ * for 'tier' and BOUMA_TRACE ("trace.json") for 'trace'. A program that sets
+ * 'files' or 'file_size' has chosen both. */
+BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
+                                const char *value, char *message, size_t bytes);
+
+/* Set from the environment the fields that are zero in 'opts', as every call
+ * with options does; for programs that need them beforehand. BOUMA_EINVAL if
+ * the environment is wrong: 'message' says why, and 'opts' is unchanged. */
+BOUMA_API int bouma_options_environment(bouma_options *opts, char *message,
+                                        size_t bytes);
+
+/* What an option is for. */
+typedef enum bouma_option_use {
+    BOUMA_OPTION_USE_SAME = 1,  /* all ranks must set the same */
+    BOUMA_OPTION_USE_STEPS = 2, /* for programs that write steps */
+    BOUMA_OPTION_USE_PLAN = 4   /* bouma_plan_make() uses it */
+} bouma_option_use;
+
+/* An option, for programs that offer options to their users. New members go at
+ * the end. */
+typedef struct bouma_option_info {
+    const char *name;     /* for bouma_options_set(): "file_size" */
+    const char *flag;     /* for a command line: "file-size" */
+    const char *argument; /* placeholder of its value: "BYTES"; NULL: it is yes
+                             or no */
+    const char *choices;  /* its values, "level|chunk"; or NULL */
+    const char *help;     /* one line, without a full stop */
+    unsigned use;         /* sum of BOUMA_OPTION_* */
+} bouma_option_info;
+
+/* The i-th option that bouma_options_set() knows, and its name; NULL past the
+ * last. They are static. */
+BOUMA_API const bouma_option_info *bouma_options_info(int i);
+BOUMA_API const char *bouma_options_field(int i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,188 @@
+/* bouma_dataset.h -- datasets and their attributes, for writing and reading. */
+#ifndef BOUMA_DATASET_H
+#define BOUMA_DATASET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bouma_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- datasets ----------------------------------------------------------- */
+
+typedef struct bouma_dataset bouma_dataset;
+typedef struct bouma_step bouma_step;
+typedef struct bouma_grid bouma_grid;
+typedef struct bouma_particles bouma_particles;
+typedef struct bouma_variable bouma_variable;
+typedef struct bouma_attributes bouma_attributes;
+typedef struct bouma_refinement bouma_refinement;
+
+/* Create a dataset: a directory, by convention named NAME.bouma. An empty
+ * directory, or what a killed creation left, is taken over; anything else of
+ * that name is BOUMA_EEXISTS.
+ *
+ * With the option 'clobber', an existing dataset is removed first: all its
+ * steps, with 'persist' also those in local copies. Nothing else is removed: it
+ * is still BOUMA_EEXISTS if the path is not a dataset, or if other files are
+ * among those of its steps; and BOUMA_EBUSY while another program writes it.
+ * All of that is checked before anything is removed. Other files elsewhere in
+ * its directory stay. If the removal is interrupted, either the old dataset or
+ * none is there, and the same call does the rest. A directory that cannot be
+ * removed because files in it are still open (NFS) is left behind and reported
+ * by bouma_dataset_note().
+ *
+ * 'opts' may be NULL. The caller owns *out and frees it with
+ * bouma_dataset_free(), after a failure, too: it holds the message. Collective.
+ */
+BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
+                                   const bouma_options *opts);
+
+/* Open a dataset to write more steps. Leftovers of a killed writer do no harm;
+ * bouma_dataset_note() reports them. BOUMA_EBUSY if the last writer is known to
+ * be still running. A writer on another machine cannot be seen: this one then
+ * takes over, and the next step of the other one fails with BOUMA_EBUSY. Define
+ * grids and variables again, by bouma_define_like() or one by one; they may
+ * differ. Collective. */
+BOUMA_API int bouma_dataset_append(bouma_dataset **out, const char *path,
+                                   const bouma_options *opts);
+
+/* Open a dataset for reading, also while it is being written. With the option
+ * 'local', files are read from the local copy in that directory if it has them,
+ * and steps that only it has are listed, too: see bouma_dataset_drain().
+ * Collective. */
+BOUMA_API int bouma_dataset_open(bouma_dataset **out, const char *path,
+                                 const bouma_options *opts);
+
+/* Finish writing: flush a group, drain, and release the claim on the dataset.
+ * The handle stays, for its message. A step that was begun and not ended is
+ * dropped, with BOUMA_ESTATE. Collective. */
+BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
+
+/* Free the handle with its grids, variables and attributes; free steps and
+ * refinements opened from it first. If the dataset was not closed, an
+ * unfinished step and the steps of an unfinished group stay unpublished.
+ * Collective only if it was opened with MPI. */
+BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
+
+/* The message of the last failed call on 'ds' or on anything that belongs to
+ * it. Valid until the next call. For NULL, the text of BOUMA_ENOMEM. A field of
+ * bouma_options is named as in "the option 'replace'", so that a program can
+ * substitute its own name. */
+BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
+
+/* The i-th remark, or NULL past the last. bouma_dataset_append() reports
+ * leftovers, such as "step 42 is incomplete (5 subfiles, no manifest),
+ * ignored"; bouma_step_end() a tolerance that leaves little of a variable's
+ * values, partitions that are not written apart since ranks hold samples of
+ * several, and the first step without data although there are variables;
+ * bouma_dataset_create() and bouma_dataset_truncate() directories of removed
+ * steps that had to stay. */
+BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
+
+/* Seconds of the phases of a step, on the slowest rank. A thread stores, so
+ * 'store' may overlap with 'ship' and, in predicted steps and with raw, with
+ * 'shape': the sum may exceed the time of the step. */
+typedef struct bouma_phases {
+    double describe, plan, distribute, shape, ship, store, commit;
+} bouma_phases;
+
+/* The cost of a step, as recorded in its manifest (there without the time of
+ * the commit, which follows). */
+typedef struct bouma_record {
+    uint64_t raw_bytes;     /* samples as they were in memory */
+    uint64_t stored_bytes;  /* all files but the manifest */
+    uint64_t moved_bytes;   /* between ranks, to assemble patches */
+    uint64_t shipped_bytes; /* between ranks, to the writers of the files */
+    uint64_t moved_messages, shipped_messages; /* in which these went */
+    uint64_t largest_file;
+    uint64_t mean_file;
+    int64_t files;
+    int64_t chunks;
+    int64_t ranks;
+    int64_t most_patches; /* of one rank, to assemble; counted once for all
+                             variables that the ranks hold in the same blocks */
+    bouma_phases seconds;
+    double slowest_encode; /* seconds of the rank that encoded longest */
+    double mean_encode;    /* of all ranks */
+    int64_t predicted;     /* 1: files of grids were chosen by the sizes of the
+                              last step: see the option 'predict' */
+    int64_t misfits;       /* chunks larger than predicted */
+} bouma_record;
+
+/* ---- attributes --------------------------------------------------------- */
+
+/* Named values on a dataset, a step, a grid or a variable. Those of a dataset,
+ * its grids and variables are stored with each step that is written; a reader
+ * gets the dataset's attributes from its newest step (NULL, with a message, if
+ * the list of steps cannot be read). In a parallel program, all ranks set the
+ * same attributes. */
+BOUMA_API bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds);
+BOUMA_API bouma_attributes *bouma_step_attributes(bouma_step *step);
+BOUMA_API bouma_attributes *bouma_grid_attributes(bouma_grid *grid);
+BOUMA_API bouma_attributes *bouma_variable_attributes(bouma_variable *variable);
+/* The attributes of the step that is being written (NULL outside one). */
+BOUMA_API bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds);
+
+/* Set or replace. 'count' values of 'type', copied; for BOUMA_TYPE_STRING the bytes
+ * of a text, without a NUL. */
+BOUMA_API int bouma_attributes_set(bouma_attributes *attributes,
+                                   const char *name, bouma_type type,
+                                   size_t count, const void *values);
+BOUMA_API int bouma_attributes_set_text(bouma_attributes *attributes,
+                                        const char *name, const char *text);
+BOUMA_API int bouma_attributes_set_number(bouma_attributes *attributes,
+                                          const char *name, double number);
+BOUMA_API int bouma_attributes_set_int64(bouma_attributes *attributes,
+                                         const char *name, int64_t number);
+
+typedef struct bouma_attribute {
+    const char *name;
+    bouma_type type;
+    size_t count;
+    const void *values; /* aligned; of a string: NUL-terminated */
+} bouma_attribute;
+
+/* One attribute by its number, 0 up to the count, or by its name. What is
+ * filled in belongs to the attributes, and is valid until they change.
+ * BOUMA_ENOTFOUND if there is none. */
+BOUMA_API int bouma_attributes_count(const bouma_attributes *attributes);
+BOUMA_API int bouma_attributes_get(bouma_attribute *out,
+                                   const bouma_attributes *attributes, int i);
+BOUMA_API int bouma_attributes_find(bouma_attribute *out,
+                                    const bouma_attributes *attributes,
+                                    const char *name);
+
+/* The value of an attribute by its name. A number of any type is converted, if
+ * that loses nothing: 3 of type f32 is an int64_t, 3.5 is not; 2^53 + 1 of type
+ * i64 is no double. Text is never a number, nor a number text. The arrays get
+ * exactly 'count' values: bouma_attributes_find() tells how many there are. A
+ * text belongs to the attributes, is NUL-terminated and valid until they change.
+ *
+ * BOUMA_ENOTFOUND if there is no such attribute. BOUMA_EINVAL if its type or
+ * the number of its values does not fit, if a value would change, or if a text
+ * has a zero byte in it; the message says what there is. What 'out' points to is
+ * then 0 or NULL. */
+BOUMA_API int bouma_attributes_get_text(const char **out,
+                                        const bouma_attributes *attributes,
+                                        const char *name);
+BOUMA_API int bouma_attributes_get_number(double *out,
+                                          const bouma_attributes *attributes,
+                                          const char *name);
+BOUMA_API int bouma_attributes_get_int64(int64_t *out,
+                                         const bouma_attributes *attributes,
+                                         const char *name);
+BOUMA_API int bouma_attributes_get_numbers(double *out, size_t count,
+                                           const bouma_attributes *attributes,
+                                           const char *name);
+BOUMA_API int bouma_attributes_get_int64s(int64_t *out, size_t count,
+                                          const bouma_attributes *attributes,
+                                          const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

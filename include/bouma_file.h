@@ -1,0 +1,91 @@
+/* bouma_file.h -- plain files of any program, written and read by all ranks. */
+#ifndef BOUMA_FILE_H
+#define BOUMA_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bouma_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- plain files of any program ----------------------------------------- */
+
+/* One call for a sequence of MPI_File_write_at_all() or MPI_File_read_at_all():
+ * all ranks declare which bytes of a file they have, for any number of
+ * variables at once; these are gathered across the variables, and a few ranks
+ * write them in large pieces. The bytes in the file are those of the sequence.
+ *
+ *     bouma_file_open_mpi(&f, comm, "out.dat", BOUMA_FILE_MODE_CREATE, NULL);
+ *     bouma_file_declare(f, n, count, size, offset);
+ *     bouma_file_write(f, data);          as often as wanted
+ *     bouma_file_close(f);
+ *     bouma_file_free(f);
+ *
+ * These options apply: io, allocator, files, writers, place, machine, tier,
+ * local, buffers, buffer_bytes, message_bytes, transport, timeout, durability
+ * (synced only if durable) and progress. */
+typedef struct bouma_file bouma_file;
+
+typedef enum bouma_file_mode {
+    BOUMA_FILE_MODE_READ = 1, /* an existing file */
+    BOUMA_FILE_MODE_CREATE =
+        2, /* a new file; an existing one is emptied, and keeps
+                            its owner and links */
+    BOUMA_FILE_MODE_UPDATE =
+        3 /* created if missing; bytes that are not written stay
+                            */
+} bouma_file_mode;
+
+/* The caller owns *out and frees it with bouma_file_free(), after a failure, too:
+ * it holds the message. With the option 'files' above 1, ranks are divided into
+ * that many groups (at most one per rank) of equally many consecutive ranks,
+ * each with its own file: PATH.0000, PATH.0001, ... Collective. */
+BOUMA_API int bouma_file_open(bouma_file **out, const char *path,
+                              bouma_file_mode mode, const bouma_options *opts);
+/* Sync, if the option 'durability' is durable (the default), and close.
+ * Collective. */
+BOUMA_API int bouma_file_close(bouma_file *file);
+/* Collective only if it was opened with MPI. */
+BOUMA_API void bouma_file_free(bouma_file *file);
+BOUMA_API const char *bouma_file_message(const bouma_file *file);
+
+/* The number of this rank's file, the rank's number within the group of that
+ * file, and the size of the group. Any of the pointers may be NULL. */
+BOUMA_API int bouma_file_group(const bouma_file *file, int *group, int *rank,
+                               int *ranks);
+
+/* Declare that this rank has count[i] elements of size[i] bytes of variable i,
+ * from byte offset[i] of its group's file on. Ranks may have different numbers
+ * of variables; only bytes matter. The declaration holds until the next one.
+ * Ranges to be written must not overlap between ranks (if they do, one of them
+ * is written; within a rank, the last one in the list); ranges to be read may.
+ * Collective. */
+BOUMA_API int bouma_file_declare(bouma_file *file, size_t variables,
+                                 const uint64_t *count, const uint64_t *size,
+                                 const uint64_t *offset);
+
+/* Write variable i from data[i], or read it into data[i]. Reading beyond the
+ * end of a file is BOUMA_EFORMAT. Collective. */
+BOUMA_API int bouma_file_write(bouma_file *file, const void *const *data);
+BOUMA_API int bouma_file_read(bouma_file *file, void *const *data);
+
+/* The last write or read, summed over all ranks. */
+typedef struct bouma_file_report {
+    uint64_t bytes;        /* declared */
+    uint64_t moved_bytes;  /* between ranks */
+    int64_t writers;       /* ranks that wrote or read files */
+    int64_t rounds;        /* of the rank with the most */
+    uint64_t buffer_bytes; /* of each buffer */
+    double seconds;        /* of the slowest rank */
+    double store_seconds;  /* of the slowest rank's thread */
+} bouma_file_report;
+BOUMA_API int bouma_file_report_get(bouma_file_report *out,
+                                    const bouma_file *file);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,116 @@
+/* bouma_lists.h -- the constants of bouma.h as lists for macros.
+ *
+ * For programs that treat all types, codecs or statuses alike, such as
+ *
+ *     #define CASE(name, value, ctype, text) \
+ *         case BOUMA_##name: return sum_##ctype(data, count);
+ *     switch (type) { BOUMA_TYPE_LIST(CASE) }
+ *
+ * Each entry has the constant's name without BOUMA_, its value and its text, and
+ * for types also the C type. bouma.h does not include this header. */
+#ifndef BOUMA_LISTS_H
+#define BOUMA_LISTS_H
+
+#include "bouma.h"
+
+#define BOUMA_STATUS_LIST(X)                                                   \
+    X(OK, 0, "success")                                                        \
+    X(EINVAL, -1, "wrong argument")                                            \
+    X(ENOMEM, -2, "out of memory")                                             \
+    X(EIO, -3, "a file could not be read or written")                          \
+    X(EFORMAT, -4, "not a bouma file, or a damaged one")                       \
+    X(EVERSION, -5, "written by a newer version")                              \
+    X(ENOTFOUND, -6, "no such thing")                                          \
+    X(EEXISTS, -7, "exists already")                                           \
+    X(EMISMATCH, -8, "the ranks disagree")                                     \
+    X(ECOVER, -9, "blocks overlap or are missing")                             \
+    X(EBUSY, -10, "another writer is at work")                                 \
+    X(ELIMIT, -11, "beyond a limit")                                           \
+    X(ESTATE, -12, "not allowed at this point")                                \
+    X(EABORTED, -13, "aborted by the caller")                                  \
+    X(ECOMM, -14, "message passing failed")                                    \
+    X(ENOSPC, -15, "no space left")
+
+#define BOUMA_TYPE_LIST(X)                                                     \
+    X(TYPE_I8, 1, int8_t, "i8")                                                \
+    X(TYPE_I16, 2, int16_t, "i16")                                             \
+    X(TYPE_I32, 3, int32_t, "i32")                                             \
+    X(TYPE_I64, 4, int64_t, "i64")                                             \
+    X(TYPE_U8, 5, uint8_t, "u8")                                               \
+    X(TYPE_U16, 6, uint16_t, "u16")                                            \
+    X(TYPE_U32, 7, uint32_t, "u32")                                            \
+    X(TYPE_U64, 8, uint64_t, "u64")                                            \
+    X(TYPE_F32, 9, float, "f32")                                               \
+    X(TYPE_F64, 10, double, "f64")
+
+#define BOUMA_DURABILITY_LIST(X)                                               \
+    X(DURABILITY_DURABLE, 1, "durable")                                        \
+    X(DURABILITY_FAST, 2, "fast")                                              \
+    X(DURABILITY_GROUP, 3, "group")
+
+#define BOUMA_DISTRIBUTE_LIST(X)                                               \
+    X(DISTRIBUTE_BALANCED, 1, "balanced")                                      \
+    X(DISTRIBUTE_GREEDY, 2, "greedy")                                          \
+    X(DISTRIBUTE_NONE, 3, "none")                                              \
+    X(DISTRIBUTE_WEIGHTED, 4, "weighted")
+
+#define BOUMA_ASSIGN_LIST(X)                                                   \
+    X(ASSIGN_OPTIMAL, 1, "optimal")                                            \
+    X(ASSIGN_RUNNING, 2, "running")                                            \
+    X(ASSIGN_COUNT, 3, "count")                                                \
+    X(ASSIGN_PER_RANK, 4, "per-rank")                                          \
+    X(ASSIGN_SINGLE, 5, "single")                                              \
+    X(ASSIGN_KDTREE, 6, "kdtree")                                              \
+    X(ASSIGN_AUG, 7, "aug")                                                    \
+    X(ASSIGN_SPLIT, 8, "split")
+
+#define BOUMA_PLACE_LIST(X)                                                    \
+    X(PLACE_SPREAD, 1, "spread")                                               \
+    X(PLACE_FIRST, 2, "first")                                                 \
+    X(PLACE_COST, 3, "cost")                                                   \
+    X(PLACE_LOCAL, 4, "local")
+
+#define BOUMA_ORDER_LIST(X)                                                    \
+    X(ORDER_LEVEL, 1, "level")                                                 \
+    X(ORDER_CHUNK, 2, "chunk")
+
+#define BOUMA_LAYOUT_LIST(X)                                                   \
+    X(LAYOUT_PATCH, 1, "patch")                                                \
+    X(LAYOUT_TREE, 2, "tree")                                                  \
+    X(LAYOUT_HZ, 3, "hz")
+
+#define BOUMA_HZ_ORDER_LIST(X)                                                 \
+    X(HZ_ORDER_ROWS, 1, "rows")                                                \
+    X(HZ_ORDER_CURVE, 2, "hz")
+
+#define BOUMA_HZ_INDEX_LIST(X)                                                 \
+    X(HZ_INDEX_GLOBAL, 1, "global")                                            \
+    X(HZ_INDEX_LOCAL, 2, "local")
+
+#define BOUMA_RANK_ORDER_LIST(X)                                               \
+    X(RANK_ORDER_ROW_MAJOR, 1, "row-major")                                    \
+    X(RANK_ORDER_COLUMN_MAJOR, 2, "column-major")                              \
+    X(RANK_ORDER_MORTON, 3, "morton")
+
+#define BOUMA_CODEC_LIST(X)                                                    \
+    X(CODEC_ZSTD, 1, "zstd")                                                   \
+    X(CODEC_RAW, 2, "raw")                                                     \
+    X(CODEC_INTERP, 3, "interp")                                               \
+    X(CODEC_WAVELET, 4, "wavelet")                                             \
+    X(CODEC_ZFP_REVERSIBLE, 5, "zfp-reversible")                               \
+    X(CODEC_QUANTISE, 6, "quantise")
+
+#define BOUMA_TIER_LIST(X)                                                     \
+    X(TIER_DRAM, 1, "dram")                                                    \
+    X(TIER_HBM, 2, "hbm")                                                      \
+    X(TIER_LOCAL, 3, "local")
+
+#define BOUMA_TRANSPORT_LIST(X)                                                \
+    X(TRANSPORT_MESSAGES, 1, "messages")                                       \
+    X(TRANSPORT_WINDOWS, 2, "windows")
+
+#define BOUMA_PREDICT_LIST(X)                                                  \
+    X(PREDICT_OFF, 1, "off")                                                   \
+    X(PREDICT_ON, 2, "on")
+
+#endif

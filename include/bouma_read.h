@@ -1,0 +1,445 @@
+/* bouma_read.h -- read the steps of a dataset: grids by box and level,
+ * particles by box, value and quality. */
+#ifndef BOUMA_READ_H
+#define BOUMA_READ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bouma_dataset.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- reading ------------------------------------------------------------ */
+
+/* The committed steps, by ascending number. The list is made when a dataset is
+ * opened or refreshed; a serial reader makes it at its first use, by one of
+ * these calls or for the dataset's attributes, because opening one of very many
+ * steps needs no list. The count is -1 if the list cannot be read;
+ * bouma_error_message() says why. Not collective. */
+typedef struct bouma_step_info {
+    int64_t step;
+    double time;
+} bouma_step_info;
+BOUMA_API int64_t bouma_dataset_step_count(const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_step_get(bouma_step_info *out,
+                                     const bouma_dataset *ds, int64_t i);
+
+/* The first and the last step; the next one after a number, and the one before
+ * it (of which there need not be a step); and the step whose time is nearest to
+ * 'time'. Of steps that are equally near, the one with the lowest number is
+ * taken; damaged ones whose time is not known are left out. All of them bisect
+ * the list above. BOUMA_ENOTFOUND if there is no such step. Not collective.
+ *
+ *     for (rc = bouma_dataset_first_step(&info, ds); !rc;
+ *          rc = bouma_dataset_next_step(&info, ds, info.step))
+ */
+BOUMA_API int bouma_dataset_first_step(bouma_step_info *out,
+                                       const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_last_step(bouma_step_info *out,
+                                      const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_next_step(bouma_step_info *out,
+                                      const bouma_dataset *ds, int64_t after);
+BOUMA_API int bouma_dataset_previous_step(bouma_step_info *out,
+                                          const bouma_dataset *ds,
+                                          int64_t before);
+BOUMA_API int bouma_dataset_step_at(bouma_step_info *out,
+                                    const bouma_dataset *ds, double time);
+
+/* Find steps that were committed since. Collective. */
+BOUMA_API int bouma_dataset_refresh(bouma_dataset *ds);
+
+/* The identity (16 bytes) of a dataset, the version of its format, and what
+ * this handle has read and written so far, on this rank. */
+typedef struct bouma_dataset_info {
+    unsigned char id[16];
+    int format_major, format_minor;
+    uint64_t bytes_read, bytes_written, files_opened;
+    uint64_t local_bytes_read; /* of bytes_read: from the directory 'local' */
+} bouma_dataset_info;
+BOUMA_API int bouma_dataset_info_get(bouma_dataset_info *out,
+                                     const bouma_dataset *ds);
+
+/* Open a committed step. The caller owns *out and frees it before the dataset.
+ * BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
+ * it is lost (see bouma_losses()). If another program rewrites the step, reads
+ * of it may fail with BOUMA_ESTATE: then free it and open it again. (Steps that
+ * are open on the writer's own handle are kept until they are freed.)
+ * Collective. */
+BOUMA_API int bouma_step_open(bouma_step **out, bouma_dataset *ds,
+                              int64_t step);
+BOUMA_API void bouma_step_free(bouma_step *step);
+
+/* How a step lies on disk. */
+typedef struct bouma_step_details {
+    int64_t step;
+    double time;
+    bouma_order order;
+    bouma_record record;
+    bouma_distribute distribute;
+    bouma_assign assign;
+    bouma_place place;
+    uint64_t manifest_bytes;
+    bouma_assign assign_particles; /* as 'assign' is that of grids */
+} bouma_step_details;
+BOUMA_API int bouma_step_details_get(bouma_step_details *out,
+                                     const bouma_step *step);
+
+typedef struct bouma_step_file {
+    uint64_t bytes;
+    int64_t chunks;
+} bouma_step_file;
+BOUMA_API int bouma_step_file_get(bouma_step_file *out, const bouma_step *step,
+                                  int64_t i);
+
+/* The grids of a step, and the variables of a grid, by number or by name. NULL
+ * if there is none; the message then lists those there are. They belong to the
+ * step (grids being written: to the dataset). */
+BOUMA_API int bouma_step_grid_count(const bouma_step *step);
+BOUMA_API bouma_grid *bouma_step_grid(bouma_step *step, int i);
+BOUMA_API bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name);
+BOUMA_API int bouma_grid_variable_count(const bouma_grid *grid);
+BOUMA_API bouma_variable *bouma_grid_variable(bouma_grid *grid, int i);
+BOUMA_API bouma_variable *bouma_grid_find_variable(bouma_grid *grid,
+                                                   const char *name);
+
+typedef struct bouma_grid_info {
+    const char *name;
+    int ndims, levels;
+    int64_t shape[BOUMA_MAX_DIMS];
+    int64_t patch[BOUMA_MAX_DIMS];
+    double origin[BOUMA_MAX_DIMS], spacing[BOUMA_MAX_DIMS];
+    const char *unit;
+    int variables;
+    int64_t patches; /* of BOUMA_LAYOUT_HZ: blocks; 'patch' is what one of the
+                        finest level spans */
+    bouma_layout layout;
+    char hz_template[64]; /* of BOUMA_LAYOUT_HZ, else empty */
+    int hz_block_bits, hz_blocks_per_file;
+    bouma_hz_order hz_order;
+    int hz_partitions; /* 1 unless partitions have an index each: to files and
+                          readers, others do not matter */
+    bouma_hz_index hz_index;
+    int hz_wavelet, hz_tile_bits; /* 0: samples, no coefficients */
+    int idx; /* it is an IDX dataset, too: idx/NAME.idx in the dataset */
+} bouma_grid_info;
+BOUMA_API void bouma_grid_info_get(bouma_grid_info *out,
+                                   const bouma_grid *grid);
+
+typedef struct bouma_variable_info {
+    const char *name;
+    bouma_type type;
+    int components;
+    bouma_codec codec;
+    int codec_level;
+    const char *unit;
+    int present; /* 1 if this step has it */
+    uint64_t raw_bytes, stored_bytes;
+    double tolerance; /* as given */
+    bouma_tolerance tolerance_kind;
+    double bound;         /* the tolerance as an absolute number */
+    double largest_error; /* largest error of all samples; infinite if not
+                             known, as with 'nominal' */
+    double psnr;          /* in dB: the range over the root mean square error;
+                             infinite if there is no error, NaN if not known, as
+                             with 'nominal' or infinite values */
+    int nominal;          /* 1: the tolerance is that of coefficients */
+    /* for a variable written with a relative tolerance, in its last step: the
+     * range without the outermost thousandth of its values; else 0. If it is
+     * less than 'bound', outliers dominate the range, and little may be left of
+     * the other values */
+    double span;
+    int averages; /* 1: coarser levels are averages, for which no tolerance
+                     holds; 0: they are samples */
+} bouma_variable_info;
+BOUMA_API void bouma_variable_info_get(bouma_variable_info *out,
+                                       const bouma_variable *variable);
+
+/* Stored bytes of one level; reading it also takes those of the coarser ones. 0
+ * if there is no such level. With BOUMA_LAYOUT_HZ all bytes count as those of
+ * the coarsest level: what each level has is not on record. */
+BOUMA_API uint64_t bouma_variable_level_bytes(const bouma_variable *variable,
+                                              int level);
+
+/* The range of one component's values, without NaN, which is counted
+ * separately. 'empty' is 1 if there is no value but NaN. Integers are exact in
+ * the union's member for their type; 'low' and 'high' are the same as doubles.
+ */
+typedef union bouma_scalar {
+    int64_t i;
+    uint64_t u;
+    double f;
+} bouma_scalar;
+typedef struct bouma_range {
+    double low, high;
+    bouma_scalar exact_low, exact_high;
+    uint64_t nans;
+    int empty;
+} bouma_range;
+BOUMA_API int bouma_variable_range(bouma_range *out,
+                                   const bouma_variable *variable,
+                                   int component);
+
+/* The result of reading 'box' at 'level': its shape, and the position of its
+ * first sample. 'box' may be NULL: the whole grid. */
+typedef struct bouma_selection {
+    int ndims;
+    int64_t shape[BOUMA_MAX_DIMS];
+    int64_t first[BOUMA_MAX_DIMS]; /* index at full resolution */
+    double origin[BOUMA_MAX_DIMS], spacing[BOUMA_MAX_DIMS];
+    uint64_t bytes;               /* of a dense array for it */
+    int64_t step[BOUMA_MAX_DIMS]; /* to the next sample, at full resolution */
+} bouma_selection;
+BOUMA_API int bouma_variable_select(bouma_selection *out,
+                                    const bouma_variable *variable, int level,
+                                    const bouma_box *box);
+
+/* Read the samples of 'box' (NULL: all) at 'level' into 'data', laid out as
+ * 'memory' says (NULL: dense, with the shape of bouma_variable_select()). Not
+ * collective: any rank may read what it likes. */
+BOUMA_API int bouma_variable_read(bouma_variable *variable, int level,
+                                  const bouma_box *box, void *data,
+                                  const bouma_memory *memory);
+
+/* The same for any number of boxes on each rank (may be 0) of one step. Each
+ * chunk is read by one rank only, which passes it on to the others. Collective.
+ */
+typedef struct bouma_request {
+    bouma_variable *variable;
+    int level;
+    bouma_box box;
+    void *data;
+    const bouma_memory *memory;
+} bouma_request;
+BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
+                              size_t count);
+
+/* Read patch by patch, each at its own level: fine where something happens, and
+ * coarse, or nothing at all, elsewhere.
+ *
+ * Patches that do not meet 'box' (NULL: all) are skipped. If 'within' is 1, so
+ * are those with no value from 'low' to 'high' in 'component'; files without
+ * such values are not read. 'choose' then returns the level for a patch, or -1
+ * to skip it; if it is NULL, that is 'level'. 'each' gets the samples of the
+ * patch (of its part in 'box') at that level: dense, the components of a sample
+ * side by side, with shape and position as in 'selection'. It is not called for
+ * parts without samples at the level. It returns 0 to continue; anything else
+ * ends the call with BOUMA_EABORTED. Both run on the calling thread, 'each' in
+ * an order that depends only on the files and levels; neither may read the step
+ * (BOUMA_ESTATE) or free it.
+ *
+ * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
+ * from each other: 'box' is the smallest one around them, and 'step' of the
+ * selection tells how far, along each axis. Blocks without samples of the level
+ * are skipped. With 'hz_wavelet', the patches are its tiles: 'ranges' are those
+ * of the variable, 'level_bytes' are 0, and with 'within' all tiles are read.
+ */
+typedef struct bouma_patch_info {
+    bouma_box box; /* the whole patch, in samples of level 0 */
+    int levels, components;
+    const bouma_range *ranges;   /* [components], of the original values: those
+                                    read may be outside by the bound */
+    const uint64_t *level_bytes; /* [levels], stored */
+} bouma_patch_info;
+
+typedef struct bouma_patch_query {
+    size_t size; /* sizeof(bouma_patch_query) */
+    const bouma_box *box;
+    int level;
+    int within, component;
+    double low, high;
+    int (*choose)(void *user, const bouma_patch_info *patch);
+    int (*each)(void *user, const bouma_patch_info *patch, int level,
+                const bouma_selection *selection, const void *samples);
+    void *user;
+} bouma_patch_query;
+BOUMA_API int bouma_variable_query(bouma_variable *variable,
+                                   const bouma_patch_query *query);
+
+/* Read from coarse to fine: hold 'box' (NULL: all) at 'level', then go to finer
+ * levels, reading only the additional bytes. The array belongs to the
+ * refinement, and bouma_refinement_next() replaces it; BOUMA_ENOTFOUND if level
+ * 0 is already there. After a failure the old array is still valid. */
+BOUMA_API int bouma_refinement_open(bouma_refinement **out,
+                                    bouma_variable *variable, int level,
+                                    const bouma_box *box);
+BOUMA_API int bouma_refinement_next(bouma_refinement *refinement);
+BOUMA_API const void *bouma_refinement_data(const bouma_refinement *refinement,
+                                            bouma_selection *selection,
+                                            int *level);
+BOUMA_API void bouma_refinement_free(bouma_refinement *refinement);
+
+/* ---- reading particles -------------------------------------------------- */
+
+/* The sets of a step, and their variables (number 0 is the position, the others
+ * are the attributes), like those of grids. bouma_variable_info_get() and
+ * _range() work on these variables, too; their levels are levels of detail. */
+BOUMA_API int bouma_step_particles_count(const bouma_step *step);
+BOUMA_API bouma_particles *bouma_step_particles(bouma_step *step, int i);
+BOUMA_API bouma_particles *bouma_step_find_particles(bouma_step *step,
+                                                     const char *name);
+BOUMA_API int bouma_particles_variable_count(const bouma_particles *particles);
+BOUMA_API bouma_variable *bouma_particles_variable(bouma_particles *particles,
+                                                   int i);
+BOUMA_API bouma_variable *
+bouma_particles_find_variable(bouma_particles *particles, const char *name);
+BOUMA_API bouma_attributes *
+bouma_particles_attributes(bouma_particles *particles);
+
+typedef struct bouma_particles_info {
+    const char *name;
+    int ndims;
+    bouma_type type; /* of positions */
+    const char *unit;
+    int variables; /* including the position */
+    int levels;    /* of detail */
+    uint64_t count;
+    uint64_t strays; /* of these: without a finite position */
+    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS]; /* of finite positions */
+    int64_t files;
+    int64_t tree_nodes; /* of the tree over the files; 0: no tree */
+} bouma_particles_info;
+BOUMA_API void bouma_particles_info_get(bouma_particles_info *out,
+                                        const bouma_particles *particles);
+
+/* The content of the i-th file of a set. */
+typedef struct bouma_particles_file {
+    int64_t file; /* number among the files of the step */
+    uint64_t count, strays;
+    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
+    uint64_t tree_bytes;
+} bouma_particles_file;
+BOUMA_API int bouma_particles_file_get(bouma_particles_file *out,
+                                       const bouma_particles *particles,
+                                       int64_t i);
+
+/* The i-th node of the tree over the files, in preorder: the left child of an
+ * inner node is the next one. BOUMA_ENOTFOUND past the last. */
+typedef struct bouma_particles_node {
+    int64_t right; /* number of the right child; 0: a leaf */
+    int64_t file;  /* of a leaf, as for bouma_particles_file_get() */
+    int axis;      /* -1: none, divided by the order of ranks; or a leaf */
+    double split;
+    uint64_t count; /* of particles below it */
+    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
+} bouma_particles_node;
+BOUMA_API int bouma_particles_node_get(bouma_particles_node *out,
+                                       const bouma_particles *particles,
+                                       int64_t i);
+
+/* Values from low to high, inclusive, in the union's member for the type of the
+ * variable (f for f32, too). NaN is in no range. */
+typedef struct bouma_condition {
+    bouma_variable *variable;
+    int component;
+    bouma_scalar low, high;
+} bouma_condition;
+
+/* The same from doubles, which may be infinite; for integers, rounded inwards.
+ */
+BOUMA_API int bouma_condition_set(bouma_condition *out,
+                                  bouma_variable *variable, int component,
+                                  double low, double high);
+
+/* Some of the particles found: for each wanted variable its components, one
+ * after the other, each with 'count' values; aligned. Valid during the call. */
+typedef struct bouma_batch {
+    uint64_t count;
+    const void *const *columns; /* [variables] */
+} bouma_batch;
+
+/* A query. bouma_particles_query_init() sets 'size', no box, no conditions,
+ * quality 1, all variables. */
+typedef struct bouma_particles_query {
+    size_t size;
+    /* The fraction of the particles: those above 'from' up to 'quality', 0 to
+     * 1. Queries from 0 to 0.1, 0.1 to 0.4 and 0.4 to 1 return each particle
+     * once, and read each byte once. */
+    double from, quality;
+    /* If 'boxed' is 1: low <= position < high on each axis; on axes whose bit
+     * (1 << axis) is set in 'closed', high is included. */
+    int boxed;
+    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
+    unsigned closed;
+    /* All of these must hold. */
+    const bouma_condition *conditions;
+    size_t condition_count;
+    /* Variables to return; NULL: the position and all others that the step has,
+     * in their order. */
+    bouma_variable *const *variables;
+    size_t variable_count;
+    int shares; /* 1: an equal share for each rank; only for
+                   bouma_particles_restart(), and without a box */
+} bouma_particles_query;
+BOUMA_API void bouma_particles_query_init(bouma_particles_query *query,
+                                          size_t size);
+
+/* Pass all particles that match, each once, to 'each', batch by batch, in no
+ * particular order (but always the same). It returns 0 to continue; anything
+ * else ends the call with BOUMA_EABORTED. It may not read the step
+ * (BOUMA_ESTATE) or free it. Not collective. */
+BOUMA_API int bouma_particles_query_run(
+    bouma_particles *particles, const bouma_particles_query *query,
+    int (*each)(void *user, const bouma_batch *batch), void *user);
+
+/* Particles in memory: the caller owns and frees them. Columns are as in a
+ * batch, for all particles. */
+typedef struct bouma_particle_data {
+    uint64_t count;
+    size_t variable_count;
+    bouma_variable **variables; /* [variable_count] */
+    void **columns;             /* [variable_count] */
+    const bouma_allocator *allocator;
+} bouma_particle_data;
+BOUMA_API void bouma_particle_data_free(bouma_particle_data *data);
+
+/* The same as bouma_particles_query_run(), into arrays. 'query' may be NULL:
+ * all particles. On failure *out is NULL. */
+BOUMA_API int bouma_particles_read(bouma_particle_data **out,
+                                   bouma_particles *particles,
+                                   const bouma_particles_query *query);
+
+/* 'count' of the particles that match (all, if there are no more), none twice.
+ * 'query' may be NULL; its quality is not used. The same 'seed' gives the same
+ * sample on any machine and number of ranks.
+ *
+ * A seed from 1 on gives a simple random sample: each set of that many
+ * particles is equally likely, and samples of different seeds are independent.
+ * So the mean of n values with standard deviation s, out of N particles, has
+ * the standard error s / sqrt(n) * sqrt(1 - n / N), and the number of particles
+ * of some kind in the sample is hypergeometric. The particles are in the order
+ * in which they were drawn: the first k are the sample of k. Each level of a
+ * chunk that has one of them is read: for samples of more than one particle in
+ * some hundred, nearly all data of the query.
+ *
+ * Seed 0 gives the even sample: it is taken from the coarse levels of detail,
+ * so it reads little more than it returns, and it is spread more evenly than a
+ * random one. It is always the same; sums over space have a smaller error than
+ * the formula says. */
+BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
+                                     bouma_particles *particles,
+                                     const bouma_particles_query *query,
+                                     uint64_t count, uint64_t seed);
+
+/* Give each rank the particles of its own box, as after a restart, on any
+ * number of ranks; each file is read by one of them.
+ *
+ * With 'query' NULL on all ranks, or with 'shares' set, each rank gets an equal
+ * share of the particles (that match); particles that are close together are on
+ * the same rank. Otherwise every rank gives a box; boxes may differ, overlap or
+ * leave gaps, but the rest of the query must be the same. Boxes that share a
+ * face share no particle. If 'closed' is 0, a box that reaches the far face of
+ * the bounds of all particles includes that face, unless the box of some rank
+ * continues behind it. A query with neither a box nor shares returns all
+ * particles to each rank. Particles without a finite position are in no box.
+ * Collective. */
+BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
+                                      bouma_particles *particles,
+                                      const bouma_particles_query *query);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
