@@ -291,6 +291,18 @@ BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
  * a step that is being stored, finishes a group and drains. Collective. */
 BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
 
+/* Delete a step, or 'count' of them, for good and durably, wherever they are
+ * among the others; a damaged one, too. An interrupted call leaves each step
+ * either complete or gone, and calling it again does the rest. As with
+ * bouma_dataset_truncate(), copies in local copies that this call does not know
+ * of stay, but no drain brings them back; and a step that is being stored, a
+ * group and draining are finished first. A number can be written again later.
+ * BOUMA_ENOTFOUND if there is no such step: then nothing is deleted. Many steps
+ * at once take less time than one by one. Collective. */
+BOUMA_API int bouma_step_delete(bouma_dataset *ds, int64_t step);
+BOUMA_API int bouma_dataset_delete_steps(bouma_dataset *ds,
+                                         const int64_t *steps, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

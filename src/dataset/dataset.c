@@ -45,7 +45,7 @@ static int begin_beyond_dropped(struct bouma_dataset *ds)
 
     bm_truncations_init(&t, ds->a);
     if (!bm_truncations_load(&ds->store, ds->id, &t, &ignored) &&
-        bm_truncations_epoch(&t) >= ds->claim.epoch && t.count)
+        bm_truncations_epoch(&t) && bm_truncations_epoch(&t) >= ds->claim.epoch)
         rc = bm_epoch_after(ds->store.path, bm_truncations_epoch(&t),
                             &ds->claim.epoch, &ds->error);
     bm_truncations_release(&t);

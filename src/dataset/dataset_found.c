@@ -140,8 +140,8 @@ static int load_dropped(struct bouma_dataset *ds, struct bm_truncations *t)
 
     if (rc && rc != BOUMA_ENOMEM)
         rc = bm_dataset_add_note(ds,
-                                 "%s; so steps that were dropped by a "
-                                 "truncation may be listed, as %s has them",
+                                 "%s; so steps that were dropped on "
+                                 "purpose may be listed, as %s has them",
                                  why.text, ds->second.path);
     return rc;
 }
