@@ -376,15 +376,15 @@ static void read_step(struct block *b, const char *path, int64_t number,
     bouma_particles *coal;
     bouma_particles_query query;
     bouma_particle_data *data;
-    bouma_attribute remark = {.size = sizeof(remark)};
+    int64_t count;
     int rc = bouma_dataset_open_mpi(&ds, b->comm, path, NULL);
 
     check(rc, ds);
     check(bouma_step_open(&step, ds, number), ds);
-    check(bouma_attributes_find(&remark, bouma_step_attributes(step),
-                                "new particles"),
+    check(bouma_attributes_get_int64(&count, bouma_step_attributes(step),
+                                     "new particles"),
           ds);
-    *new_ones = (uint64_t) * (const double *)remark.values;
+    *new_ones = (uint64_t)count;
     coal = bouma_step_find_particles(step, "coal");
     for (int i = 0; i < 5; i++)
         wanted[i] = bouma_particles_find_variable(coal, names[i]);

@@ -132,7 +132,8 @@ typedef struct bouma_drain_report {
     uint64_t replaced; /* of 'published': replaced an earlier version */
     uint64_t losses;   /* recorded in the dataset as lost: they are lost here or
                          there, and could not be copied */
-    uint64_t dropped;  /* not copied: dropped by a truncation */
+    uint64_t dropped;  /* not copied: dropped by a truncation, or
+                         deleted */
 } bouma_drain_report;
 
 /* Finish the draining of a program with the option 'persist': copy all steps

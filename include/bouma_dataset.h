@@ -48,7 +48,8 @@ BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
  * bouma_dataset_note() reports them. BOUMA_EBUSY if the last writer is known to
  * be still running. A writer on another machine cannot be seen: this one then
  * takes over, and the next step of the other one fails with BOUMA_EBUSY. Define
- * grids and variables again; they may differ. Collective. */
+ * grids and variables again, by bouma_define_like() or one by one; they may
+ * differ. Collective. */
 BOUMA_API int bouma_dataset_append(bouma_dataset **out, const char *path,
                                    const bouma_options *opts);
 
@@ -157,6 +158,8 @@ BOUMA_API int bouma_attributes_set_text(bouma_attributes *attributes,
                                         const char *name, const char *text);
 BOUMA_API int bouma_attributes_set_number(bouma_attributes *attributes,
                                           const char *name, double number);
+BOUMA_API int bouma_attributes_set_int64(bouma_attributes *attributes,
+                                         const char *name, int64_t number);
 
 /* One named value, or several of the same type. */
 typedef struct bouma_attribute {
@@ -176,6 +179,32 @@ BOUMA_API int bouma_attributes_get(bouma_attribute *out,
 BOUMA_API int bouma_attributes_find(bouma_attribute *out,
                                     const bouma_attributes *attributes,
                                     const char *name);
+
+/* The value of an attribute by its name. A number of any type is converted, if
+ * that loses nothing: 3 of type f32 is an int64_t, 3.5 is not; 2^53 + 1 of type
+ * i64 is no double. Text is never a number, nor a number text. The arrays get
+ * exactly 'count' values: bouma_attributes_find() tells how many there are. A
+ * text belongs to the attributes, is NUL-terminated and valid until they change.
+ *
+ * BOUMA_ENOTFOUND if there is no such attribute. BOUMA_EINVAL if its type or
+ * the number of its values does not fit, if a value would change, or if a text
+ * has a zero byte in it; the message says what there is. What 'out' points to is
+ * then 0 or NULL. */
+BOUMA_API int bouma_attributes_get_text(const char **out,
+                                        const bouma_attributes *attributes,
+                                        const char *name);
+BOUMA_API int bouma_attributes_get_number(double *out,
+                                          const bouma_attributes *attributes,
+                                          const char *name);
+BOUMA_API int bouma_attributes_get_int64(int64_t *out,
+                                         const bouma_attributes *attributes,
+                                         const char *name);
+BOUMA_API int bouma_attributes_get_numbers(double *out, size_t count,
+                                           const bouma_attributes *attributes,
+                                           const char *name);
+BOUMA_API int bouma_attributes_get_int64s(int64_t *out, size_t count,
+                                          const bouma_attributes *attributes,
+                                          const char *name);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,27 @@ BOUMA_API int64_t bouma_dataset_step_count(const bouma_dataset *ds);
 BOUMA_API int bouma_dataset_step_get(bouma_step_info *out,
                                      const bouma_dataset *ds, int64_t i);
 
+/* The first and the last step; the next one after a number, and the one before
+ * it (of which there need not be a step); and the step whose time is nearest to
+ * 'time'. Of steps that are equally near, the one with the lowest number is
+ * taken; damaged ones whose time is not known are left out. All of them bisect
+ * the list above. BOUMA_ENOTFOUND if there is no such step. Not collective.
+ *
+ *     for (rc = bouma_dataset_first_step(&info, ds); !rc;
+ *          rc = bouma_dataset_next_step(&info, ds, info.step))
+ */
+BOUMA_API int bouma_dataset_first_step(bouma_step_info *out,
+                                       const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_last_step(bouma_step_info *out,
+                                      const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_next_step(bouma_step_info *out,
+                                      const bouma_dataset *ds, int64_t after);
+BOUMA_API int bouma_dataset_previous_step(bouma_step_info *out,
+                                          const bouma_dataset *ds,
+                                          int64_t before);
+BOUMA_API int bouma_dataset_step_at(bouma_step_info *out,
+                                    const bouma_dataset *ds, double time);
+
 /* Find steps that were committed since. Collective. */
 BOUMA_API int bouma_dataset_refresh(bouma_dataset *ds);
 

@@ -121,6 +121,30 @@ BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                                     const char *name,
                                     const bouma_variable_spec *spec);
 
+/* Define what a committed step has, as a program does that appends to a dataset:
+ * all grids, sets of particles and variables of step 'step' (-1: the last one),
+ * with their attributes; and set those attributes of the dataset that the step
+ * has. The files of the next step are then, byte for byte, those that the same
+ * definitions made by hand would give. ('hz_partitions' with
+ * BOUMA_HZ_INDEX_GLOBAL is in no file, so it is 1 then.) Find the handles with
+ * bouma_dataset_find_grid() and _particles(). More can be defined.
+ *
+ * BOUMA_ENOTFOUND if there is no such step, which fails no later step.
+ * BOUMA_EEXISTS if a name is defined already: call this first. After a failure
+ * nothing is defined. Collective. */
+BOUMA_API int bouma_define_like(bouma_dataset *ds, int64_t step);
+
+/* A grid or a set of particles that is defined in this dataset, by its name;
+ * bouma_grid_find_variable() then finds its variables. BOUMA_ENOTFOUND if there
+ * is none: the message lists those there are, *out is NULL, and the next step
+ * fails as after a failed definition, until the name is defined. (That holds
+ * for a variable that is not found, too.) Of steps that are read, see
+ * bouma_step_find_grid(). */
+BOUMA_API int bouma_dataset_find_grid(bouma_grid **out, bouma_dataset *ds,
+                                      const char *name);
+BOUMA_API int bouma_dataset_find_particles(bouma_particles **out,
+                                           bouma_dataset *ds, const char *name);
+
 /* Begin step number 'step' (0 or more, in any order) at 'time', which must be
  * finite. */
 BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
@@ -267,6 +291,18 @@ BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
  * were dropped, and no drain brings them back. Before that, the call waits for
  * a step that is being stored, finishes a group and drains. Collective. */
 BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
+
+/* Delete a step, or 'count' of them, for good and durably, wherever they are
+ * among the others; a damaged one, too. An interrupted call leaves each step
+ * either complete or gone, and calling it again does the rest. As with
+ * bouma_dataset_truncate(), copies in local copies that this call does not know
+ * of stay, but no drain brings them back; and a step that is being stored, a
+ * group and draining are finished first. A number can be written again later.
+ * BOUMA_ENOTFOUND if there is no such step: then nothing is deleted. Many steps
+ * at once take less time than one by one. Collective. */
+BOUMA_API int bouma_step_delete(bouma_dataset *ds, int64_t step);
+BOUMA_API int bouma_dataset_delete_steps(bouma_dataset *ds,
+                                         const int64_t *steps, size_t count);
 
 #ifdef __cplusplus
 }

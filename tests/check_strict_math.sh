@@ -29,6 +29,13 @@ bouma_variable_select bouma_version
 bouma_build_field bouma_build_info bouma_version_number
 bouma_attributes_message bouma_grid_message bouma_particles_message
 bouma_refinement_message bouma_step_message bouma_variable_message
+bouma_dataset_find_grid bouma_dataset_find_particles
+bouma_dataset_first_step bouma_dataset_last_step bouma_dataset_next_step
+bouma_dataset_previous_step bouma_attributes_get_text
+bouma_attributes_get_number bouma_attributes_get_int64
+bouma_attributes_set_int64 bouma_step_delete
+bouma_dataset_append_fint bouma_dataset_create_fint bouma_dataset_open_fint
+bouma_drain_fint bouma_file_open_fint bouma_probe_fint bouma_verify_fint
 '
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }

@@ -138,3 +138,55 @@ const char *bm_build_mpi(void)
     return "MPI " TEXT_OF(MPI_VERSION) "." TEXT_OF(MPI_SUBVERSION);
 #endif
 }
+
+/* ---- communicators of Fortran ----------------------------------------------- */
+
+int bouma_dataset_create_fint(bouma_dataset **out, MPI_Fint comm,
+                              const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_create_mpi(out, MPI_Comm_f2c(comm), path, opts);
+}
+
+int bouma_dataset_append_fint(bouma_dataset **out, MPI_Fint comm,
+                              const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_append_mpi(out, MPI_Comm_f2c(comm), path, opts);
+}
+
+int bouma_dataset_open_fint(bouma_dataset **out, MPI_Fint comm,
+                            const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_open_mpi(out, MPI_Comm_f2c(comm), path, opts);
+}
+
+int bouma_file_open_fint(bouma_file **out, MPI_Fint comm, const char *path,
+                         bouma_file_mode mode, const bouma_options *opts)
+{
+    return bouma_file_open_mpi(out, MPI_Comm_f2c(comm), path, mode, opts);
+}
+
+int bouma_verify_fint(bouma_verify_report *report, MPI_Fint comm,
+                      const char *path, bouma_depth depth,
+                      const bouma_options *opts,
+                      void (*each)(void *user, const bouma_finding *f),
+                      void *user, char *message, size_t bytes)
+{
+    return bouma_verify_mpi(report, MPI_Comm_f2c(comm), path, depth, opts, each,
+                            user, message, bytes);
+}
+
+int bouma_probe_fint(bouma_probe_report *report, MPI_Fint comm,
+                     const bouma_probe_spec *spec, const bouma_options *opts,
+                     char *message, size_t bytes)
+{
+    return bouma_probe_mpi(report, MPI_Comm_f2c(comm), spec, opts, message,
+                           bytes);
+}
+
+int bouma_drain_fint(bouma_drain_report *report, MPI_Fint comm,
+                     const char *local, const char *path, int remove,
+                     const bouma_options *opts, char *message, size_t bytes)
+{
+    return bouma_drain_mpi(report, MPI_Comm_f2c(comm), local, path, remove,
+                           opts, message, bytes);
+}

@@ -167,6 +167,9 @@ bouma_variable *bm_api_find_variable(struct bm_object *object, const char *name)
                        object);
         bm_error_prefix(object->schema->error, "%s \"%s\"",
                         bm_object_kind_name(object->kind), object->name);
+        if (!object->schema->step && object->schema->dataset) /* to write it */
+            bm_api_defined(object->schema->dataset, object, name, BM_OF_DATASET,
+                           BOUMA_ENOTFOUND);
     }
     return found;
 }

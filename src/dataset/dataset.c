@@ -46,7 +46,7 @@ static int begin_beyond_dropped(struct bouma_dataset *ds)
 
     bm_truncations_init(&t, ds->a);
     if (!bm_truncations_load(&ds->store, ds->id, &t, &ignored) &&
-        bm_truncations_epoch(&t) >= ds->claim.epoch && t.count)
+        bm_truncations_epoch(&t) && bm_truncations_epoch(&t) >= ds->claim.epoch)
         rc = bm_epoch_after(ds->store.path, bm_truncations_epoch(&t),
                             &ds->claim.epoch, &ds->error);
     bm_truncations_release(&t);
@@ -409,6 +409,7 @@ static void release_found(struct bm_found *found, const bouma_allocator *a)
     bm_attributes_release(&found->attributes);
     bm_found_clear_notes(found, a);
     bm_drop(a, found->notes);
+    bm_step_times_release(&found->times, a);
     bm_step_list_release(&found->steps);
 }
 

@@ -7,6 +7,7 @@
 #include "codec/lattice.h"
 #include "comm/comm.h"
 #include "dataset/refused.h"
+#include "dataset/step_times.h"
 #include "engine/engine.h"
 #include "layout/manifest.h"
 #include "layout/schema.h"
@@ -120,6 +121,7 @@ struct bm_found {
     int listed;    /* the steps are there */
     int described; /* so are notes and attributes */
     struct bm_step_list steps;
+    struct bm_step_times times; /* of these, when somebody has asked */
     char **notes;
     int note_count;
     struct bouma_attributes attributes;

@@ -1086,13 +1086,13 @@ static void a_dropped_step_does_not_come_back(int is_stray)
         forge_remove(&f, "steps/00000001/manifest");
         REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &f.options));
         CHECK(bouma_dataset_note(ds, 0));
-        CHECK_TEXT(bouma_dataset_note(ds, 0), "was dropped by a truncation");
+        CHECK_TEXT(bouma_dataset_note(ds, 0), "was dropped on purpose");
         CHECK(!strstr(bouma_dataset_note(ds, 0), "repair"));
         bouma_dataset_free(ds);
     }
     for (int apply = 0; apply < 2; apply++) {
         forge_repair(&f, &found, apply);
-        CHECK_TEXT(found.text, "dropped by a truncation");
+        CHECK_TEXT(found.text, "dropped on purpose");
         CHECK_TEXT(found.text, "moved to lost/");
         CHECK_EQ(found.repaired.hopeless, 0);
     }

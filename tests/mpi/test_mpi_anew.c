@@ -86,6 +86,18 @@ static void series(struct ranks *ranks, const bouma_options *given,
         rc = bouma_dataset_truncate(w.ds, ranks->size > 1 ? ranks->rank : -9);
         CHECK(rc == BOUMA_EMISMATCH || (rc == BOUMA_EINVAL && !ranks->rank));
         CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+        rc = bouma_step_delete(w.ds, ranks->size > 1 ? ranks->rank : 7);
+        CHECK(rc == BOUMA_EMISMATCH || (rc == BOUMA_ENOTFOUND && !ranks->rank));
+        CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+        rc = bouma_step_delete(w.ds, 9);
+        CHECK_EQ(rc, BOUMA_ENOTFOUND);
+        CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+        CHECK_EQ(bouma_step_delete(w.ds, 2), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_step_count(w.ds), 4);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_EQ(entries(path, -1), 4);
+        CHECK(!local_copy || entries(local_copy, -1) == 4);
+        MPI_Barrier(MPI_COMM_WORLD);
         CHECK_EQ(bouma_dataset_truncate(w.ds, 1), BOUMA_OK);
         CHECK_EQ(bouma_dataset_step_count(w.ds), 2);
         write_step(&w, 2, 7);

@@ -124,7 +124,9 @@ static int parse_words(struct arguments *args, struct context *ctx,
         const char *word = cursor->argv[cursor->next++];
         int rc = DONE;
 
-        if (!options || word[0] != '-' || word[1] == '\0')
+        /* Numbers below zero are no options. */
+        if (!options || word[0] != '-' || word[1] == '\0' ||
+            (word[1] >= '0' && word[1] <= '9'))
             args->operands[args->operand_count++] = word;
         else if (strcmp(word, "--") == 0)
             options = false;

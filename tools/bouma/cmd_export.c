@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataset_steps.h"
 #include "end_reading.h"
 #include "export_format.h"
 #include "file_suffix.h"
 #include "format_text.h"
 #include "locate.h"
 #include "print_json.h"
-#include "step_choice.h"
 #include "stopwatch.h"
 #include "suggest.h"
 
@@ -115,38 +115,15 @@ static int choose_format(const struct export_format **out,
     return DONE;
 }
 
-/* All steps of the dataset, of which --step chooses. */
+/* Those of the dataset that --step chooses. */
 static int choose_steps(struct export_request *request, struct context *ctx)
 {
-    int64_t count = bouma_dataset_step_count(request->ds);
-    const char *path = request->args->operands[0];
-    struct step_range *ranges;
-    int rc = DONE;
+    struct dataset_choice choice = {.ds = request->ds,
+                                    .path = request->args->operands[0],
+                                    .text =
+                                        arguments_text(request->args, "step")};
 
-    if (count < 0)
-        return context_fail_status(ctx, BOUMA_EFORMAT,
-                                   bouma_error_message(request->ds));
-    if (count == 0)
-        return context_fail_missing(ctx, "there is no step in %s yet", path);
-    ranges = calloc((size_t)count, sizeof(*ranges));
-    if (!ranges)
-        return context_fail_memory(ctx);
-    for (int64_t i = 0; !rc && i < count; i++) {
-        bouma_step_info about = {.size = sizeof(about)};
-        int status = bouma_dataset_step_get(&about, request->ds, i);
-
-        if (status)
-            rc = context_fail_status(ctx, status,
-                                     bouma_error_message(request->ds));
-        else
-            ranges[i] = (struct step_range){about.step, about.step, 1};
-    }
-    if (!rc)
-        rc = step_choice(&request->steps, &request->step_count, ctx,
-                         &(struct step_list){path, ranges, (size_t)count},
-                         arguments_text(request->args, "step"));
-    free(ranges);
-    return rc;
+    return dataset_steps(&request->steps, &request->step_count, ctx, &choice);
 }
 
 static int refuse_particles(struct context *ctx, const char *name)
