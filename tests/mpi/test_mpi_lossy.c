@@ -117,7 +117,7 @@ static void write_by(const struct test *t, const char *path, MPI_Comm comm,
                 CHECK_EQ(test_put(v, &cutting.blocks[i].box, data[i]),
                          BOUMA_OK);
             }
-        CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
+        CHECK_EQ(end_step(&record, ds), BOUMA_OK);
         for (int i = 0; i < cutting.count; i++)
             free(data[i]);
     }

@@ -85,7 +85,7 @@ static void write_step(struct test *t, const struct sets *sets,
             puts_make(&puts, sets->grid, &t->field, &cutting, step, &t->own),
             BOUMA_OK);
     }
-    rc = bouma_step_end(ds, &record);
+    rc = end_step(&record, ds);
     CHECK_EQ(rc, BOUMA_OK);
     if (rc)
         printf("%s\n", bouma_error_message(ds));
@@ -336,7 +336,7 @@ static void one_rank_fails_all(struct ranks *ranks)
         if (i == 1 && last)
             CHECK_EQ(bouma_particles_put(set.particles, 3, NULL, 0, NULL),
                      BOUMA_EINVAL);
-        rc = bouma_step_end(ds, NULL);
+        rc = end_step(NULL, ds);
         CHECK(same_on_all(rc, bouma_error_message(ds)));
         if (i == 0 && ranks->size > 1) {
             CHECK_EQ(rc, BOUMA_EMISMATCH);

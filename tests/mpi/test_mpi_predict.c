@@ -121,7 +121,7 @@ static void write_series(const struct ranks *ranks, const char *path,
             CHECK_EQ(test_put(v[i], &box, data + (size_t)i * samples),
                      BOUMA_OK);
         }
-        rc = bouma_step_end(ds, &records[step]);
+        rc = end_step(&records[step], ds);
         if (rc)
             printf("step %d: %s\n", step, bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);

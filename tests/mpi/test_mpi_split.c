@@ -48,7 +48,7 @@ static void write_it(const struct ranks *r, const char *path,
         CHECK_EQ(puts_make(&puts[i], v, &fields[i], &cutting, 1, &own),
                  BOUMA_OK);
     }
-    rc = bouma_step_end(ds, &record);
+    rc = end_step(&record, ds);
     if (rc)
         printf("%s\n", bouma_error_message(ds));
     CHECK_EQ(rc, BOUMA_OK);

@@ -19,7 +19,7 @@ static bouma_step *write_and_open(bouma_dataset **ds,
         BOUMA_OK);
     CHECK_EQ(bouma_step_begin(*ds, 0, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(set, s), BOUMA_OK);
-    if (bouma_step_end(*ds, NULL))
+    if (end_step(NULL, *ds))
         printf("%s\n", bouma_error_message(*ds));
     CHECK_EQ(bouma_dataset_close(*ds), BOUMA_OK);
     bouma_dataset_free(*ds);
@@ -409,7 +409,7 @@ static void the_layout_costs_little(void)
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(bouma_particles_put(set, N, columns, 5, NULL), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
+    CHECK_EQ(end_step(&record, ds), BOUMA_OK);
     CHECK_EQ(record.raw_bytes, 44 * N);
     CHECK((double)record.stored_bytes <= 1.009 * 44 * N);
     CHECK_EQ(record.files, 8);
@@ -487,7 +487,7 @@ static void the_best_axis_can_be_asked_for(void)
             CHECK_EQ(bouma_particles_put(set, counts[i], &column, 1, bounds),
                      BOUMA_OK);
         }
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
         set = bouma_step_find_particles(step, "p");
         CHECK_EQ(bouma_particles_node_get(&root, set, 0), BOUMA_OK);

@@ -88,7 +88,7 @@ static bouma_record write_step(struct series *s, int step, int rough)
     fill(s->data, rough);
     CHECK_EQ(bouma_step_begin(s->ds, step, step), BOUMA_OK);
     CHECK_EQ(test_put(s->variable, NULL, s->data), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(s->ds, &record), BOUMA_OK);
+    CHECK_EQ(end_step(&record, s->ds), BOUMA_OK);
     CHECK_EQ(record.chunks, CHUNKS);
     return record;
 }
