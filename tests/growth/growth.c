@@ -292,7 +292,7 @@ static int skip_sync_dir(void *user, void *root, const char *name)
 static void drain(void *what)
 {
     const struct paths *p = what;
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     bouma_options o;
     char message[640];
 

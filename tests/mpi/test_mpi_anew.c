@@ -51,7 +51,7 @@ static int entries(const char *path, int64_t step)
 
 static int damages(const char *path)
 {
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640];
 
     CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,

@@ -187,7 +187,7 @@ static void tear_down(struct setting *s)
 static void the_call_returns_before_anything_is_stored(const struct ranks *r,
                                                        bouma_codec codec)
 {
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     struct setting s;
 
     set_up(&s, r, codec, BOUMA_DURABILITY_DURABLE);

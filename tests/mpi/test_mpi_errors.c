@@ -100,7 +100,7 @@ static void good_step(struct setting *s, int64_t step)
  * the dataset is without damage. */
 static void go_on(struct setting *s, int64_t bad)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640];
 
     CHECK(bouma_dataset_step_count(s->ds) == 0 || bad < 0);

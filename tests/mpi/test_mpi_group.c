@@ -57,7 +57,7 @@ static int write_step(struct writer *w, int64_t step)
 /* How many steps a reader sees, which are the first ones, and right. */
 static void check_visible(const struct writer *w, int64_t expected)
 {
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     bouma_dataset *ds;
     int64_t count;
 
@@ -140,7 +140,7 @@ static void a_step_that_fails_leaves_its_group_alone(struct ranks *ranks)
 
 static void a_handle_freed_without_close_publishes_nothing(struct ranks *ranks)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[256];
     struct writer w;
 

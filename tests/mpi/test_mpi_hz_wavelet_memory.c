@@ -67,7 +67,7 @@ static int read_step(struct trial *t)
     bouma_request request = {
         .size = sizeof(request), .box = {{1, 0, 2}, {6, 7, 8}}, .array = &to};
     bouma_step *step = NULL;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     bouma_dataset *ds;
     int rc = bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, t->path, &t->options);
 

@@ -169,7 +169,7 @@ struct expected {
 static void check_steps(const struct trial *t, const char *path,
                         const struct expected *steps, int count)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     struct idx_view view;
     char message[512];
 
@@ -207,7 +207,7 @@ static void check_library(const struct trial *t, int64_t step, int version)
     for (int i = 0; i < t->count; i++) {
         bouma_grid *g = bouma_step_find_grid(s, "g");
         bouma_variable *v = bouma_grid_variable(g, i);
-        bouma_grid_info info;
+        bouma_grid_info info = {.size = sizeof(info)};
 
         bouma_grid_info_get(&info, g);
         CHECK_EQ(info.idx, 1);
@@ -225,8 +225,8 @@ static void check_library(const struct trial *t, int64_t step, int version)
 static void check_repair(const struct trial *t, const struct expected *steps,
                          int count)
 {
-    bouma_verify_report report;
-    bouma_repair_report repaired;
+    bouma_verify_report report = {.size = sizeof(report)};
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     char name[600], message[512];
 
     if (t->ranks->rank)
@@ -317,7 +317,7 @@ static void run_drained(struct trial *t)
  * nothing left to do. */
 static void check_whole(const struct trial *t)
 {
-    bouma_repair_report repaired;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     struct idx_view view;
     char message[512];
 

@@ -200,7 +200,7 @@ static void write_run(struct trial *t, const char *path, int variables)
 
 static void check_run(const struct trial *t, const char *path, int variables)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512], name[16];
 
     for (int64_t step = 0; step < STEPS; step++)
@@ -353,7 +353,7 @@ static int64_t wrong_in(const struct trial *t, bouma_step *step, int grid)
     char name[2] = {"abcde"[grid], 0};
     bouma_grid *g = bouma_step_find_grid(step, grid == 1 ? "g" : name);
     bouma_variable *v = g ? bouma_grid_find_variable(g, "v") : NULL;
-    bouma_selection all;
+    bouma_selection all = {.size = sizeof(all)};
     int64_t wrong = 1;
     void *data;
 
@@ -373,7 +373,7 @@ static void grids_of_all_kinds(const struct ranks *ranks, int number)
     bouma_variable *v[GRIDS] = {NULL};
     uint64_t own = 4 + (uint64_t)ranks->rank;
     struct puts puts[GRIDS];
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     bouma_dataset *ds;
     struct trial t;
     char path[512];

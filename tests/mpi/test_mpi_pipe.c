@@ -459,7 +459,7 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
     bouma_dataset *ds;
     bouma_grid *g;
     bouma_variable *v;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     char path[512];
     float *data;
 

@@ -179,7 +179,8 @@ static void check_values(const char *here, const char *there,
         for (int i = 0; i < (step < ADDED ? 2 : VARIABLES); i++)
             for (int level = 0; level < 3; level++) {
                 char name[8];
-                bouma_selection a, b;
+                bouma_selection a = {.size = sizeof(a)},
+                                b = {.size = sizeof(b)};
                 float *x, *y;
 
                 snprintf(name, sizeof(name), "v%d", i);
@@ -204,7 +205,7 @@ static void tell(void *user, const bouma_finding *f)
 
 static void check_sound(const char *path)
 {
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[256];
 
     CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, tell, NULL,

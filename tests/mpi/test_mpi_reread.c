@@ -79,11 +79,11 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     bouma_options options;
     size_t before;
     uint8_t *there = calloc((size_t)all->count + 1, 1);
-    bouma_step_details details;
-    bouma_particles_info about;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_particles_info about = {.size = sizeof(about)};
     bouma_particles_query q;
     bouma_particle_data *d = NULL;
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     struct particle_block_set set;
     uint64_t sums[2] = {0};
     bouma_dataset *ds;

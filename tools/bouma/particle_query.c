@@ -85,7 +85,7 @@ static int read_where(struct particle_query *query, struct context *ctx,
     if (!names || !numbers)
         rc = context_fail_memory(ctx);
     for (int i = 0; !rc && i < total; i++) {
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about,
                                 bouma_particles_variable(query->particles, i));
@@ -190,7 +190,7 @@ int particle_query_all(struct particle_query *query, struct context *ctx)
          i++) {
         bouma_variable *variable =
             bouma_particles_variable(query->particles, i);
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, variable);
         if (about.present || query->about.count == 0)

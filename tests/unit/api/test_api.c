@@ -99,10 +99,10 @@ static void round_trip(const struct field *f, int64_t edge,
                        uint64_t *state)
 {
     const char *path = fresh_path();
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_variable *v;
     bouma_dataset *ds;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     bouma_step *step;
 
     MUST(ds, bouma_dataset_create(&ds, path, o));
@@ -396,7 +396,7 @@ static void several_grids_and_variables_live_together(void)
         CHECK(!bouma_grid_variable(grid, 3));
         for (int i = 0; i < 3; i++) {
             bouma_variable *one = bouma_grid_variable(grid, i);
-            bouma_variable_info info;
+            bouma_variable_info info = {.size = sizeof(info)};
 
             bouma_variable_info_get(&info, one);
             CHECK(info.present && info.type == f[g][i].type);
@@ -419,7 +419,7 @@ static void refine(bouma_variable *v, const struct field *f, int levels,
 
     for (int from = levels - 1; from >= 0; from--) {
         bouma_refinement *r;
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
         int level = -1;
 
         CHECK_EQ(bouma_refinement_open(&r, v, from, box), BOUMA_OK);
@@ -437,7 +437,7 @@ static void refine(bouma_variable *v, const struct field *f, int levels,
 
 static uint64_t bytes_read(const bouma_dataset *ds)
 {
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
 
     bouma_dataset_info_get(&info, ds);
     return info.bytes_read;
@@ -451,7 +451,7 @@ static void refinement_reads_each_byte_once(void)
     bouma_options o = memory_options();
     const char *path = fresh_path();
     uint64_t state = 46, before, first, all, coarsest;
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     bouma_refinement *r;
     bouma_variable *v;
     bouma_dataset *ds;
@@ -518,7 +518,7 @@ static void a_step_reads_many_boxes_at_once(void)
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     MUST(ds, bouma_step_read(step, NULL, 0));
     for (int i = 0; i < 40; i++) {
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
 
         requests[i] = (bouma_request){sizeof(*requests), v, i % 4,
                                       field_random_box(&f, &state), &arrays[i]};

@@ -42,7 +42,7 @@ static void set_all(bouma_attributes *a, int base)
 
 static void check_all(const bouma_attributes *a, int base)
 {
-    bouma_attribute e;
+    bouma_attribute e = {.size = sizeof(e)};
     double number;
 
     CHECK_EQ(bouma_attributes_count(a), 14);
@@ -123,7 +123,7 @@ static void attributes_of_all_types_are_kept_everywhere(void)
 static double number_of(const bouma_attributes *a, const char *name)
 {
     double number = -1;
-    bouma_attribute e;
+    bouma_attribute e = {.size = sizeof(e)};
 
     if (!bouma_attributes_find(&e, a, name) && e.type == BOUMA_TYPE_F64 &&
         e.count)

@@ -323,7 +323,7 @@ static void boxes_at_the_ends_of_the_numbers_are_refused(void)
     bouma_box widest = {{INT64_MIN, 0, 0}, {INT64_MAX, 8, 8}};
     bouma_box far = {{INT64_MAX - 1, 0, 0}, {INT64_MAX, 8, 8}};
     bouma_box below = {{0, 0, INT64_MAX}, {8, 8, INT64_MIN}};
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     bouma_step *step;
     bouma_variable *v;
     struct writer w;
@@ -414,7 +414,7 @@ static void levels_and_boxes_that_are_not_there_are_told(void)
     bouma_refinement *r;
     bouma_request request;
     bouma_array to;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     bouma_variable *v;
     bouma_step *step;
     struct writer w;

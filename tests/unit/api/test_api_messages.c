@@ -42,7 +42,7 @@ static void writers_hear_what_is_wrong(void)
     bouma_grid_spec g = grid_spec;
     bouma_variable_spec s = variable_spec;
     bouma_grid *grid, *no_grid;
-    bouma_attribute got;
+    bouma_attribute got = {.size = sizeof(got)};
     bouma_range range;
     bouma_dataset *ds;
 
@@ -129,10 +129,10 @@ static void readers_hear_what_is_wrong(void)
     bouma_box outside = {{0, 0}, {8, 9}}, empty = {{4, 4}, {4, 8}};
     bouma_options o = memory_options();
     bouma_attributes *a;
-    bouma_selection selection;
+    bouma_selection selection = {.size = sizeof(selection)};
     bouma_refinement *r;
-    bouma_attribute got;
-    bouma_step_file file;
+    bouma_attribute got = {.size = sizeof(got)};
+    bouma_step_file file = {.size = sizeof(file)};
     bouma_range range;
     bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F64, samples, sizeof(samples));
     bouma_request request = {sizeof(request), NULL, 0, {{0, 0}, {8, 8}}, &to};
@@ -231,8 +231,8 @@ static void readers_hear_what_is_wrong(void)
 static void a_message_stays_until_the_next_failure(void)
 {
     bouma_options o = memory_options();
-    bouma_dataset_info info;
-    bouma_step_info which;
+    bouma_dataset_info info = {.size = sizeof(info)};
+    bouma_step_info which = {.size = sizeof(which)};
     bouma_dataset *ds;
     bouma_step *step;
 
@@ -251,7 +251,7 @@ static void a_message_stays_until_the_next_failure(void)
 static void a_failed_opening_stays_in_the_message(void)
 {
     bouma_options o = memory_options();
-    bouma_step_info which;
+    bouma_step_info which = {.size = sizeof(which)};
     bouma_grid *grid;
     bouma_step *step;
     bouma_dataset *ds;
@@ -288,8 +288,8 @@ static void a_failed_opening_stays_in_the_message(void)
 static void checks_hear_what_is_wrong(void)
 {
     bouma_options o = memory_options();
-    bouma_verify_report verified;
-    bouma_repair_report repaired;
+    bouma_verify_report verified = {.size = sizeof(verified)};
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     char message[640];
 
 #define VERIFY(path, depth)                                                    \
@@ -410,7 +410,7 @@ static void without_memory_a_message_is_left(void)
         CHECK(after > 10);
     }
     for (long after = 0; after < 1000; after++) {
-        bouma_verify_report report;
+        bouma_verify_report report = {.size = sizeof(report)};
         char message[640] = "";
 
         fault_alloc_arm(&memory, after + 1, 1);
@@ -447,14 +447,14 @@ static void write_data0(void)
 static void nothing_is_done_without_a_handle(void)
 {
     char text[4] = "x";
-    bouma_selection selection;
-    bouma_step_details details;
-    bouma_dataset_info dataset;
-    bouma_grid_info grid;
-    bouma_variable_info variable;
-    bouma_step_info which;
-    bouma_step_file file;
-    bouma_attribute got;
+    bouma_selection selection = {.size = sizeof(selection)};
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_dataset_info dataset = {.size = sizeof(dataset)};
+    bouma_grid_info grid = {.size = sizeof(grid)};
+    bouma_variable_info variable = {.size = sizeof(variable)};
+    bouma_step_info which = {.size = sizeof(which)};
+    bouma_step_file file = {.size = sizeof(file)};
+    bouma_attribute got = {.size = sizeof(got)};
     bouma_range range;
     bouma_refinement *r;
     bouma_variable *v;

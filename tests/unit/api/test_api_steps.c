@@ -103,7 +103,7 @@ static int64_t count_steps(const char *path)
 static void a_variable_may_be_absent(void)
 {
     bouma_options o = memory_options();
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     bouma_variable *b;
     bouma_step *step;
     struct writer w;
@@ -139,7 +139,7 @@ static void a_step_may_be_empty(void)
          assign++) {
         bouma_options o = memory_options();
         char path[32];
-        bouma_step_details d;
+        bouma_step_details d = {.size = sizeof(d)};
         bouma_step *step;
         struct writer w;
 
@@ -179,7 +179,7 @@ static void steps_are_listed_in_order_with_their_times(void)
     static const int64_t numbers[] = {30, 2, 1000000000000, 7, 0};
     static const int64_t sorted[] = {0, 2, 7, 30, 1000000000000};
     bouma_options o = memory_options();
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     struct writer w;
 
     begin_writing(&w, "order", &o, 0);
@@ -205,11 +205,11 @@ static void steps_are_listed_in_order_with_their_times(void)
 static void a_step_tells_how_it_lies_on_disk(void)
 {
     bouma_options o = memory_options();
-    bouma_step_details d;
-    bouma_step_file file;
-    bouma_selection s;
-    bouma_grid_info g;
-    bouma_variable_info v;
+    bouma_step_details d = {.size = sizeof(d)};
+    bouma_step_file file = {.size = sizeof(file)};
+    bouma_selection s = {.size = sizeof(s)};
+    bouma_grid_info g = {.size = sizeof(g)};
+    bouma_variable_info v = {.size = sizeof(v)};
     bouma_step *step;
     bouma_box box = {{3, 2, 0}, {9, 9, 0}};
     struct writer w;

@@ -271,7 +271,7 @@ static void tolerances_hold_for_converted_values(void)
                                 .type = BOUMA_TYPE_F32,
                                 .tolerance = 1e-3,
                                 .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;

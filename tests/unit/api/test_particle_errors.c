@@ -414,9 +414,9 @@ static void wrong_queries_are_refused(void)
     bouma_variable *absent, *sample, *twice[2];
     bouma_particles_query q, long_query[2];
     bouma_particle_data *d;
-    bouma_particles_file file;
-    bouma_particles_node node;
-    bouma_selection selection;
+    bouma_particles_file file = {.size = sizeof(file)};
+    bouma_particles_node node = {.size = sizeof(node)};
+    bouma_selection selection = {.size = sizeof(selection)};
     bouma_refinement *r;
     bouma_condition c;
     bouma_request request;
@@ -618,9 +618,9 @@ static void wrong_queries_are_refused(void)
 
 static void nothing_is_done_without_a_handle(void)
 {
-    bouma_particles_info info;
-    bouma_particles_file file;
-    bouma_particles_node node;
+    bouma_particles_info info = {.size = sizeof(info)};
+    bouma_particles_file file = {.size = sizeof(file)};
+    bouma_particles_node node = {.size = sizeof(node)};
     bouma_particle_data *d;
     bouma_condition c;
     bouma_particles *p;

@@ -58,7 +58,7 @@ static void check_found(const struct particle_block *s,
 
 static void verify(const bouma_options *opts)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[400] = "";
 
     CHECK_EQ(bouma_verify(&report, "a.bouma", BOUMA_DEPTH_DEEP, opts, NULL,
@@ -78,7 +78,7 @@ static void what_is_written_comes_back(void)
             struct particle_block s;
             struct particle_block_set set;
             bouma_particle_data *d = NULL;
-            bouma_particles_info info;
+            bouma_particles_info info = {.size = sizeof(info)};
             bouma_options opts;
             bouma_dataset *ds;
             bouma_step *step;
@@ -377,8 +377,9 @@ static void the_layout_costs_little(void)
     bouma_particles *set;
     bouma_particles_query q;
     bouma_particle_data *d = NULL;
-    bouma_dataset_info before, after;
-    bouma_record record;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
+    bouma_record record = {.size = sizeof(record)};
     bouma_step *step;
     uint64_t state = 12;
 
@@ -461,7 +462,7 @@ static void the_best_axis_can_be_asked_for(void)
     for (int best = 0; best < 2; best++) {
         bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 2};
         bouma_column column = {0};
-        bouma_particles_node root;
+        bouma_particles_node root = {.size = sizeof(root)};
         bouma_options opts;
         bouma_dataset *ds;
         bouma_particles *set;

@@ -294,7 +294,8 @@ static void a_smaller_sample_is_the_beginning_of_a_larger_one(void)
 static uint64_t bytes_of(struct trial *t, uint64_t n, uint64_t seed)
 {
     static uint64_t id[ALL];
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
 
     bouma_dataset_info_get(&before, t->ds);
     take(t, &t->id, n, seed, id);

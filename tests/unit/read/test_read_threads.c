@@ -165,7 +165,7 @@ static int ask_grid(bouma_variable *v, enum grid_question question)
                            .choose = choose_level,
                            .each = take_patch};
     bouma_refinement *r = NULL;
-    bouma_selection selection;
+    bouma_selection selection = {.size = sizeof(selection)};
     int level, rc;
 
     now.stop_after = question == PATCHES_STOPPED ? 3 : 0;

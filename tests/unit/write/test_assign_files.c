@@ -69,7 +69,7 @@ static void write_grids(bouma_dataset *ds, uint64_t *state, bouma_codec codec,
             MUST(ds, bouma_variable_define(&v[i], grid, name, &about));
         }
         for (int i = 0; i < variables; i++) {
-            bouma_variable_info about;
+            bouma_variable_info about = {.size = sizeof(about)};
             bouma_box all = {{0}, {0}};
             size_t size;
 

@@ -83,7 +83,7 @@ static void begin_series(struct series *s, const char *path,
 
 static bouma_record write_step(struct series *s, int step, int rough)
 {
-    bouma_record record = {0};
+    bouma_record record = {.size = sizeof(record)};
 
     fill(s->data, rough);
     CHECK_EQ(bouma_step_begin(s->ds, step, step), BOUMA_OK);
@@ -168,7 +168,7 @@ static void chunks_that_do_not_fit_are_stored_behind(void)
     for (int order = BOUMA_ORDER_LEVEL; order <= BOUMA_ORDER_CHUNK; order++) {
         const char *path =
             order == BOUMA_ORDER_LEVEL ? "level.bouma" : "chunk.bouma";
-        bouma_verify_report report;
+        bouma_verify_report report = {.size = sizeof(report)};
         char message[256];
         struct series s;
 
