@@ -329,7 +329,7 @@ static void try_drain(size_t n)
     for (size_t i = 0; i < n; i++) {
         MUST(ds, bouma_step_begin(ds, (int64_t)i, 0));
         MUST(ds, test_put(variable, NULL, &data));
-        MUST(ds, end_step(NULL, ds));
+        MUST(ds, bouma_step_end(ds));
     }
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -378,7 +378,7 @@ static void end_step(void *what)
 {
     struct many *m = what;
 
-    MUST(m->ds, end_step(NULL, m->ds));
+    MUST(m->ds, bouma_step_end(m->ds));
 }
 
 static void plan_particles(void *what)

@@ -111,7 +111,7 @@ int scenario_write(bouma_dataset *ds, struct scenario_writer *writer,
                                             "generation", generation);
     for (int row = rank; row < SCENARIO_ROWS && !local; row += ranks)
         local = put_row(writer, &values, row);
-    rc = local ? bouma_step_abort(ds) : end_step(NULL, ds);
+    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds);
     return rc ? rc : local;
 }
 

@@ -75,7 +75,7 @@ void write_steps(const struct trial *t)
         CHECK_EQ(bouma_step_begin(ds, step, (double)step), BOUMA_OK);
         CHECK_EQ(puts_make(&puts, v, &rows_field, &cutting, step, &own),
                  BOUMA_OK);
-        rc = end_step(NULL, ds);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);

@@ -375,7 +375,7 @@ static void write_objects(const struct trial *t)
                                  .data = positions},
                  1, NULL),
              BOUMA_OK);
-    CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     for (int i = 0; i <= ROWS; i++)
         CHECK_EQ(puts_free(&puts[i]), 0);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);

@@ -26,7 +26,7 @@ static void write_step(struct writer *w, int64_t step, int64_t version)
     CHECK_EQ(
         puts_make(&puts, w->variable, &field, &slabs, step + version, &random),
         BOUMA_OK);
-    CHECK_EQ(end_step(NULL, w->ds), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(w->ds), BOUMA_OK);
     puts_free(&puts);
 }
 

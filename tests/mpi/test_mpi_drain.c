@@ -104,7 +104,7 @@ static int write_step(struct writer *writer, int64_t step)
     CHECK_EQ(puts_make(&puts, writer->variable, &w->field, &cutting, step,
                        &writer->own),
              BOUMA_OK);
-    rc = end_step(NULL, writer->ds);
+    rc = bouma_step_end(writer->ds);
     CHECK(same_on_all(rc, bouma_error_message(writer->ds)));
     CHECK_EQ(puts_free(&puts), 0);
     return rc;

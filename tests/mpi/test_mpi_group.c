@@ -49,7 +49,7 @@ static int write_step(struct writer *w, int64_t step)
     CHECK_EQ(bouma_step_begin(w->ds, step, (double)step), BOUMA_OK);
     CHECK_EQ(puts_make(&puts, w->variable, &w->field, &cutting, step, &w->own),
              BOUMA_OK);
-    rc = end_step(NULL, w->ds);
+    rc = bouma_step_end(w->ds);
     CHECK_EQ(puts_free(&puts), 0);
     return rc;
 }
@@ -123,7 +123,7 @@ static void a_step_that_fails_leaves_its_group_alone(struct ranks *ranks)
     CHECK_EQ(write_step(&w, 0), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(w.ds, 1, 1), BOUMA_OK);
     rc = ranks->rank == ranks->size - 1 ? bouma_step_abort(w.ds)
-                                        : end_step(NULL, w.ds);
+                                        : bouma_step_end(w.ds);
     CHECK_EQ(rc, BOUMA_EABORTED);
     CHECK(same_on_all(rc, bouma_error_message(w.ds)));
     /* One that waits for its group exists already. */

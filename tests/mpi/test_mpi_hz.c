@@ -118,12 +118,12 @@ static void write_steps(const struct trial *t)
         CHECK_EQ(bouma_step_begin(ds, step, (double)step), BOUMA_OK);
         CHECK_EQ(puts_make(&puts, v, &t->field, &cutting, step, &own),
                  BOUMA_OK);
-        rc = end_step(NULL, ds);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
         if (t->options.async)
-            CHECK_EQ(wait_for_step(NULL, ds), BOUMA_OK);
+            CHECK_EQ(bouma_dataset_wait(ds), BOUMA_OK);
         CHECK_EQ(puts_free(&puts), 0);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);

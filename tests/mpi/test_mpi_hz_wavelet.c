@@ -161,12 +161,12 @@ static void write_steps(const struct trial *t, bouma_dataset *ds, int ranks)
         CHECK_EQ(puts_make(&puts, v, &t->field, &cutting, step, &own),
                  BOUMA_OK);
         put_parted(&others, other, ranks, step, &own);
-        rc = end_step(NULL, ds);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
         if (t->options.async)
-            CHECK_EQ(wait_for_step(NULL, ds), BOUMA_OK);
+            CHECK_EQ(bouma_dataset_wait(ds), BOUMA_OK);
         CHECK_EQ(puts_free(&puts), 0);
         CHECK_EQ(puts_free(&others), 0);
     }

@@ -50,7 +50,7 @@ static int write_step(struct trial *t)
     bouma_step_begin(ds, 0, 0);
     for (int i = 0; i < 2; i++)
         puts_make(&puts[i], v[i], &t->field, &t->cutting, 0, &random);
-    rc = end_step(NULL, ds);
+    rc = bouma_step_end(ds);
     CHECK(same_on_all(rc, bouma_error_message(ds)));
     for (int i = 0; i < 2; i++)
         CHECK_EQ(puts_free(&puts[i]), 0);

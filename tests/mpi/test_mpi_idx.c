@@ -122,12 +122,12 @@ static void write_step(const struct trial *t, bouma_dataset *ds,
         CHECK_EQ(puts_make(&puts[i], variables[i], &t->fields[i], &cutting,
                            values_of(step, version), &own),
                  BOUMA_OK);
-    rc = end_step(NULL, ds);
+    rc = bouma_step_end(ds);
     if (rc && !t->ranks->rank)
         printf("%s\n", bouma_error_message(ds));
     CHECK_EQ(rc, BOUMA_OK);
     if (t->options.async)
-        CHECK_EQ(wait_for_step(NULL, ds), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_wait(ds), BOUMA_OK);
     for (int i = 0; i < t->count; i++)
         CHECK_EQ(puts_free(&puts[i]), 0);
 }
@@ -372,7 +372,7 @@ static void run_failing(struct trial *t, long at)
             CHECK_EQ(puts_make(&kept[k], variables[k], &t->fields[k], &cutting,
                                values_of(steps[i], i / 2), &own),
                      BOUMA_OK);
-        rc = end_step(NULL, ds);
+        rc = bouma_step_end(ds);
         CHECK(same_on_all(rc, rc ? bouma_error_message(ds) : ""));
         for (int k = 0; k < t->count; k++)
             CHECK_EQ(puts_free(&kept[k]), 0);

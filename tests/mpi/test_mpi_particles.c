@@ -336,7 +336,7 @@ static void one_rank_fails_all(struct ranks *ranks)
         if (i == 1 && last)
             CHECK_EQ(bouma_particles_put(set.particles, 3, NULL, 0, NULL),
                      BOUMA_EINVAL);
-        rc = end_step(NULL, ds);
+        rc = bouma_step_end(ds);
         CHECK(same_on_all(rc, bouma_error_message(ds)));
         if (i == 0 && ranks->size > 1) {
             CHECK_EQ(rc, BOUMA_EMISMATCH);

@@ -184,12 +184,12 @@ static void write_run(struct trial *t, const char *path, int variables)
             CHECK_EQ(puts_make(&puts[i], v[i], &t->field[i], &t->cutting, step,
                                &own),
                      BOUMA_OK);
-        rc = end_step(NULL, ds);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
         if (t->options.async)
-            CHECK_EQ(wait_for_step(NULL, ds), BOUMA_OK);
+            CHECK_EQ(bouma_dataset_wait(ds), BOUMA_OK);
         for (int i = 0; i < variables - (step == 1 && variables > 1); i++)
             CHECK_EQ(puts_free(&puts[i]), 0);
     }
@@ -566,7 +566,7 @@ static int put_step(struct setting *s, const struct cutting *cutting,
     if (rc)
         return rc;
     rc = puts_make(&puts, s->v, &s->t.field[0], cutting, step, &own);
-    ended = end_step(NULL, s->ds);
+    ended = bouma_step_end(s->ds);
     CHECK_EQ(puts_free(&puts), 0);
     return rc ? rc : ended;
 }
@@ -627,7 +627,7 @@ static void grids_with_the_same_partitions(const struct ranks *ranks)
     REQUIRE(!bouma_step_begin(s.ds, 0, 0));
     CHECK(!puts_make(&puts[0], s.v, &s.t.field[0], &s.t.cutting, 0, &own));
     CHECK(!puts_make(&puts[1], v, &s.t.field[0], &s.t.cutting, 0, &own));
-    CHECK_EQ(end_step(NULL, s.ds), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     CHECK(!bouma_dataset_note(s.ds, 0));
     CHECK_EQ(puts_free(&puts[0]) + puts_free(&puts[1]), 0);
     bouma_dataset_free(s.ds);

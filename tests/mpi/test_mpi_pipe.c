@@ -560,9 +560,9 @@ static void a_full_disk_ends_on_all_ranks(const struct ranks *r, int failing,
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
         if (r->rank == r->size - 1)
             CHECK_EQ(test_put(v, &whole, data), BOUMA_OK);
-        rc = end_step(NULL, ds);
+        rc = bouma_step_end(ds);
         if (!rc)
-            rc = wait_for_step(NULL, ds);
+            rc = bouma_dataset_wait(ds);
         CHECK_EQ(rc, tries ? BOUMA_OK : BOUMA_ENOSPC);
         CHECK(same_on_all(rc, tries ? "" : bouma_error_message(ds)));
     }

@@ -86,7 +86,7 @@ static void write_by(const struct test *t, const char *path, int writers,
             /* Layouts drew from it differently on each rank. */
             random = t->shared + (uint64_t)i;
         }
-        CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         for (int i = 0; i < FIELDS; i++)
             CHECK_EQ(puts_free(&puts[i]), 0);
         CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);

@@ -63,7 +63,7 @@ static void write_all(const struct ranks *ranks, const struct flock *all,
     CHECK_EQ(flock_hand_over(&put, &set, &all->particle_blocks[ranks->rank],
                              PARTICLE_BLOCK_VARIABLES, BOUNDS_NONE, &random),
              BOUMA_OK);
-    CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     flock_put_free(&put);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);

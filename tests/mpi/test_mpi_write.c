@@ -147,7 +147,7 @@ static void write_alone(const struct test *t, const char *path,
             array_fill(&arrays[i], f, &all, step);
             CHECK_EQ(test_put(variables[i], &all, arrays[i].data), BOUMA_OK);
         }
-        CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         for (int i = 0; i < t->field_count; i++)
             array_free(&arrays[i]);
     }

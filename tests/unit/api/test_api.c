@@ -213,7 +213,7 @@ static void ghost_cells_are_left_out(void)
     v = define(ds, "g", &f, 4, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, &all, &memory));
-    MUST(ds, end_step(NULL, ds));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0)); /* read by the writer itself */
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     check_read(v, &f, 0, NULL);
@@ -266,7 +266,7 @@ static void strides_may_be_negative_and_components_apart(void)
     v = define(ds, "g", &f, 4, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, &all, &memory));
-    MUST(ds, end_step(NULL, ds));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     check_read(v, &f, 0, NULL);
@@ -317,12 +317,12 @@ static void samples_may_be_repeated_but_not_overlap(void)
         array = with_strides(samples, sizeof(samples), wrong[i]);
         CHECK_EQ(bouma_variable_put_borrow(v, NULL, &array), BOUMA_EINVAL);
         CHECK_TEXT(bouma_error_message(ds), "overlap");
-        CHECK_EQ(end_step(NULL, ds), BOUMA_EINVAL);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
     }
     MUST(ds, bouma_step_begin(ds, 0, 0));
     array = with_strides(samples, sizeof(samples), row);
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    MUST(ds, end_step(NULL, ds));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -381,7 +381,7 @@ static void several_grids_and_variables_live_together(void)
     for (int i = 2; i >= 0; i--) /* in any order */
         for (int g = 0; g < 3; g++)
             put_pieces(v[g][i], &f[g][i], field_all(&f[g][i]), 3, &state);
-    MUST(ds, end_step(NULL, ds));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
 
     MUST(ds, bouma_dataset_open(&ds, path, &o));
@@ -463,7 +463,7 @@ static void refinement_reads_each_byte_once(void)
     v = define(ds, "g", &f, 16, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     put_pieces(v, &f, field_all(&f), 3, &state);
-    MUST(ds, end_step(NULL, ds));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
     MUST(ds, bouma_dataset_open(&ds, path, &o));
     MUST(ds, bouma_step_open(&step, ds, 0));
@@ -513,7 +513,7 @@ static void a_step_reads_many_boxes_at_once(void)
     v = define(ds, "g", &f, 8, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     put_pieces(v, &f, field_all(&f), 2, &state);
-    MUST(ds, end_step(NULL, ds));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     MUST(ds, bouma_step_read(step, NULL, 0));

@@ -122,7 +122,7 @@ static void all_codecs_keep_their_word(void)
             MUST(ds, bouma_variable_define(&v, grid, name, &specs[i]));
             put(v, specs[i].type, n, data[i]);
         }
-        MUST(ds, end_step(NULL, ds));
+        MUST(ds, bouma_step_end(ds));
         MUST(ds, bouma_dataset_close(ds));
         bouma_dataset_free(ds);
         MUST(ds, bouma_dataset_open(&ds, path, &o));

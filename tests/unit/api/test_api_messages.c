@@ -70,7 +70,7 @@ static void writers_hear_what_is_wrong(void)
     MUST(ds, bouma_dataset_clear_failures(ds));
 
     TELLS(ds, test_put(v, &whole, samples), BOUMA_ESTATE, "bouma_step_begin");
-    TELLS(ds, end_step(NULL, ds), BOUMA_ESTATE, "bouma_step_begin");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ESTATE, "bouma_step_begin");
     TELLS(ds, bouma_step_abort(ds), BOUMA_ESTATE, "bouma_step_begin");
     GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "bouma_step_begin");
     TELLS(ds, bouma_step_begin(ds, -7, 0), BOUMA_EINVAL, "-7");
@@ -85,7 +85,7 @@ static void writers_hear_what_is_wrong(void)
     MUST(ds, bouma_step_begin(ds, 3, 0));
     MUST(ds, test_put(v, &whole, samples));
     MUST(ds, test_put(v, &whole, samples));
-    TELLS(ds, end_step(NULL, ds), BOUMA_ECOVER, "\"g/v\"");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ECOVER, "\"g/v\"");
     MUST(ds, bouma_step_begin(ds, 3, 0));
     MUST(ds, test_put(v, &whole, samples));
     a = bouma_dataset_step_attributes(ds);
@@ -105,9 +105,9 @@ static void writers_hear_what_is_wrong(void)
           "attribute");
     MUST(ds, bouma_attributes_set_text(a, "text", "hello"));
     MUST(ds, bouma_dataset_clear_failures(ds));
-    MUST(ds, end_step(NULL, ds));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_begin(ds, 3, 0));
-    TELLS(ds, end_step(NULL, ds), BOUMA_EEXISTS, "data: step 3");
+    TELLS(ds, bouma_step_end(ds), BOUMA_EEXISTS, "data: step 3");
 
     TELLS(ds, bouma_variable_range(&range, v, 0), BOUMA_ESTATE, "open a step");
     TELLS(ds, test_read(v, 0, NULL, samples), BOUMA_ESTATE, "open a step");
@@ -117,7 +117,7 @@ static void writers_hear_what_is_wrong(void)
     TELLS(ds, bouma_dataset_flush(ds), BOUMA_ESTATE, "data: was closed");
     TELLS(ds, bouma_dataset_refresh(ds), BOUMA_ESTATE, "data: was closed");
     TELLS(ds, bouma_step_begin(ds, 5, 0), BOUMA_ESTATE, "data: was closed");
-    TELLS(ds, end_step(NULL, ds), BOUMA_ESTATE, "data: was closed");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ESTATE, "data: was closed");
     GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "was closed");
     bouma_dataset_free(ds);
 }
@@ -145,7 +145,7 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_grid_define(&no_grid, ds, "g", &grid_spec), BOUMA_ESTATE,
           "bouma_dataset_append");
     TELLS(ds, bouma_step_begin(ds, 0, 0), BOUMA_ESTATE, "bouma_dataset_append");
-    TELLS(ds, end_step(NULL, ds), BOUMA_ESTATE, "bouma_dataset_append");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ESTATE, "bouma_dataset_append");
     TELLS(ds, bouma_step_open(&none, ds, 4), BOUMA_ENOTFOUND, "4");
     TELLS(ds, bouma_step_open(&none, ds, -4), BOUMA_ENOTFOUND, "-4");
     a = bouma_dataset_attributes(ds);
@@ -266,7 +266,7 @@ static void a_failed_opening_stays_in_the_message(void)
         for (int i = 0; i < 9; i++) {
             int rc = i == 0   ? bouma_grid_define(&grid, ds, "g", &grid_spec)
                      : i == 1 ? bouma_step_begin(ds, 0, 0)
-                     : i == 2 ? end_step(NULL, ds)
+                     : i == 2 ? bouma_step_end(ds)
                      : i == 3 ? bouma_step_open(&step, ds, 0)
                      : i == 4 ? bouma_dataset_step_get(&which, ds, 0)
                      : i == 5 ? bouma_dataset_refresh(ds)
@@ -342,7 +342,7 @@ static int write_all(bouma_dataset *ds)
     if (!rc)
         rc = test_put(v, NULL, samples);
     if (!rc)
-        rc = end_step(NULL, ds);
+        rc = bouma_step_end(ds);
     return rc ? rc : bouma_dataset_close(ds);
 }
 
@@ -473,7 +473,7 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_variable_define(&v, NULL, "v", &variable_spec),
              BOUMA_EINVAL);
     CHECK_EQ(bouma_step_begin(NULL, 0, 0), BOUMA_EINVAL);
-    CHECK_EQ(end_step(NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_abort(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_open(&s, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_details_get(&details, NULL), BOUMA_EINVAL);

@@ -269,14 +269,14 @@ static void wrong_puts_fail_their_step_only(void)
             check_fresh(ds, words);
             CHECK_TEXT(bouma_error_message(ds), words);
         }
-        rc = end_step(NULL, ds);
+        rc = bouma_step_end(ds);
         CHECK_EQ(rc, i < 17 ? BOUMA_EINVAL : BOUMA_EMISMATCH);
         CHECK_TEXT(bouma_error_message(ds), words);
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
     CHECK_EQ(bouma_particles_put(set.particles, 0, NULL, 0, NULL), BOUMA_OK);
-    CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
 
     /* A variable that is defined behind a put. */
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
@@ -287,10 +287,10 @@ static void wrong_puts_fail_their_step_only(void)
     one = (bouma_column){.variable = late, .data = s.mass};
     CHECK_EQ(bouma_particles_put(set.particles, 1, &one, 1, NULL),
              BOUMA_EINVAL);
-    TELLS(ds, end_step(NULL, ds), BOUMA_EINVAL, "position");
+    TELLS(ds, bouma_step_end(ds), BOUMA_EINVAL, "position");
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
-    CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
 
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     TELLS(ds, particle_block_put(&set, &s), BOUMA_ESTATE, "was closed");
@@ -402,7 +402,7 @@ static void write_data(const struct particle_block *s)
     TELLS(ds, bouma_variable_range(&range, set.variables[MASS], 0),
           BOUMA_ESTATE, "open a step");
     CHECK_EQ(bouma_condition_set(&c, set.variables[MASS], 0, 0, 1), BOUMA_OK);
-    CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
 }

@@ -194,7 +194,7 @@ static void run(enum shape shape, int ndims, bouma_type type,
     define(&l, ds, &s);
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(put(&l, &s), BOUMA_OK);
-    CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
     CHECK_EQ(bouma_dataset_open(&ds, "lossy", &o), BOUMA_OK);

@@ -19,7 +19,7 @@ static bouma_step *write_and_open(bouma_dataset **ds,
         BOUMA_OK);
     CHECK_EQ(bouma_step_begin(*ds, 0, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(set, s), BOUMA_OK);
-    if (end_step(NULL, *ds))
+    if (bouma_step_end(*ds))
         printf("%s\n", bouma_error_message(*ds));
     CHECK_EQ(bouma_dataset_close(*ds), BOUMA_OK);
     bouma_dataset_free(*ds);
@@ -488,7 +488,7 @@ static void the_best_axis_can_be_asked_for(void)
             CHECK_EQ(bouma_particles_put(set, counts[i], &column, 1, bounds),
                      BOUMA_OK);
         }
-        CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
         set = bouma_step_find_particles(step, "p");
         CHECK_EQ(bouma_particles_node_get(&root, set, 0), BOUMA_OK);

@@ -82,7 +82,7 @@ static void write_steps(const char *name, bouma_order order)
         if (step != 1) /* absent there */
             CHECK_EQ(test_put(c, NULL, vector), BOUMA_OK);
         CHECK_EQ(test_put(exact, NULL, vector), BOUMA_OK);
-        CHECK_EQ(end_step(NULL, ds), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
@@ -534,7 +534,7 @@ static void no_memory_is_no_damage(void)
         if (!rc)
             rc = test_put(v, NULL, data);
         if (!rc)
-            rc = end_step(NULL, ds);
+            rc = bouma_step_end(ds);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         done = !rc;
         fault_alloc_disarm(&memory);

@@ -38,7 +38,7 @@ static int notes_of(const double *values, double tolerance, char *note,
         MUST(ds, bouma_step_begin(ds, step, step));
         MUST(ds, test_put(v, &low, values));
         MUST(ds, test_put(v, &high, values + 5 * EDGE * EDGE));
-        MUST(ds, end_step(NULL, ds));
+        MUST(ds, bouma_step_end(ds));
     }
     bouma_variable_info_get(info, v);
     note[0] = '\0';

@@ -230,7 +230,7 @@ static int write_step(bouma_dataset *ds, bouma_variable *v, int64_t step,
         data[i] = value_at(step, version, i);
     if (!rc)
         rc = test_put(v, &all, data);
-    return rc ? rc : end_step(NULL, ds);
+    return rc ? rc : bouma_step_end(ds);
 }
 
 static int define(bouma_dataset *ds, bouma_grid **grid, bouma_variable **v)

@@ -133,7 +133,7 @@ static void replaced_steps_free_their_files(void)
         MUST(ds, bouma_dataset_create(&ds, "d", &o));
         for (int n = 0; n < 8; n++)
             MUST(ds, scenario_write(ds, &writer, n % 2, n / 2, 0, 1));
-        MUST(ds, wait_for_step(NULL, ds));
+        MUST(ds, bouma_dataset_wait(ds));
         CHECK_EQ(files_of("d", 0), FILES + 1);
         CHECK_EQ(files_of("d", 1), FILES + 1);
         MUST(ds, bouma_dataset_close(ds));

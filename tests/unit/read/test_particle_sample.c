@@ -31,7 +31,7 @@ static void begin(struct trial *t, enum shape shape, uint64_t count, int files,
                                       BOUMA_CODEC_RAW, 0));
     MUST(t->ds, bouma_step_begin(t->ds, step, 0));
     MUST(t->ds, particle_block_put(&t->set, &t->s));
-    MUST(t->ds, end_step(NULL, t->ds));
+    MUST(t->ds, bouma_step_end(t->ds));
     MUST(t->ds, bouma_dataset_close(t->ds));
     bouma_dataset_free(t->ds);
     MUST(t->ds, bouma_dataset_open(&t->ds, "a.bouma", &opts));

@@ -219,7 +219,7 @@ static void write_all(const bouma_options *given, bouma_codec codec)
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     REQUIRE(!particle_block_put(&set, &s));
     REQUIRE(!test_put(v, NULL, samples));
-    REQUIRE(!end_step(NULL, ds));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
     particle_block_free(&s);

@@ -229,7 +229,7 @@ static void the_largest_file_is_as_small_as_it_can_be(void)
         write_grids(t.ds, &state,
                     tries % 3 ? BOUMA_CODEC_ZSTD : BOUMA_CODEC_RAW, data);
         put_all(t.ds, data);
-        MUST(t.ds, end_step(NULL, t.ds));
+        MUST(t.ds, bouma_step_end(t.ds));
         MUST(t.ds, bouma_dataset_close(t.ds));
         bouma_dataset_free(t.ds);
         MUST(t.ds, bouma_dataset_open(&t.ds, "a.bouma", &opts));
