@@ -423,33 +423,33 @@ int bouma_variable_select(bouma_selection *given,
     return bm_reply(given, &own, sizeof(own));
 }
 
-/* A caller's request, checked and in the form of the pipeline. */
-static int make_request(struct bm_read_request *out, bouma_variable *v,
-                        int level, const bouma_box *box, void *data,
-                        const bouma_memory *memory)
+/* Whether these samples can be read now. */
+static int check_readable(bouma_variable *v, int level, const bouma_box *box,
+                          struct bm_box *lifted)
 {
-    struct bm_error *error = v->object->schema->error;
-    struct bm_lattice l;
-    int rc = check_box(v, level, box, &out->box);
+    int rc = check_box(v, level, box, lifted);
 
     if (!rc)
         rc = check_present(v);
-    if (!rc)
-        rc = bm_api_check_idle(v->object->schema->step);
+    return rc ? rc : bm_api_check_idle(v->object->schema->step);
+}
+
+/* A caller's request, checked and in the form of the pipeline. */
+static int make_request(struct bm_read_request *out, bouma_variable *v,
+                        int level, const bouma_box *box,
+                        const bouma_array *array)
+{
+    struct bm_lattice l;
+    int rc = check_readable(v, level, box, &out->box);
+
     if (rc)
         return rc;
     l = bm_lattice_of(&out->box, level);
-    if (bm_lattice_samples(&l) && !data)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "variable \"%s/%s\": no memory to read into",
-                       v->object->name, v->name);
     out->variable = v;
     out->level = level;
-    out->data = data;
-    bm_memory_lift(out->stride, &out->component_stride, memory, v, l.count);
+    out->apart = NULL;
     return bm_lattice_samples(&l)
-               ? bm_api_check_strides(v, l.count, out->stride,
-                                      out->component_stride, 0)
+               ? bm_api_array(&out->to, &out->apart, array, v, l.count, 0)
                : BOUMA_OK;
 }
 
@@ -461,8 +461,7 @@ static int is_empty(const struct bm_read_request *r)
 }
 
 int bouma_variable_read(bouma_variable *variable, int level,
-                        const bouma_box *box, void *data,
-                        const bouma_memory *memory)
+                        const bouma_box *box, const bouma_array *array)
 {
     BM_STRICT_MATH;
     struct bm_read_request r;
@@ -473,15 +472,45 @@ int bouma_variable_read(bouma_variable *variable, int level,
     if (!variable)
         return BOUMA_EINVAL;
     bm_error_clear(variable->object->schema->error);
-    rc = make_request(&r, variable, level, box, data, memory);
+    rc = make_request(&r, variable, level, box, array);
     if (rc || is_empty(&r))
         return rc;
     step = variable->object->schema->step;
     begun = bm_trace_now(step->ds->engine.tracing.trace);
     bm_api_enter_step(step);
     rc = bm_read_box(step, &r);
+    bm_drop(step->ds->a, r.apart);
     rc = bm_api_traced(step->ds, "read box", begun, rc);
     return bm_api_leave_step(step, rc);
+}
+
+/* The i-th of a caller's requests. They may be those of another version, whose
+ * structs have another size. */
+static int make_request_of(struct bm_read_request *out, bouma_step *step,
+                           const bouma_request *requests, size_t i)
+{
+    struct bm_error *error = &step->ds->error;
+    const uint8_t *at = (const uint8_t *)requests + i * requests->size;
+    bouma_request r;
+    int rc;
+
+    memcpy(&r.size, at, sizeof(r.size));
+    if (r.size != requests->size)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "request %zu has a size of %zu, and the first of %zu; "
+                       "set it to sizeof(bouma_request) in all of them",
+                       i, r.size, requests->size);
+    rc = bm_api_copy_spec(error, &r, sizeof(r), at, requests->size,
+                          "bouma_request");
+    if (rc)
+        return rc;
+    if (!r.variable || r.variable->object->schema->step != step)
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "request %zu is for %s; it must be one of step %" PRIu64, i,
+            r.variable ? "a variable of another step" : "no variable",
+            step->manifest.step);
+    return make_request(out, r.variable, r.level, &r.box, r.array);
 }
 
 int bouma_step_read(bouma_step *step, const bouma_request *requests,
@@ -510,23 +539,14 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for %zu requests",
                      count);
     for (size_t i = 0; i < count && !rc; i++) {
-        const bouma_request *r = &requests[i];
-
-        if (!r->variable || r->variable->object->schema->step != step)
-            rc = bm_fail(
-                &ds->error, BOUMA_EINVAL,
-                "request %zu is for %s; it must be one of step "
-                "%" PRIu64,
-                i, r->variable ? "a variable of another step" : "no variable",
-                step->manifest.step);
-        else
-            rc = make_request(&own[n], r->variable, r->level, &r->box, r->data,
-                              r->memory);
+        rc = make_request_of(&own[n], step, requests, i);
         n += !rc && !is_empty(&own[n]);
     }
     begun = bm_trace_now(ds->engine.tracing.trace);
     bm_api_enter_step(step);
     rc = bm_read_all(step, own, n, rc);
+    for (size_t i = 0; i < n; i++)
+        bm_drop(ds->a, own[i].apart);
     bm_drop(ds->a, own);
     rc = bm_api_traced(ds, "read boxes of all", begun, rc);
     return bm_api_leave_step(step, rc);
@@ -583,24 +603,23 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
                           int level, const bouma_box *box)
 {
     BM_STRICT_MATH;
-    struct bm_read_request r;
+    struct bm_box lifted;
     bouma_step *step;
-    char something;
     int rc;
 
     if (!out || !variable)
         return BOUMA_EINVAL;
     *out = NULL;
     bm_error_clear(variable->object->schema->error);
-    rc = make_request(&r, variable, level, box, &something, NULL);
-    if (!rc && !bm_box_volume(&r.box))
+    rc = check_readable(variable, level, box, &lifted);
+    if (!rc && !bm_box_volume(&lifted))
         rc = bm_fail(variable->object->schema->error, BOUMA_EINVAL,
                      "the box is empty: there is nothing to refine");
     if (rc)
         return rc;
     step = variable->object->schema->step;
     bm_api_enter_step(step);
-    rc = bm_refinement_open(out, step, variable, level, &r.box);
+    rc = bm_refinement_open(out, step, variable, level, &lifted);
     return bm_api_leave_step(step, rc);
 }
 

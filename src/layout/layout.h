@@ -9,6 +9,7 @@
 #ifndef BM_LAYOUT_H
 #define BM_LAYOUT_H
 
+#include "layout/array.h"
 #include "layout/object.h"
 #include "plan/chunking.h"
 
@@ -110,33 +111,19 @@ struct bm_encoding {
 /* Where the samples of a box lie in memory. */
 struct bm_memory_box {
     struct bm_box box; /* lifted, full-resolution samples */
-    const uint8_t *data;
-    int64_t stride[3]; /* bytes from one sample to the next */
-    int64_t component_stride;
+    struct bm_array array;
 };
 
-/* A caller's memory (NULL: dense) for a box at a level, lifted to three axes.
- * With level k, strides are from one sample of that level to the next. */
-void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
-                    const bouma_memory *memory,
-                    const struct bouma_variable *variable,
-                    const int64_t shape[3]);
-
-/* Samples of a chunk in memory: the first of them is at 'data', strides lead to
- * the next one. */
+/* Samples of a chunk in memory, as those of the variable. */
 struct bm_memory_part {
     struct bm_footprint samples;
-    const uint8_t *data;
-    int64_t stride[3];
-    int64_t component_stride;
+    struct bm_array array;
 };
 
-/* Where samples go: that of the first one, and strides to the next. */
+/* Where samples go, as those of the variable. */
 struct bm_target {
     struct bm_footprint samples; /* no others */
-    uint8_t *data;
-    int64_t stride[3];
-    int64_t component_stride;
+    struct bm_array array;
 };
 
 struct bm_head;

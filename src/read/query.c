@@ -203,14 +203,13 @@ static size_t room_for(const void *context, uint64_t key)
 static void fill(void *context, const struct bm_decoding *chunk, uint8_t *room)
 {
     const struct query *q = context;
-    struct bm_target target = {.data = room};
+    struct bm_target target;
     struct part part;
 
     if (!part_of(q, chunk->key, &part))
         return;
     target.samples = part.samples;
-    bm_memory_lift(target.stride, &target.component_stride, NULL, q->variable,
-                   part.samples.count);
+    target.array = bm_array_dense(q->variable, room, part.samples.count);
     q->variable->object->layout->give(chunk, &target);
 }
 
@@ -219,7 +218,7 @@ static int hand_over(void *context, uint64_t key, const uint8_t *room,
                      struct bm_error *error)
 {
     struct query *q = context;
-    bouma_selection selection;
+    bouma_selection selection = {.size = sizeof(selection)};
     bouma_patch_info info;
     const struct entry *e;
     struct bm_source *source;

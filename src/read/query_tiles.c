@@ -97,7 +97,7 @@ static int hand_over(struct query *q, const struct run *run, int64_t tile)
     struct bm_lattice all = bm_lattice_of(&run->box, run->level);
     struct bm_footprint part;
     bouma_patch_info info = describe(q, tile);
-    bouma_selection selection;
+    bouma_selection selection = {.size = sizeof(selection)};
     const uint8_t *from = q->samples.data;
     uint8_t *to;
     size_t row;
@@ -152,8 +152,7 @@ static int read_run(struct query *q, const struct run *run)
         return BOUMA_OK;
     if (bm_block_grow(q->step->ds->a, &q->samples, (size_t)bytes))
         return no_memory(q);
-    r.data = q->samples.data;
-    bm_memory_lift(r.stride, &r.component_stride, NULL, q->variable, l.count);
+    r.to = bm_array_dense(q->variable, q->samples.data, l.count);
     rc = bm_read_box(q->step, &r);
     for (int64_t tile = run->first; tile < run->end && !rc; tile++)
         rc = hand_over(q, run, tile);
