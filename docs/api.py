@@ -332,6 +332,8 @@ class Api:
             self.skip_block(r, text)
         elif re.match(r"#(include\b|endif\b|ifndef BOUMA_\w*H$|define BOUMA_\w*H$)", text):
             return False
+        elif text.startswith("#define BOUMA_ARRAY("):
+            return True  # for programs in C; bindings fill the struct
         elif entries:
             self.texts(token, entries.group(1))
             return False

@@ -72,7 +72,7 @@ BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
  * Steps that are still open can be read as before. The communicator and the
  * claim of a writer end at once, so if the dataset had several ranks,
  * collective reads of these steps are BOUMA_ESTATE: each rank reads for itself.
- * Steps can be freed after MPI_Finalize(), the dataset cannot. */
+ * All handles can be freed after MPI_Finalize(), too. */
 BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
 
 /* The message of the last failed call on 'ds' or on anything that belongs to

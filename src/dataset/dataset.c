@@ -443,13 +443,23 @@ static void release_commits(struct bm_commits *c, const bouma_allocator *a)
 void bm_dataset_end(struct bouma_dataset *ds)
 {
     struct bm_lifetime *life = &ds->life;
+    struct bm_comm *comm = ds->comm;
     struct bm_error ignored = {0};
 
     if (life->ended)
         return;
     life->ended = 1;
+    bm_comm_self_init(&life->alone, ds->a);
+    ds->comm = &life->alone;
+    if (comm) {
+        life->together = comm->size > 1;
+        life->rank = comm->rank;
+        life->alone.message_bytes = comm->message_bytes;
+        life->alone.timeout = comm->timeout;
+        bm_comm_set_trace(comm, NULL);
+    }
     /* With others this would have to be done together. */
-    if (ds->opened && ds->comm->size == 1)
+    if (ds->opened && !life->together)
         bm_dataset_end_trace(ds);
     /* A writer that is gone without closing, or could not, is gone all the
      * same; and perhaps what kept it from that is over. */
@@ -459,16 +469,7 @@ void bm_dataset_end(struct bouma_dataset *ds)
     release_commits(&ds->commits, ds->a);
     release_given(&ds->given, ds->a);
     bm_pipe_pool_release(&ds->engine.pool);
-    bm_comm_self_init(&life->alone, ds->a);
-    if (ds->comm) {
-        life->together = ds->comm->size > 1;
-        life->rank = ds->comm->rank;
-        life->alone.message_bytes = ds->comm->message_bytes;
-        life->alone.timeout = ds->comm->timeout;
-        bm_comm_set_trace(ds->comm, NULL);
-        bm_comm_free(ds->comm);
-    }
-    ds->comm = &life->alone;
+    bm_comm_free(comm);
 }
 
 void bm_dataset_free(struct bouma_dataset *ds)

@@ -176,11 +176,11 @@ static void forget_declared(struct bm_declared *declared,
 }
 
 /* If there is to be one. A failure is no more than a message. */
-static void end_trace(struct bouma_file *f)
+static void end_trace(struct bouma_file *f, struct bm_comm *comm)
 {
     struct bm_error why = {0};
 
-    if (bm_tracing_end(&f->engine.tracing, f->comm, &f->options, f->name, &why))
+    if (bm_tracing_end(&f->engine.tracing, comm, &f->options, f->name, &why))
         bm_fail(&f->error, BOUMA_OK, "%s", why.text);
 }
 
@@ -188,15 +188,17 @@ void bm_plain_free(struct bouma_file *f)
 {
     struct bm_error ignored = {0};
     const bouma_allocator *a;
+    struct bm_comm alone;
 
     if (!f)
         return;
     a = f->a;
     if (f->file.store)
         bm_file_close(&f->file, &ignored);
-    /* With others this would have to be done together. */
+    /* With others this would have to be done together; and MPI may be gone. */
+    bm_comm_self_init(&alone, a);
     if (f->opened && f->comm->size == 1)
-        end_trace(f);
+        end_trace(f, &alone);
     bm_store_close(&f->store);
     forget_declared(&f->declared, f->a);
     bm_engine_release(&f->engine, f->comm);
@@ -218,7 +220,7 @@ int bm_plain_close(struct bouma_file *f)
     closed = f->file.store ? bm_file_close(&f->file, &f->error) : BOUMA_OK;
     f->closed = 1;
     rc = bm_comm_agree(f->comm, rc ? rc : closed, &f->error);
-    end_trace(f);
+    end_trace(f, f->comm);
     return rc;
 }
 

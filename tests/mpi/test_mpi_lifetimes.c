@@ -1,6 +1,6 @@
 /* test_mpi_lifetimes.c -- handles of several ranks are freed in any order, the
- * dataset by all ranks together. What was opened from it can be used and freed
- * when MPI is gone. */
+ * dataset by all ranks together. Steps can be used, and everything be freed, when
+ * MPI is gone. */
 #include "blocks.h"
 #include "lifetimes.h"
 
@@ -20,8 +20,9 @@ int main(int argc, char **argv)
     struct lifetimes_ranks how = {create, open_all, 0, 1};
     struct ranks ranks;
     bouma_options o;
-    struct lifetimes l;
-    char path[512];
+    struct lifetimes l, whole;
+    bouma_file *file;
+    char path[512], name[512];
     int failed;
 
     unsetenv("BOUMA_OPTIONS");
@@ -34,12 +35,23 @@ int main(int argc, char **argv)
     lifetimes_write(&how, path, &o);
     lifetimes_free_in_all_orders(&how, path, &o);
 
+    /* One whose dataset is freed before MPI ends, and one of which nothing is;
+     * on one rank, it still writes its trace. */
     lifetimes_begin(&l, &how, path, &o);
     lifetimes_free(&l, LIFETIMES_DATASET);
+    path_in(&ranks, name, "trace", 0);
+    REQUIRE(!bouma_options_set(&o, "trace", name, NULL, 0));
+    lifetimes_begin(&whole, &how, path, &o);
+    path_in(&ranks, name, "plain", 0);
+    REQUIRE(!bouma_file_open_mpi(&file, MPI_COMM_WORLD, name,
+                                 BOUMA_FILE_MODE_CREATE, &o));
     lifetimes_use(&l, &how);
     failed = ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
     lifetimes_use(&l, &how); /* from files that are open, and have no name */
     for (int kind = LIFETIMES_FIRST; kind < LIFETIMES_KINDS; kind++)
         lifetimes_free(&l, (enum lifetimes_kind)kind);
+    for (int kind = LIFETIMES_DATASET; kind < LIFETIMES_KINDS; kind++)
+        lifetimes_free(&whole, (enum lifetimes_kind)kind);
+    bouma_file_free(file);
     return failed || check_counts()->failed;
 }
