@@ -22,7 +22,8 @@ static const struct bm_choice on_off[] = {{"1", 1},   {"0", -1},  {"yes", 1},
                                           {"no", -1}, {"-1", -1}, {NULL, 0}};
 
 #define FIELD(field)                                                           \
-    .about.name = #field, .offset = offsetof(bouma_options, field)
+    .about.size = sizeof(bouma_option_info), .about.name = #field,             \
+    .offset = offsetof(bouma_options, field)
 #define CHOICE(field, list, word)                                              \
     FIELD(field),                                                              \
         .about.flag = #field, .about.argument = word,                          \
