@@ -153,7 +153,7 @@ def page(path, text):
 
     out, code = [], False
     for line in text.split("\n"):
-        fence = re.match(r"```(\w* ?(\S+)?)$", line)
+        fence = re.match(r"```(\S*)(?: (\S+))?$", line)
         if fence:
             code = not code
             line = "*%s*\n\n%s" % (fence[2], line.split()[0]) if code and fence[2] else line
