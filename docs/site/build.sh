@@ -18,6 +18,9 @@ printf '/** @page man_bouma bouma(1)\n@htmlinclude bouma.1.html\n*/\n' >"$out/ma
     echo "PROJECT_NUMBER = $(sed -n 's/^#define BOUMA_VERSION_M[A-Z]* //p;s/^#define BOUMA_VERSION_PATCH //p' include/*.h | paste -sd.)"
     echo "OUTPUT_DIRECTORY = \"$out\""
     echo "INPUT += \"$out/man\""
+    # The order of topics; then the headers that are not named here.
+    echo "INPUT += include/bouma.h include/bouma_base.h include/bouma_dataset.h include/bouma_write.h \\"
+    echo "    include/bouma_read.h include/bouma_file.h include/bouma_check.h include/bouma_plan.h include"
     echo "FILE_PATTERNS += *.dox"
     echo "EXAMPLE_PATH = \"$out/man\""
     echo "WARN_LOGFILE = \"$out/warnings.txt\""

@@ -69,11 +69,12 @@ def header(path, text):
             after = items[i + 2][0] if i + 2 < len(items) else "blank"
         line = "".join(t for _, t in items[max(0, i - 8) : i]).rsplit("\n", 1)[-1]
         if kind == "comment" and i == 0:
-            out.append("/** @file\n%s */" % text_of(piece))
+            about = re.sub(r"^\S+ -- ", "", text_of(piece))
+            out.append("/** @file\n%s */" % about)
             if not heads:  # the whole file is a topic
-                what = re.match(r"/\*\s*\S+\s+--\s+([^.:]+)", piece)
-                topic = title_of(re.sub(r"\s*\n \*\s*", " ", what[1]))
-                out.append("\n/** @addtogroup %s %s\n%s */\n/** @{ */" % (slug(name), topic, text_of(piece)))
+                has_own = re.search(r"^(BOUMA_API|typedef|#define BOUMA_\w+[ (])", text, re.M)
+                topic = title_of(re.split(r"[.:](?:\s|$)", about)[0].replace("\n", " ")) if has_own else "Overview"
+                out.append("\n/** @addtogroup %s %s\n%s */\n/** @{ */" % (slug(name), topic, about))
         elif kind == "comment" and re.match(r"/\* -{3,} ", piece):
             if topic:
                 out.append("/** @} */\n")
@@ -152,7 +153,7 @@ def page(path, text):
 
     out, code = [], False
     for line in text.split("\n"):
-        fence = re.match(r"```(\w* ?(\S+)?)$", line)
+        fence = re.match(r"```(\S*)(?: (\S+))?$", line)
         if fence:
             code = not code
             line = "*%s*\n\n%s" % (fence[2], line.split()[0]) if code and fence[2] else line

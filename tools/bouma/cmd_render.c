@@ -200,7 +200,7 @@ const struct command cmd_render = {
         "at each pixel\n"
         "(its logarithm, divided by the quality), or the mean, largest or "
         "smallest value of\n"
-        "a variable. The fewer particles there are, the larger each is "
+        "an attribute. The fewer particles there are, the larger each is "
         "drawn.\n",
     .options = options,
     .exports = EXPORT_PICTURE,

@@ -69,7 +69,7 @@ static int no_attribute(const struct import *import, struct context *ctx,
     name_list_add(&names, "position", NULL);
     for (size_t i = 0; i < import->set.attribute_count; i++)
         name_list_add(&names, import->set.attributes[i]->name, NULL);
-    return context_fail_missing(ctx, "--%s %s: there is no such variable%s",
+    return context_fail_missing(ctx, "--%s %s: there is no such attribute%s",
                                 option, text, name_list_text(list, &names));
 }
 
