@@ -56,7 +56,7 @@ static void define(bouma_variable *variables[1 + CLOUD_ATTRIBUTES],
     if (backend == QUANTISED)
         s.tolerance = TOLERANCE;
     check(bouma_particles_define(set, ds, "dust", &s), ds);
-    variables[0] = bouma_particles_variable(*set, 0);
+    variables[0] = bouma_particles_position(*set);
     for (int j = 0; j < CLOUD_ATTRIBUTES; j++) {
         bouma_variable_spec v = {.size = sizeof(v),
                                  .type = BOUMA_TYPE_F64,

@@ -323,7 +323,7 @@ static void write_step(const struct output *out, const struct block *b,
     struct particle none, *p = b->count > 0 ? b->particles : &none;
     int64_t stride = sizeof(*p);
     bouma_column columns[] = {
-        {.variable = bouma_particles_variable(out->coal, 0), /* position */
+        {.variable = bouma_particles_position(out->coal), /* position */
          .data = p->position,
          .stride = stride},
         {.variable = out->temperature,
@@ -374,6 +374,7 @@ static void read_step(struct block *b, const char *path, int64_t number,
     bouma_step *step;
     bouma_particles *coal;
     bouma_particles_query query;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *data;
     bouma_attribute remark;
     int rc = bouma_dataset_open_mpi(&ds, b->comm, path, NULL);
@@ -387,13 +388,13 @@ static void read_step(struct block *b, const char *path, int64_t number,
     coal = bouma_step_find_particles(step, "coal");
     for (int i = 0; i < 5; i++)
         wanted[i] = bouma_particles_find_variable(coal, names[i]);
-    bouma_particles_query_init(&query, sizeof(query));
+    query = (bouma_particles_query){.size = sizeof(query)};
     query.variables = wanted;
     query.variable_count = 5;
-    query.boxed = 1;
+    query.box = &box;
     for (int axis = 0; axis < 3; axis++) {
-        query.low[axis] = b->first[axis] * CELL;
-        query.high[axis] = b->last[axis] * CELL;
+        box.low[axis] = b->first[axis] * CELL;
+        box.high[axis] = b->last[axis] * CELL;
     }
     check(bouma_particles_restart(&data, coal, &query), ds);
 

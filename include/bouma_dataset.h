@@ -112,6 +112,12 @@ typedef struct bouma_record {
     int64_t misfits;       /* chunks larger than predicted */
 } bouma_record;
 
+/* ---- particles ---------------------------------------------------------- */
+
+/* The position of particles: a variable with a component for each axis, x
+ * first. */
+BOUMA_API bouma_variable *bouma_particles_position(bouma_particles *particles);
+
 /* ---- attributes --------------------------------------------------------- */
 
 /* Named values on a dataset, a step, a grid or a variable. Those of a dataset,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/bounds.h"
 #include "dataset/borrowed.h"
 #include "read/read.h"
 
@@ -108,12 +109,23 @@ static int fill_lanes(struct bm_particle_block *block,
     return check_strides(column, error);
 }
 
-static int fill_bounds(struct bm_particle_block *block, const double *bounds,
-                       struct bm_error *error)
+static int fill_bounds(struct bm_particle_block *block,
+                       const bouma_bounds *bounds, struct bm_error *error)
 {
+    bouma_bounds own;
+    char what[300];
+    int rc = BOUMA_OK;
+
+    snprintf(what, sizeof(what), "particles \"%.255s\", bounds",
+             block->set->name);
+    if (bounds)
+        rc = bm_bounds_take(&own, bounds, BOUMA_AXES_XYZ, block->set->ndims,
+                            what, error);
+    if (rc)
+        return rc;
     for (int d = 0; d < block->set->ndims && bounds; d++) {
-        block->low[d] = bounds[2 * d];
-        block->high[d] = bounds[2 * d + 1];
+        block->low[d] = own.low[d];
+        block->high[d] = own.high[d];
         if (!isfinite(block->low[d]) || !isfinite(block->high[d]) ||
             block->low[d] > block->high[d])
             return bm_fail(error, BOUMA_EINVAL,
@@ -144,7 +156,7 @@ static int add_particle_block(bouma_dataset *ds,
 /* Everything that a caller has said of its particles. */
 static int fill_block(struct bm_particle_block *block,
                       const bouma_column *columns, size_t column_count,
-                      const double *bounds, struct bm_error *error)
+                      const bouma_bounds *bounds, struct bm_error *error)
 {
     const char *name = block->set->name;
     int rc = BOUMA_OK;
@@ -166,7 +178,7 @@ static int fill_block(struct bm_particle_block *block,
 
 static int put_particles(struct bm_object *set, uint64_t count,
                          const bouma_column *columns, size_t column_count,
-                         const double *bounds, int copy)
+                         const bouma_bounds *bounds, int copy)
 {
     BM_STRICT_MATH;
     struct bm_particle_block block = {.set = set, .count = count};
@@ -201,7 +213,7 @@ static int put_particles(struct bm_object *set, uint64_t count,
 /* As both calls do it: what fails is remembered by the dataset. */
 static int put(bouma_particles *particles, uint64_t count,
                const bouma_column *columns, size_t column_count,
-               const double *bounds, int copy)
+               const bouma_bounds *bounds, int copy)
 {
     struct bm_object *set = particles ? &particles->object : NULL;
 
@@ -213,7 +225,7 @@ static int put(bouma_particles *particles, uint64_t count,
 
 int bouma_particles_put(bouma_particles *particles, uint64_t count,
                         const bouma_column *columns, size_t column_count,
-                        const double *bounds)
+                        const bouma_bounds *bounds)
 {
     BM_STRICT_MATH;
 
@@ -222,7 +234,7 @@ int bouma_particles_put(bouma_particles *particles, uint64_t count,
 
 int bouma_particles_put_copy(bouma_particles *particles, uint64_t count,
                              const bouma_column *columns, size_t column_count,
-                             const double *bounds)
+                             const bouma_bounds *bounds)
 {
     BM_STRICT_MATH;
 
@@ -246,9 +258,14 @@ bouma_particles *bouma_step_find_particles(bouma_step *step, const char *name)
     return (bouma_particles *)bm_api_find_object(step, BM_PARTICLES, name);
 }
 
+bouma_variable *bouma_particles_position(bouma_particles *particles)
+{
+    return particles ? particles->object.variables[0] : NULL;
+}
+
 int bouma_particles_variable_count(const bouma_particles *particles)
 {
-    return particles ? particles->object.count : 0;
+    return particles ? particles->object.count - 1 : 0;
 }
 
 bouma_variable *bouma_particles_variable(bouma_particles *particles, int i)
@@ -310,7 +327,7 @@ void bouma_particles_info_get(bouma_particles_info *out,
     out->ndims = set->ndims;
     out->type = set->variables[0]->type;
     out->unit = set->unit;
-    out->variables = set->count;
+    out->variables = set->count - 1;
     out->levels = set->levels;
     out->count = set->particles;
     out->strays = set->strays;

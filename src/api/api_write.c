@@ -62,6 +62,23 @@ int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                    what, what);
 }
 
+int bm_api_copy_element(struct bm_error *error, void *out, size_t bytes,
+                        const void *array, size_t i, const char *what)
+{
+    const unsigned char *at = array;
+    size_t first, own;
+
+    memcpy(&first, at, sizeof(first));
+    at += i * first;
+    memcpy(&own, at, sizeof(own));
+    if (own != first)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "%s: the elements 0 and %zu of an array differ in "
+                       "'size', %zu and %zu; set each to sizeof(%s)",
+                       what, i, first, own, what);
+    return bm_api_copy_spec(error, out, bytes, at, own, what);
+}
+
 int bm_api_check_strides(const bouma_variable *v, const int64_t count[3],
                          const int64_t stride[3], int64_t component_stride,
                          int may_repeat)

@@ -8,7 +8,7 @@
  * asked. 'rc' is this rank's status so far; if it is not BOUMA_OK, 'query' may
  * be anything. Collective. */
 int bm_restart(bouma_particle_data **out, struct bouma_step *step,
-               struct bm_object *set, const bouma_particles_query *query,
+               struct bm_object *set, const struct bm_criteria *query,
                int shares, int rc);
 
 #endif

@@ -58,8 +58,8 @@ static inline void forge_put_particles(bouma_particles *dust, int step)
 {
     static float at[FORGE_PARTICLES][2], mass[FORGE_PARTICLES];
     bouma_column columns[2] = {
-        {.variable = bouma_particles_variable(dust, 0), .data = at},
-        {.variable = bouma_particles_variable(dust, 1), .data = mass}};
+        {.variable = bouma_particles_position(dust), .data = at},
+        {.variable = bouma_particles_variable(dust, 0), .data = mass}};
     uint64_t random = (uint64_t)step;
 
     for (int i = 0; i < FORGE_PARTICLES; i++) {

@@ -405,7 +405,7 @@ static void try_sets(size_t n)
         char name[64];
 
         MUST(m.ds, bouma_particles_define(&set, m.ds, name_of(name, i), &spec));
-        c.variable = bouma_particles_variable(set, 0);
+        c.variable = bouma_particles_position(set);
         MUST(m.ds, bouma_particles_put(set, 1, &c, 1, NULL));
     }
     measured(plan_particles, &m);

@@ -10,6 +10,7 @@
 
 #include "bouma.h"
 #include "check.h"
+#include "condition.h"
 
 enum shape {
     UNIFORM,
@@ -173,7 +174,7 @@ static inline int particle_block_define(struct particle_block_set *set,
                                              list[i].name, &v);
     }
     if (!rc)
-        set->variables[0] = bouma_particles_variable(set->particles, 0);
+        set->variables[0] = bouma_particles_position(set->particles);
     return rc;
 }
 

@@ -107,8 +107,7 @@ static int put(struct life *l, int step)
     bouma_box box = box_of(l);
     int64_t width = box.hi[1] - box.lo[1];
     bouma_column columns[2] = {
-        {.variable = bouma_particles_variable(l->dust, 0),
-         .data = l->positions},
+        {.variable = bouma_particles_position(l->dust), .data = l->positions},
         {.variable = l->mass, .data = l->masses}};
     int rc;
 

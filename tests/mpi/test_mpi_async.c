@@ -122,7 +122,7 @@ static void set_up(struct setting *s, const struct ranks *ranks,
 static int put_particle(struct setting *s, bouma_particles *set)
 {
     float x[2] = {(float)s->ranks->rank, 1};
-    bouma_column column = {.variable = bouma_particles_variable(set, 0),
+    bouma_column column = {.variable = bouma_particles_position(set),
                            .data = x};
 
     return bouma_particles_put_copy(set, 1, &column, 1, NULL);

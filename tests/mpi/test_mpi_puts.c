@@ -143,7 +143,7 @@ static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
     CHECK_EQ(bouma_particles_define(&dust, s.ds, "dust", &kind), BOUMA_OK);
     box = &s.slabs.blocks[ranks->rank].box;
     for (int which = 0; which < 2; which++) {
-        column = (bouma_column){.variable = bouma_particles_variable(dust, 0),
+        column = (bouma_column){.variable = bouma_particles_position(dust),
                                 .data = at};
         page = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -242,7 +242,7 @@ struct particle {
 
 typedef int put_particles(bouma_particles *particles, uint64_t count,
                           const bouma_column *columns, size_t column_count,
-                          const double *bounds);
+                          const bouma_bounds *bounds);
 
 struct dust {
     bouma_particles *set;
@@ -253,7 +253,7 @@ static int put_structs(const struct dust *dust, const struct particle *p,
                        put_particles *put)
 {
     bouma_column columns[3] = {
-        {.variable = bouma_particles_variable(dust->set, 0),
+        {.variable = bouma_particles_position(dust->set),
          .data = p->position,
          .stride = sizeof(*p)},
         {.variable = dust->mass, .data = &p->mass, .stride = sizeof(*p)},

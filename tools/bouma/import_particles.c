@@ -268,7 +268,7 @@ static int put(const struct import *import)
     if (!columns)
         return BOUMA_ENOMEM;
     columns[0] = particle_set_position(set, parts);
-    columns[0].variable = bouma_particles_variable(import->particles, 0);
+    columns[0].variable = bouma_particles_position(import->particles);
     for (size_t i = 0; i < set->attribute_count; i++)
         columns[i + 1] = (bouma_column){
             .variable = import->variables[i],
