@@ -63,7 +63,10 @@ static void write_step(struct backend *backend, const struct backend_input *in)
     struct dataset *d = backend->state;
 
     check(bouma_step_begin(d->writer, d->step, (double)d->step), d->writer);
-    check(bouma_variable_put(d->variable, &in->box, in->data, NULL), d->writer);
+    check(bouma_variable_put_borrow(d->variable, &in->box,
+                                    &BOUMA_ARRAY(BOUMA_TYPE_F32, in->data,
+                                                 in->count * sizeof(float))),
+          d->writer);
     check(bouma_step_end(d->writer, &backend->record), d->writer);
     d->step++;
 }
@@ -71,7 +74,10 @@ static void write_step(struct backend *backend, const struct backend_input *in)
 static void read_step(struct backend *backend, const struct backend_input *in)
 {
     struct dataset *d = backend->state;
-    bouma_request request = {.level = 0, .box = in->box, .data = in->back};
+    bouma_request request = {.size = sizeof(request),
+                             .box = in->box,
+                             .array = &BOUMA_ARRAY(BOUMA_TYPE_F32, in->back,
+                                                   in->count * sizeof(float))};
     bouma_dataset *ds;
     bouma_step *step;
     char path[BACKEND_PATH_BYTES];

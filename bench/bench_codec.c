@@ -77,7 +77,12 @@ static struct sizes store(const float *data, const int64_t shape[3],
     if (bouma_dataset_create(&ds, "d", &o) ||
         bouma_grid_define(&grid, ds, "g", &g) ||
         bouma_variable_define(&v, grid, "v", &s) ||
-        bouma_step_begin(ds, 0, 0) || bouma_variable_put(v, NULL, data, NULL) ||
+        bouma_step_begin(ds, 0, 0) ||
+        bouma_variable_put_borrow(
+            v, NULL,
+            &BOUMA_ARRAY(BOUMA_TYPE_F32, data,
+                         (size_t)(shape[0] * shape[1] * shape[2]) *
+                             sizeof(*data))) ||
         bouma_step_end(ds, NULL) || bouma_step_open(&step, ds, 0))
         fail(bouma_error_message(ds));
     bouma_step_details_get(&details, step);
@@ -87,7 +92,9 @@ static struct sizes store(const float *data, const int64_t shape[3],
     sizes.data = (double)about.stored_bytes;
     sizes.raw = about.raw_bytes;
     back = malloc((size_t)about.raw_bytes);
-    if (!back || bouma_variable_read(v, 0, NULL, back, NULL))
+    if (!back ||
+        bouma_variable_read(
+            v, 0, NULL, &BOUMA_ARRAY(BOUMA_TYPE_F32, back, about.raw_bytes)))
         fail(bouma_error_message(ds));
     for (uint64_t i = 0; i < about.raw_bytes / sizeof(float); i++)
         if (!(fabs((double)back[i] - (double)data[i]) <= about.bound))

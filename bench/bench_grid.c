@@ -116,7 +116,10 @@ static double write_dataset(const struct bench *b, const char *path,
     MPI_Barrier(MPI_COMM_WORLD);
     begun = measure_now();
     check(bouma_step_begin(ds, 0, 0), ds);
-    check(bouma_variable_put(v, &b->box, b->data, NULL), ds);
+    check(bouma_variable_put_borrow(
+              v, &b->box,
+              &BOUMA_ARRAY(BOUMA_TYPE_F32, b->data, b->count * sizeof(float))),
+          ds);
     check(bouma_step_end(ds, record), ds);
     seconds = slowest(measure_now() - begun);
     check(bouma_dataset_close(ds), ds);
@@ -302,7 +305,8 @@ static double read_whole(const struct bench *b, bouma_variable *v, int level,
     data = allocate((size_t)s.bytes);
     memset(data, 1, (size_t)s.bytes); /* pages are there */
     begun = measure_now();
-    if (bouma_variable_read(v, level, NULL, data, NULL))
+    if (bouma_variable_read(v, level, NULL,
+                            &BOUMA_ARRAY(BOUMA_TYPE_F32, data, s.bytes)))
         fail("cannot read");
     seconds = measure_now() - begun;
     if (checked)
@@ -344,7 +348,9 @@ static void read_boxes(const struct bench *b, bouma_dataset *ds,
         check(bouma_variable_query(v, &q), ds);
         bouma_dataset_info_get(&before, ds);
         begun = measure_now();
-        check(bouma_variable_read(v, 0, &box, data, NULL), ds);
+        check(bouma_variable_read(
+                  v, 0, &box, &BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data))),
+              ds);
         times[i] = measure_now() - begun;
         bouma_dataset_info_get(&after, ds);
         check_values(b, &box, 0, data, bound);

@@ -334,20 +334,17 @@ static void write_step(const struct output *out, const struct block *b,
         {.variable = out->velocity, .data = p->velocity, .stride = stride}};
     bouma_box box = {{b->first[2], b->first[1], b->first[0]},
                      {b->last[2], b->last[1], b->last[0]}};
-    bouma_memory inside;
+    bouma_array inside = BOUMA_ARRAY(BOUMA_TYPE_F32, gas, sizeof(gas));
     bouma_record record;
     unsigned long long mine = b->count, all, most;
 
-    bouma_array_inside(&inside, BOUMA_TYPE_F32, 1, 3, (int64_t[]){NZ, NY, NX});
+    bouma_array_inside(&inside, 1, 3, (int64_t[]){NZ, NY, NX}, box.lo);
     check(bouma_step_begin(out->ds, step, TIME_STEP * SUBSTEPS * (double)step),
           out->ds);
     check(bouma_attributes_set_number(bouma_dataset_step_attributes(out->ds),
                                       "new particles", (double)new_ones),
           out->ds);
-    check(bouma_variable_put(out->gas, &box,
-                             &gas[b->first[2]][b->first[1]][b->first[0]],
-                             &inside),
-          out->ds);
+    check(bouma_variable_put_borrow(out->gas, &box, &inside), out->ds);
     check(bouma_particles_put(out->coal, b->count, columns,
                               sizeof(columns) / sizeof(*columns), NULL),
           out->ds);

@@ -194,7 +194,11 @@ static int64_t count_all(const struct opened *o, double value, int64_t samples)
     void *data = allocate(samples, bouma_type_size(o->about.type));
     int64_t result;
 
-    check(bouma_variable_read(o->variable, 0, NULL, data, NULL), o->ds);
+    check(bouma_variable_read(
+              o->variable, 0, NULL,
+              &BOUMA_ARRAY(o->about.type, data,
+                           (size_t)samples * bouma_type_size(o->about.type))),
+          o->ds);
     for (int64_t i = 0; i < samples; i++)
         field[i] = sample(&o->about, data, i);
     result = crossed(field, o->grid.shape, value);

@@ -68,7 +68,10 @@ static struct plane read_plane(const char *path, const char *grid_name,
                 (long long)at);
         exit(EXIT_FAILURE);
     }
-    check(bouma_variable_read(variable, level, &box, p.samples, NULL), ds);
+    check(bouma_variable_read(
+              variable, level, &box,
+              &BOUMA_ARRAY(BOUMA_TYPE_F64, p.samples, selection.bytes)),
+          ds);
     check(bouma_dataset_info_get(&info, ds), ds);
     p.bytes_read = info.bytes_read;
     bouma_step_free(step);

@@ -112,7 +112,9 @@ static int refine(bouma_dataset *ds, bouma_variable *variable, int levels,
     direct = malloc(selection.bytes);
     if (!direct)
         check(BOUMA_ENOMEM, NULL);
-    check(bouma_variable_read(variable, 0, box, direct, NULL), ds);
+    check(bouma_variable_read(variable, 0, box,
+                              &BOUMA_ARRAY(v.type, direct, selection.bytes)),
+          ds);
     differs = level != 0 || memcmp(data, direct, selection.bytes);
     free(direct);
     bouma_refinement_free(refinement);

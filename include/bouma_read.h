@@ -171,22 +171,22 @@ BOUMA_API int bouma_variable_select(bouma_selection *out,
                                     const bouma_variable *variable, int level,
                                     const bouma_box *box);
 
-/* Read the samples of 'box' (NULL: all) at 'level' into 'data', laid out as
- * 'memory' says (NULL: dense, with the shape of bouma_variable_select()). Not
- * collective: any rank may read what it likes. */
+/* Read the samples of 'box' (NULL: all) at 'level' into 'array', whose shape is
+ * that of bouma_variable_select(). Not collective: any rank may read what it
+ * likes. */
 BOUMA_API int bouma_variable_read(bouma_variable *variable, int level,
-                                  const bouma_box *box, void *data,
-                                  const bouma_memory *memory);
+                                  const bouma_box *box,
+                                  const bouma_array *array);
 
 /* The same for any number of boxes on each rank (may be 0) of one step. Each
  * chunk is read by one rank only, which passes it on to the others. Collective.
  */
 typedef struct bouma_request {
+    size_t size; /* sizeof(bouma_request), in all elements */
     bouma_variable *variable;
     int level;
     bouma_box box;
-    void *data;
-    const bouma_memory *memory;
+    const bouma_array *array;
 } bouma_request;
 BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
                               size_t count);

@@ -124,24 +124,25 @@ BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
 BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
- * grid), at 'data', laid out as 'memory' says (NULL: dense). A rank may hand
- * over any number of blocks, or none (an empty box is none); the blocks of all
- * ranks together must cover the grid exactly once. A variable that no rank
+ * grid), in 'array'. A rank may hand over any number of blocks, or none (an
+ * empty box is none); the blocks of all ranks together must cover the grid
+ * exactly once. A variable that no rank
  * hands over is absent from the step. A put that fails also fails the step on
  * all ranks, so it is enough to check the status there.
  *
- * THE ARRAY IS BORROWED UNTIL bouma_step_end() RETURNS. It is read then, not
+ * bouma_variable_put_borrow() BORROWS THE VALUES UNTIL bouma_step_end() RETURNS. It is read then, not
  * now: do not change or free it before. The library never changes it; it may be
  * unaligned. Beware of temporaries: if a Fortran compiler packs an array
  * section for the call, or Python evaluates an expression, the array is gone
  * when the put returns. Then use bouma_variable_put_copy(), which copies the
  * samples at once; the copy is freed when the step ends. The option 'check'
  * finds arrays that were changed too early. */
-BOUMA_API int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
-                                 const void *data, const bouma_memory *memory);
+BOUMA_API int bouma_variable_put_borrow(bouma_variable *variable,
+                                        const bouma_box *box,
+                                        const bouma_array *array);
 BOUMA_API int bouma_variable_put_copy(bouma_variable *variable,
-                                      const bouma_box *box, const void *data,
-                                      const bouma_memory *memory);
+                                      const bouma_box *box,
+                                      const bouma_array *array);
 
 /* Forget, on this rank, all failed definitions, attributes and puts: the next
  * step is written without them and does not fail because of them. Grids that
@@ -198,7 +199,7 @@ typedef struct bouma_column {
  * id if it matters.
  *
  * ARRAYS ARE BORROWED UNTIL bouma_step_end() RETURNS, as with
- * bouma_variable_put(): do not change or free them before. (The columns
+ * bouma_variable_put_borrow(): do not change or free them before. (The columns
  * themselves and the bounds are copied.) bouma_particles_put_copy() copies the
  * values at once. */
 BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,

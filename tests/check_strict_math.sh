@@ -23,7 +23,7 @@ bouma_refinement_data bouma_refinement_free bouma_step_attributes
 bouma_step_begin bouma_step_file_get bouma_step_find_grid
 bouma_step_find_particles bouma_step_free bouma_step_grid bouma_step_grid_count
 bouma_step_particles bouma_step_particles_count bouma_variable_attributes
-bouma_variable_level_bytes bouma_variable_put bouma_variable_put_copy
+bouma_variable_level_bytes bouma_variable_put_borrow bouma_variable_put_copy
 bouma_variable_select bouma_version
 '
 awk -v exempt="$exempt" '

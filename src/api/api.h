@@ -62,11 +62,12 @@ int bm_api_copy_element(struct bm_error *error, void *out, size_t bytes,
 /* A variable of a grid or of particles. */
 int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
                            const char *name, const bouma_variable_spec *spec);
-/* EINVAL where samples of a box with so many along each axis would overlap in
- * memory. One that is put may be repeated: 'may_repeat'. */
-int bm_api_check_strides(const bouma_variable *v, const int64_t count[3],
-                         const int64_t stride[3], int64_t component_stride,
-                         int may_repeat);
+/* A caller's array for so many samples of a variable along each axis; EINVAL if
+ * it is too small for them, or values would overlap in memory. A sample that is
+ * put may be repeated: 'may_repeat'. */
+int bm_api_array(struct bm_array *out, const bouma_array *given,
+                 const bouma_variable *v, const int64_t count[3],
+                 int may_repeat);
 /* ESTATE while a call that reads the step calls its caller back. */
 int bm_api_check_idle(const struct bouma_step *step);
 

@@ -418,34 +418,32 @@ int bouma_variable_select(bouma_selection *out, const bouma_variable *variable,
     return BOUMA_OK;
 }
 
-/* A caller's request, checked and in the form of the pipeline. */
-static int make_request(struct bm_read_request *out, bouma_variable *v,
-                        int level, const bouma_box *box, void *data,
-                        const bouma_memory *memory)
+/* Whether these samples can be read now. */
+static int check_readable(bouma_variable *v, int level, const bouma_box *box,
+                          bouma_box *lifted)
 {
-    struct bm_error *error = v->object->schema->error;
-    struct bm_lattice l;
-    int rc = check_box(v, level, box, &out->box);
+    int rc = check_box(v, level, box, lifted);
 
     if (!rc)
         rc = check_present(v);
-    if (!rc)
-        rc = bm_api_check_idle(v->object->schema->step);
+    return rc ? rc : bm_api_check_idle(v->object->schema->step);
+}
+
+/* A caller's request, checked and in the form of the pipeline. */
+static int make_request(struct bm_read_request *out, bouma_variable *v,
+                        int level, const bouma_box *box,
+                        const bouma_array *array)
+{
+    struct bm_lattice l;
+    int rc = check_readable(v, level, box, &out->box);
+
     if (rc)
         return rc;
     l = bm_lattice_of(&out->box, level);
-    if (bm_lattice_samples(&l) && !data)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "variable \"%s/%s\": no memory to read into",
-                       v->object->name, v->name);
     out->variable = v;
     out->level = level;
-    out->data = data;
-    bm_memory_lift(out->stride, &out->component_stride, memory, v, l.count);
-    return bm_lattice_samples(&l)
-               ? bm_api_check_strides(v, l.count, out->stride,
-                                      out->component_stride, 0)
-               : BOUMA_OK;
+    return bm_lattice_samples(&l) ? bm_api_array(&out->to, array, v, l.count, 0)
+                                  : BOUMA_OK;
 }
 
 static int is_empty(const struct bm_read_request *r)
@@ -456,8 +454,7 @@ static int is_empty(const struct bm_read_request *r)
 }
 
 int bouma_variable_read(bouma_variable *variable, int level,
-                        const bouma_box *box, void *data,
-                        const bouma_memory *memory)
+                        const bouma_box *box, const bouma_array *array)
 {
     BM_STRICT_MATH;
     struct bm_read_request r;
@@ -468,13 +465,42 @@ int bouma_variable_read(bouma_variable *variable, int level,
     if (!variable)
         return BOUMA_EINVAL;
     bm_error_clear(variable->object->schema->error);
-    rc = make_request(&r, variable, level, box, data, memory);
+    rc = make_request(&r, variable, level, box, array);
     if (rc || is_empty(&r))
         return rc;
     step = variable->object->schema->step;
     begun = bm_trace_now(step->ds->engine.tracing.trace);
     rc = bm_read_box(step, &r);
     return bm_api_traced(step->ds, "read box", begun, rc);
+}
+
+/* The i-th of a caller's requests. They may be those of another version, whose
+ * structs have another size. */
+static int make_request_of(struct bm_read_request *out, bouma_step *step,
+                           const bouma_request *requests, size_t i)
+{
+    struct bm_error *error = &step->ds->error;
+    const uint8_t *at = (const uint8_t *)requests + i * requests->size;
+    bouma_request r;
+    int rc;
+
+    memcpy(&r.size, at, sizeof(r.size));
+    if (r.size != requests->size)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "request %zu has a size of %zu, and the first of %zu; "
+                       "set it to sizeof(bouma_request) in all of them",
+                       i, r.size, requests->size);
+    rc = bm_api_copy_spec(error, &r, sizeof(r), at, requests->size,
+                          "bouma_request");
+    if (rc)
+        return rc;
+    if (!r.variable || r.variable->object->schema->step != step)
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "request %zu is for %s; it must be one of step %" PRIu64, i,
+            r.variable ? "a variable of another step" : "no variable",
+            step->manifest.step);
+    return make_request(out, r.variable, r.level, &r.box, r.array);
 }
 
 int bouma_step_read(bouma_step *step, const bouma_request *requests,
@@ -501,18 +527,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for %zu requests",
                      count);
     for (size_t i = 0; i < count && !rc; i++) {
-        const bouma_request *r = &requests[i];
-
-        if (!r->variable || r->variable->object->schema->step != step)
-            rc = bm_fail(
-                &ds->error, BOUMA_EINVAL,
-                "request %zu is for %s; it must be one of step "
-                "%" PRIu64,
-                i, r->variable ? "a variable of another step" : "no variable",
-                step->manifest.step);
-        else
-            rc = make_request(&own[n], r->variable, r->level, &r->box, r->data,
-                              r->memory);
+        rc = make_request_of(&own[n], step, requests, i);
         n += !rc && !is_empty(&own[n]);
     }
     begun = bm_trace_now(ds->engine.tracing.trace);
@@ -570,22 +585,21 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
                           int level, const bouma_box *box)
 {
     BM_STRICT_MATH;
-    struct bm_read_request r;
-    char something;
+    bouma_box lifted;
     int rc;
 
     if (!out || !variable)
         return BOUMA_EINVAL;
     *out = NULL;
     bm_error_clear(variable->object->schema->error);
-    rc = make_request(&r, variable, level, box, &something, NULL);
-    if (!rc && !bm_box_volume(&r.box))
+    rc = check_readable(variable, level, box, &lifted);
+    if (!rc && !bm_box_volume(&lifted))
         rc = bm_fail(variable->object->schema->error, BOUMA_EINVAL,
                      "the box is empty: there is nothing to refine");
     if (rc)
         return rc;
     return bm_refinement_open(out, variable->object->schema->step, variable,
-                              level, &r.box);
+                              level, &lifted);
 }
 
 int bouma_refinement_next(bouma_refinement *refinement)

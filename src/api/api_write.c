@@ -9,24 +9,6 @@
 #include "dataset/idx.h"
 #include "write/write.h"
 
-void bouma_array_inside(bouma_memory *out, bouma_type type, int components,
-                        int ndims, const int64_t *extent)
-{
-    int64_t stride = (int64_t)bouma_type_size(type);
-
-    if (!out)
-        return;
-    memset(out, 0, sizeof(*out));
-    if (!extent || ndims < 1 || ndims > BOUMA_MAX_DIMS)
-        return;
-    out->component_stride = stride;
-    stride *= components > 0 ? components : 1;
-    for (int d = ndims - 1; d >= 0; d--) {
-        out->stride[d] = stride;
-        stride *= extent[d];
-    }
-}
-
 int bm_api_check_writing(bouma_dataset *ds)
 {
     int rc = bm_api_check_open(ds);
@@ -77,27 +59,6 @@ int bm_api_copy_element(struct bm_error *error, void *out, size_t bytes,
                        "'size', %zu and %zu; set each to sizeof(%s)",
                        what, i, first, own, what);
     return bm_api_copy_spec(error, out, bytes, at, own, what);
-}
-
-int bm_api_check_strides(const bouma_variable *v, const int64_t count[3],
-                         const int64_t stride[3], int64_t component_stride,
-                         int may_repeat)
-{
-    int64_t size = (int64_t)bm_variable_value_size(v);
-
-    for (int d = 0; d < 4; d++) {
-        int64_t n = d < 3 ? count[d] : v->components;
-        int64_t one = d < 3 ? stride[d] : component_stride;
-
-        if (n > 1 && one > -size && one < size && (one || !may_repeat))
-            return bm_fail(v->object->schema->error, BOUMA_EINVAL,
-                           "variable \"%s/%s\": with a %s of %lld bytes its "
-                           "values, of %lld bytes each, would overlap",
-                           v->object->name, v->name,
-                           d < 3 ? "stride" : "component_stride",
-                           (long long)one, (long long)size);
-    }
-    return BOUMA_OK;
 }
 
 /* Keys of what is refused and has no name. */
@@ -294,7 +255,7 @@ static int add_put(bouma_dataset *ds, const struct bm_put *put)
 
 /* Whether a variable of grids can be handed over, in this box. */
 static int check_block(bouma_dataset *ds, const bouma_variable *v,
-                       const bouma_box *lifted, const void *data)
+                       const bouma_box *lifted)
 {
     const struct bm_object *grid = v->object;
     bouma_box domain = grid->domain;
@@ -315,18 +276,16 @@ static int check_block(bouma_dataset *ds, const bouma_variable *v,
                        "variable \"%s/%s\": the box %s is not inside the grid "
                        "%s",
                        grid->name, v->name, box, whole);
-    return data ? BOUMA_OK
-                : bm_fail(&ds->error, BOUMA_EINVAL,
-                          "variable \"%s/%s\": no data for the box %s",
-                          grid->name, v->name, box);
+    return BOUMA_OK;
 }
 
-static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
-                     const bouma_memory *memory, int copy)
+static int put_block(bouma_variable *v, const bouma_box *box,
+                     const bouma_array *array, int copy)
 {
     BM_STRICT_MATH;
     bouma_dataset *ds = v->object->schema->dataset;
-    struct bm_put put = {.variable = v, .from.data = data};
+    struct bm_put put = {.variable = v};
+    struct bm_array from;
     int64_t shape[3];
     char text[160];
     int rc;
@@ -342,15 +301,17 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
     if (rc)
         return rc;
     put.from.box = box ? bm_box_lift(box, v->object->ndims) : v->object->domain;
-    rc = check_block(ds, v, &put.from.box, data);
+    rc = check_block(ds, v, &put.from.box);
     if (rc || !bm_box_volume(&put.from.box))
         return rc;
     for (int d = 0; d < 3; d++)
         shape[d] = put.from.box.hi[d] - put.from.box.lo[d];
-    bm_memory_lift(put.from.stride, &put.from.component_stride, memory, v,
-                   shape);
-    rc = bm_api_check_strides(v, shape, put.from.stride,
-                              put.from.component_stride, 1);
+    rc = bm_api_array(&from, array, v, shape, 1);
+    if (!rc) {
+        put.from.data = from.data;
+        memcpy(put.from.stride, from.stride, sizeof(put.from.stride));
+        put.from.component_stride = from.component_stride;
+    }
     if (!rc && copy)
         rc = bm_put_keep_copy(&put, ds->a, &ds->error);
     else if (!rc && ds->options.check > 0)
@@ -362,19 +323,19 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
     return rc;
 }
 
-int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
-                       const void *data, const bouma_memory *memory)
+int bouma_variable_put_borrow(bouma_variable *variable, const bouma_box *box,
+                              const bouma_array *array)
 {
     return variable ? bm_api_put(variable->object->schema->dataset,
-                                 put_block(variable, box, data, memory, 0))
+                                 put_block(variable, box, array, 0))
                     : BOUMA_EINVAL;
 }
 
 int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
-                            const void *data, const bouma_memory *memory)
+                            const bouma_array *array)
 {
     return variable ? bm_api_put(variable->object->schema->dataset,
-                                 put_block(variable, box, data, memory, 1))
+                                 put_block(variable, box, array, 1))
                     : BOUMA_EINVAL;
 }
 

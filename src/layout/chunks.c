@@ -109,27 +109,26 @@ bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key)
     return bm_footprint_bounds(&f);
 }
 
-void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
-                    const bouma_memory *memory,
-                    const struct bouma_variable *variable,
-                    const int64_t shape[3])
+void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
+                      const struct bouma_variable *variable,
+                      const int64_t shape[3])
 {
-    int ndims = variable->object->ndims, given = 0;
-    int64_t size = (int64_t)bm_variable_value_size(variable);
+    int ndims = variable->object->ndims;
+    int64_t size = (int64_t)bouma_type_size(out->type);
+    int64_t any = given ? given->component_stride : 0;
 
-    for (int d = 0; d < ndims && memory; d++)
-        given |= memory->stride[d] != 0;
-    given |= memory && memory->component_stride;
-    if (given) {
+    for (int d = 0; d < ndims && given; d++)
+        any |= given->stride[d];
+    if (any) {
         for (int d = 0; d < 3; d++)
-            stride[d] = d < 3 - ndims ? 0 : memory->stride[d - 3 + ndims];
-        *component_stride = memory->component_stride;
+            out->stride[d] = d < 3 - ndims ? 0 : given->stride[d - 3 + ndims];
+        out->component_stride = given->component_stride;
         return;
     }
-    *component_stride = size;
-    stride[2] = size * variable->components;
-    stride[1] = stride[2] * shape[2];
-    stride[0] = stride[1] * shape[1];
+    out->component_stride = size;
+    out->stride[2] = size * variable->components;
+    out->stride[1] = out->stride[2] * shape[2];
+    out->stride[0] = out->stride[1] * shape[1];
 }
 
 uint64_t bm_chunk_value_bytes(const struct bouma_variable *v,

@@ -115,12 +115,20 @@ struct bm_memory_box {
     int64_t component_stride;
 };
 
-/* A caller's memory (NULL: dense) for a box at a level, lifted to three axes.
- * With level k, strides are from one sample of that level to the next. */
-void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
-                    const bouma_memory *memory,
-                    const struct bouma_variable *variable,
-                    const int64_t shape[3]);
+/* A caller's array, lifted to three axes. That of a box at level k has strides
+ * from one sample of that level to the next. */
+struct bm_array {
+    bouma_type type; /* of the values in it */
+    uint8_t *data;
+    int64_t stride[3];
+    int64_t component_stride;
+};
+
+/* Set the strides to those of 'given' (NULL: dense, of the array's type) for a
+ * variable's samples, so many along each axis. */
+void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
+                      const struct bouma_variable *variable,
+                      const int64_t shape[3]);
 
 /* Samples of a chunk in memory: the first of them is at 'data', strides lead to
  * the next one. */

@@ -204,13 +204,15 @@ static void fill(void *context, const struct bm_decoding *chunk, uint8_t *room)
 {
     const struct query *q = context;
     struct bm_target target = {.data = room};
+    struct bm_array dense = {.type = q->variable->type};
     struct part part;
 
     if (!part_of(q, chunk->key, &part))
         return;
     target.samples = part.samples;
-    bm_memory_lift(target.stride, &target.component_stride, NULL, q->variable,
-                   part.samples.count);
+    bm_array_lay_out(&dense, NULL, q->variable, part.samples.count);
+    memcpy(target.stride, dense.stride, sizeof(target.stride));
+    target.component_stride = dense.component_stride;
     q->variable->object->layout->give(chunk, &target);
 }
 

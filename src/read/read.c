@@ -9,10 +9,10 @@ void bm_read_give(const struct bm_decoding *chunk,
 {
     struct bm_footprint box = bm_footprint_of_box(&r->box);
     struct bm_target target = {.samples = bm_footprint_at_level(&box, r->level),
-                               .data = r->data,
-                               .component_stride = r->component_stride};
+                               .data = r->to.data,
+                               .component_stride = r->to.component_stride};
 
-    memcpy(target.stride, r->stride, sizeof(target.stride));
+    memcpy(target.stride, r->to.stride, sizeof(target.stride));
     r->variable->object->layout->give(chunk, &target);
 }
 

@@ -102,9 +102,7 @@ struct bm_read_request {
     const struct bouma_variable *variable;
     int level;
     bouma_box box; /* lifted, checked */
-    uint8_t *data;
-    int64_t stride[3];
-    int64_t component_stride;
+    struct bm_array to;
 };
 int bm_read_box(struct bouma_step *step, const struct bm_read_request *request);
 /* Put a chunk's samples where a request wants them. */

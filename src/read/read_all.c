@@ -458,7 +458,7 @@ static void take_part(void *context, size_t tag, const uint8_t *room)
     size_t size = bm_variable_value_size(to->variable);
     size_t bytes = (size_t)bm_footprint_samples(part) * size;
     struct bm_strided s;
-    uint8_t *data = to->data;
+    uint8_t *data = to->to.data;
 
     memcpy(l.count, part->count, sizeof(l.count));
     s = bm_lattice_whole(&l, size);
@@ -466,12 +466,12 @@ static void take_part(void *context, size_t tag, const uint8_t *room)
         int64_t at = (part->start[d] >> to->level) - all.start[d];
 
         s.stride[d] =
-            to->stride[d] * ((int64_t)1 << (part->shift[d] - to->level));
-        data += at * to->stride[d];
+            to->to.stride[d] * ((int64_t)1 << (part->shift[d] - to->level));
+        data += at * to->to.stride[d];
     }
     for (size_t j = 0; j < (size_t)to->variable->components; j++)
         bm_lattice_unpack(&l, size, &s,
-                          data + (int64_t)j * to->component_stride,
+                          data + (int64_t)j * to->to.component_stride,
                           room + j * bytes);
 }
 

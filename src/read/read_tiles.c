@@ -33,21 +33,22 @@ int bm_tiles_request(struct bm_read_request *inner, struct bouma_step *step,
         return BOUMA_OK;
     inner->box = bm_tiles_around(v->object, &request->box);
     l = bm_lattice_of(&inner->box, request->level);
-    inner->stride[2] = (int64_t)bm_variable_value_size(v);
-    inner->stride[1] = inner->stride[2] * l.count[2];
-    inner->stride[0] = inner->stride[1] * l.count[1];
-    inner->component_stride = inner->stride[0] * l.count[0];
+    inner->to.stride[2] = (int64_t)bm_variable_value_size(v);
+    inner->to.stride[1] = inner->to.stride[2] * l.count[2];
+    inner->to.stride[0] = inner->to.stride[1] * l.count[1];
+    inner->to.component_stride = inner->to.stride[0] * l.count[0];
     bytes = bm_lattice_samples(&l) * bm_variable_sample_size(v);
-    inner->data = NULL;
+    inner->to.data = NULL;
     if (bytes > ds->store.memory_limit)
         return bm_fail(&ds->error, BOUMA_ELIMIT,
                        "the tiles of \"%s/%s\" that the box meets have %" PRIu64
                        " bytes, more than the option 'memory_limit' allows; "
                        "read smaller boxes",
                        v->object->name, v->name, bytes);
-    inner->data = bm_new_raw(ds->a, (size_t)bytes, 1);
-    return inner->data ? BOUMA_OK
-                       : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
+    inner->to.data = bm_new_raw(ds->a, (size_t)bytes, 1);
+    return inner->to.data
+               ? BOUMA_OK
+               : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
 }
 
 void bm_tiles_give(const struct bm_read_request *request,
@@ -64,15 +65,15 @@ void bm_tiles_give(const struct bm_read_request *request,
     for (int d = 0; d < 3; d++) {
         part.lo[d] = own.start[d] - all.start[d];
         part.hi[d] = part.lo[d] + own.count[d];
-        part.stride[d] = request->stride[d];
+        part.stride[d] = request->to.stride[d];
     }
     for (int j = 0; j < v->components; j++) {
-        uint8_t *samples = inner->data + j * inner->component_stride;
+        uint8_t *samples = inner->to.data + j * inner->to.component_stride;
 
         v->object->layout->tiles->inverse(v, samples, &inner->box,
                                           request->level);
         bm_lattice_unpack(&all, bm_variable_value_size(v), &part,
-                          request->data + j * request->component_stride,
+                          request->to.data + j * request->to.component_stride,
                           samples);
     }
 }
@@ -81,6 +82,6 @@ void bm_tiles_drop(struct bm_read_request *inner, struct bouma_step *step,
                    const struct bm_read_request *request)
 {
     if (bm_object_is_tiled(request->variable->object))
-        bm_drop(step->ds->a, inner->data);
-    inner->data = NULL;
+        bm_drop(step->ds->a, inner->to.data);
+    inner->to.data = NULL;
 }

@@ -247,11 +247,11 @@ static int read_box(struct sweep_run *run, bouma_variable *variable)
     bouma_box box = {.lo = {2, 3}, .hi = {6, 6}};
     struct scenario_values expected;
     double found[SCENARIO_SAMPLES] = {0};
-    bouma_memory memory;
-    int first = 2 * SCENARIO_COLUMNS + 3, status;
+    bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, found, sizeof(found));
+    int status;
 
-    bouma_array_inside(&memory, BOUMA_TYPE_F64, 1, 2, extent);
-    status = bouma_variable_read(variable, 0, &box, &found[first], &memory);
+    bouma_array_inside(&array, 1, 2, extent, box.lo);
+    status = bouma_variable_read(variable, 0, &box, &array);
     scenario_fill(&expected, 1, 0);
     for (int row = 2; row < 6 && !status; row++)
         if (memcmp(&found[row * SCENARIO_COLUMNS + 3],

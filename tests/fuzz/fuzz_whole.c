@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../helpers/arrays.h"
 #include "bouma.h"
 #include "condition.h"
 #include "fuzz_help.h"
@@ -167,9 +168,9 @@ static void write_original(bouma_options *options)
                 pairs[s][y][x][1] = (uint16_t)(y + x);
             }
         HOLDS(!bouma_step_begin(ds, s, s));
-        HOLDS(!bouma_variable_put(v[0], &all, warm[s], NULL));
-        HOLDS(!bouma_variable_put(v[1], &all, pairs[s], NULL));
-        HOLDS(!bouma_variable_put(v[2], &all, cold[s], NULL));
+        HOLDS(!test_put(v[0], &all, warm[s]));
+        HOLDS(!test_put(v[1], &all, pairs[s]));
+        HOLDS(!test_put(v[2], &all, cold[s]));
         put_particles(p, attributes, s);
         HOLDS(!bouma_step_end(ds, NULL));
     }
@@ -262,10 +263,10 @@ static void write_other(bouma_options *options)
     for (int s = 0; s < STEPS; s++) {
         fill_waves(s);
         HOLDS(!bouma_step_begin(ds, s, s));
-        HOLDS(!bouma_variable_put(v[0], &all, waves[s], NULL));
-        HOLDS(!bouma_variable_put(v[1], &all, pairs_of_waves[s], NULL));
-        HOLDS(!bouma_variable_put(v[2], &all, waves[s], NULL));
-        HOLDS(!bouma_variable_put(v[3], &all, whole[s], NULL));
+        HOLDS(!test_put(v[0], &all, waves[s]));
+        HOLDS(!test_put(v[1], &all, pairs_of_waves[s]));
+        HOLDS(!test_put(v[2], &all, waves[s]));
+        HOLDS(!test_put(v[3], &all, whole[s]));
         put_quantised(p, attributes, s);
         HOLDS(!bouma_step_end(ds, NULL));
     }
@@ -331,9 +332,9 @@ static void write_hz(bouma_options *options)
     for (int s = 0; s < STEPS; s++) { /* values are there already */
         HOLDS(!bouma_step_begin(ds, s, s));
         for (int i = 0; i < 2; i++) {
-            HOLDS(!bouma_variable_put(v[i][0], &all, warm[s], NULL));
-            HOLDS(!bouma_variable_put(v[i][1], &all, pairs[s], NULL));
-            HOLDS(!bouma_variable_put(v[i][2], &all, cold[s], NULL));
+            HOLDS(!test_put(v[i][0], &all, warm[s]));
+            HOLDS(!test_put(v[i][1], &all, pairs[s]));
+            HOLDS(!test_put(v[i][2], &all, cold[s]));
         }
         HOLDS(!bouma_step_end(ds, NULL));
     }
@@ -644,7 +645,7 @@ static void use_variable(bouma_variable *v, int count)
             continue;
         data = malloc(s.bytes + 1);
         HOLDS(data);
-        if (!bouma_variable_read(v, level, NULL, data, NULL))
+        if (!test_read(v, level, NULL, data))
             record_decoded(v);
         free(data);
     }

@@ -6,6 +6,7 @@
  * What is counted is what measured() does. */
 #include <unistd.h>
 
+#include "arrays.h"
 #include "codec/lattice.h"
 #include "crowd.h"
 #include "files.h"
@@ -327,7 +328,7 @@ static void try_drain(size_t n)
     MUST(ds, bouma_variable_define(&variable, grid, "v", &v));
     for (size_t i = 0; i < n; i++) {
         MUST(ds, bouma_step_begin(ds, (int64_t)i, 0));
-        MUST(ds, bouma_variable_put(variable, NULL, &data, NULL));
+        MUST(ds, test_put(variable, NULL, &data));
         MUST(ds, bouma_step_end(ds, NULL));
     }
     MUST(ds, bouma_dataset_close(ds));
@@ -438,7 +439,7 @@ static void try_listing(size_t n)
 
         MUST(m.ds, bouma_grid_define(&grid, m.ds, name_of(name, i), &g));
         MUST(m.ds, bouma_variable_define(&variable, grid, "v", &v));
-        MUST(m.ds, bouma_variable_put(variable, NULL, &data, NULL));
+        MUST(m.ds, test_put(variable, NULL, &data));
     }
     end_step(&m);
     MUST(m.ds, bouma_step_open(&m.step, m.ds, 0));

@@ -1,6 +1,8 @@
 /* rows_trial.c -- see rows_trial.h. */
 #include "rows_trial.h"
 
+#include "../helpers/arrays.h"
+
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -97,7 +99,7 @@ static int64_t wrong_in(bouma_variable *v, int level, const bouma_box *box,
     own = malloc(s.bytes + 1);
     REQUIRE(own);
     if (!data)
-        CHECK_EQ(bouma_variable_read(v, level, box, own, NULL), BOUMA_OK);
+        CHECK_EQ(test_read(v, level, box, own), BOUMA_OK);
     wrong = field_wrong(&rows_field, &s, level, data ? data : own, 1);
     free(own);
     return wrong;
@@ -107,6 +109,7 @@ static int64_t wrong_in(bouma_variable *v, int level, const bouma_box *box,
 static void check_boxes(bouma_step *step, bouma_variable *v, uint64_t *random)
 {
     bouma_request requests[6];
+    bouma_array arrays[6];
 
     for (int round = 0; round < 4; round++) {
         size_t count = (size_t)check_below(random, 6);
@@ -116,21 +119,23 @@ static void check_boxes(bouma_step *step, bouma_variable *v, uint64_t *random)
             bouma_selection s;
 
             memset(q, 0, sizeof(*q));
+            q->size = sizeof(*q);
             q->variable = v;
             q->level = (int)check_below(random, LEVELS);
             q->box = random_box(&rows_field, random);
             CHECK_EQ(bouma_variable_select(&s, v, q->level, &q->box), BOUMA_OK);
-            q->data = malloc(s.bytes + 1);
-            REQUIRE(q->data);
-            memset(q->data, 0x5a, s.bytes + 1);
+            arrays[i] = test_array(v, malloc(s.bytes + 1));
+            REQUIRE(arrays[i].data);
+            memset(arrays[i].data, 0x5a, s.bytes + 1);
+            q->array = &arrays[i];
         }
         CHECK_EQ(bouma_step_read(step, requests, count), BOUMA_OK);
         for (size_t i = 0; i < count; i++) {
             CHECK_EQ(wrong_in(v, requests[i].level, &requests[i].box,
-                              requests[i].data),
+                              arrays[i].data),
                      0);
             CHECK_EQ(wrong_in(v, requests[i].level, &requests[i].box, NULL), 0);
-            free(requests[i].data);
+            free(arrays[i].data);
         }
     }
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../helpers/arrays.h"
 #include "layout/front.h"
 #include "rows_trial.h"
 
@@ -392,7 +393,7 @@ static void check_rows(bouma_step *step, const char *name)
     REQUIRE(v && !bouma_variable_select(&all, v, 0, NULL));
     data = malloc(all.bytes);
     REQUIRE(data);
-    CHECK_EQ(bouma_variable_read(v, 0, NULL, data, NULL), BOUMA_OK);
+    CHECK_EQ(test_read(v, 0, NULL, data), BOUMA_OK);
     CHECK_EQ(field_wrong(&rows_field, &all, 0, data, 1), 0);
     free(data);
 }

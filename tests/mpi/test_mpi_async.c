@@ -253,7 +253,9 @@ static void an_open_step_is_read_meanwhile(const struct ranks *r,
                                            bouma_transport transport)
 {
     double data[N * N], right;
-    bouma_request q = {.box = {{0, 0, 0}, {N, N, 0}}, .data = data};
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data));
+    bouma_request q = {
+        .size = sizeof(q), .box = {{0, 0, 0}, {N, N, 0}}, .array = &to};
     bouma_step *step;
     pthread_t opener;
     struct setting s;
@@ -297,7 +299,9 @@ static int define_particles(struct setting *s, bouma_particles **set)
 static int call(struct setting *s, bouma_step *step, int which)
 {
     double data[N * N];
-    bouma_request q = {.box = {{0, 0, 0}, {N, N, 0}}, .data = data};
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data));
+    bouma_request q = {
+        .size = sizeof(q), .box = {{0, 0, 0}, {N, N, 0}}, .array = &to};
     bouma_particle_data *particles = NULL;
     bouma_step *again = NULL;
     int rc;

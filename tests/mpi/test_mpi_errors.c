@@ -1,6 +1,7 @@
 /* test_mpi_errors.c -- a mistake on one rank gives the same status and message
  * on all of them, names the rank or the region, hangs nobody, and leaves a
  * handle that can go on. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include <unistd.h>
@@ -385,7 +386,7 @@ static void overlapping_blocks_are_told(struct ranks *ranks)
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     CHECK_EQ(put_slab(&s, &puts, 0), BOUMA_OK);
     if (s.last)
-        CHECK_EQ(bouma_variable_put(s.variable, &one, twice, NULL), BOUMA_OK);
+        CHECK_EQ(test_put(s.variable, &one, twice), BOUMA_OK);
     check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ECOVER, "\"g/v\"");
     CHECK_TEXT(bouma_error_message(s.ds), "[12:");
     puts_free(&puts);
@@ -439,8 +440,7 @@ static void a_wrong_block_fails_the_step_everywhere(struct ranks *ranks)
         CHECK_EQ(bouma_step_begin(s.ds, i, 0), BOUMA_OK);
         CHECK_EQ(put_slab(&s, &puts, i), BOUMA_OK);
         if (s.last)
-            rc = bouma_variable_put(s.variable, &boxes[i], i == 3 ? NULL : some,
-                                    NULL);
+            rc = test_put(s.variable, &boxes[i], i == 3 ? NULL : some);
         CHECK_EQ(rc, BOUMA_EINVAL);
         check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_EINVAL,
                       name_of_last(&s, who));

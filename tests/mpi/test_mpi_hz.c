@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../helpers/arrays.h"
 #include "blocks.h"
 #include "check.h"
 
@@ -136,6 +137,7 @@ static void check_boxes(const struct trial *t, bouma_step *step,
 {
     uint64_t random = 40 + (uint64_t)t->ranks->rank;
     bouma_request requests[4];
+    bouma_array arrays[4];
     size_t count = (size_t)check_below(&random, 5);
 
     for (size_t i = 0; i < count; i++) {
@@ -143,13 +145,15 @@ static void check_boxes(const struct trial *t, bouma_step *step,
         bouma_selection s;
 
         memset(q, 0, sizeof(*q));
+        q->size = sizeof(*q);
         q->variable = v;
         q->level = (int)check_below(&random, levels);
         q->box = random_box(&t->field, &random);
         CHECK_EQ(bouma_variable_select(&s, v, q->level, &q->box), BOUMA_OK);
-        q->data = malloc(s.bytes + 1);
-        REQUIRE(q->data);
-        memset(q->data, 0x5a, s.bytes + 1);
+        arrays[i] = test_array(v, malloc(s.bytes + 1));
+        q->array = &arrays[i];
+        REQUIRE(q->array->data);
+        memset(q->array->data, 0x5a, s.bytes + 1);
     }
     CHECK_EQ(bouma_step_read(step, requests, count), BOUMA_OK);
     for (size_t i = 0; i < count; i++) {
@@ -157,12 +161,11 @@ static void check_boxes(const struct trial *t, bouma_step *step,
         bouma_selection s;
 
         CHECK_EQ(bouma_variable_select(&s, v, q->level, &q->box), BOUMA_OK);
-        CHECK_EQ(field_wrong(&t->field, &s, q->level, q->data, 1), 0);
-        memset(q->data, 0x5a, s.bytes + 1);
-        CHECK_EQ(bouma_variable_read(v, q->level, &q->box, q->data, NULL),
-                 BOUMA_OK);
-        CHECK_EQ(field_wrong(&t->field, &s, q->level, q->data, 1), 0);
-        free(q->data);
+        CHECK_EQ(field_wrong(&t->field, &s, q->level, q->array->data, 1), 0);
+        memset(q->array->data, 0x5a, s.bytes + 1);
+        CHECK_EQ(test_read(v, q->level, &q->box, q->array->data), BOUMA_OK);
+        CHECK_EQ(field_wrong(&t->field, &s, q->level, q->array->data, 1), 0);
+        free(q->array->data);
     }
 }
 

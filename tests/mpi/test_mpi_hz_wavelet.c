@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../helpers/arrays.h"
 #include "blocks.h"
 #include "check.h"
 
@@ -226,8 +227,7 @@ static void read_levels(struct opened *o)
         REQUIRE(!bouma_variable_select(&o->shape[k], o->v, k, NULL));
         o->level[k] = malloc(o->shape[k].bytes + 1);
         REQUIRE(o->level[k]);
-        CHECK_EQ(bouma_variable_read(o->v, k, NULL, o->level[k], NULL),
-                 BOUMA_OK);
+        CHECK_EQ(test_read(o->v, k, NULL, o->level[k]), BOUMA_OK);
     }
 }
 
@@ -369,6 +369,7 @@ static void check_boxes(const struct opened *o, const struct opened *expected)
 {
     uint64_t random = 40 + (uint64_t)o->t->ranks->rank;
     bouma_request requests[4];
+    bouma_array arrays[4];
     size_t count = (size_t)check_below(&random, 5);
 
     for (size_t i = 0; i < count; i++) {
@@ -376,13 +377,15 @@ static void check_boxes(const struct opened *o, const struct opened *expected)
         bouma_selection s;
 
         memset(q, 0, sizeof(*q));
+        q->size = sizeof(*q);
         q->variable = o->v;
         q->level = (int)check_below(&random, o->levels);
         q->box = random_box(&o->t->field, &random);
         CHECK_EQ(bouma_variable_select(&s, o->v, q->level, &q->box), BOUMA_OK);
-        q->data = malloc(s.bytes + 1);
-        REQUIRE(q->data);
-        memset(q->data, 0x5a, s.bytes + 1);
+        arrays[i] = test_array(o->v, malloc(s.bytes + 1));
+        q->array = &arrays[i];
+        REQUIRE(q->array->data);
+        memset(q->array->data, 0x5a, s.bytes + 1);
     }
     CHECK_EQ(bouma_step_read(o->step, requests, count), BOUMA_OK);
     for (size_t i = 0; i < count; i++) {
@@ -390,12 +393,11 @@ static void check_boxes(const struct opened *o, const struct opened *expected)
         bouma_selection s;
 
         CHECK_EQ(bouma_variable_select(&s, o->v, q->level, &q->box), BOUMA_OK);
-        CHECK_EQ(wrong_in(expected, q->level, &s, q->data), 0);
-        memset(q->data, 0x5a, s.bytes + 1);
-        CHECK_EQ(bouma_variable_read(o->v, q->level, &q->box, q->data, NULL),
-                 BOUMA_OK);
-        CHECK_EQ(wrong_in(expected, q->level, &s, q->data), 0);
-        free(q->data);
+        CHECK_EQ(wrong_in(expected, q->level, &s, q->array->data), 0);
+        memset(q->array->data, 0x5a, s.bytes + 1);
+        CHECK_EQ(test_read(o->v, q->level, &q->box, q->array->data), BOUMA_OK);
+        CHECK_EQ(wrong_in(expected, q->level, &s, q->array->data), 0);
+        free(q->array->data);
     }
 }
 

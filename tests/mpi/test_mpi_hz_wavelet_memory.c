@@ -3,6 +3,7 @@
  * status, nobody waits for ever, and nothing is left behind. */
 #include <stdio.h>
 
+#include "../helpers/arrays.h"
 #include "blocks.h"
 #include "check.h"
 #include "fault_alloc.h"
@@ -62,7 +63,9 @@ static int write_step(struct trial *t)
 static int read_step(struct trial *t)
 {
     static uint8_t data[6 * 9 * 8 * 4];
-    bouma_request request = {.box = {{1, 0, 2}, {6, 7, 8}}, .data = data};
+    bouma_array to;
+    bouma_request request = {
+        .size = sizeof(request), .box = {{1, 0, 2}, {6, 7, 8}}, .array = &to};
     bouma_step *step = NULL;
     bouma_selection s;
     bouma_dataset *ds;
@@ -76,6 +79,7 @@ static int read_step(struct trial *t)
     if (!rc) {
         request.variable =
             bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+        to = test_array(request.variable, data);
         rc = bouma_step_read(step, &request, 1);
         CHECK(same_on_all(rc, bouma_error_message(ds)));
     }

@@ -2,6 +2,7 @@
  * write is, to the bit, what one rank alone writes, with any decomposition; the
  * bound of a relative tolerance comes from the values of all ranks; and no
  * value that is read together is beyond it. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include <math.h>
@@ -113,8 +114,7 @@ static void write_by(const struct test *t, const char *path, MPI_Comm comm,
         for (int i = 0; i < cutting.count; i++)
             if (cutting.blocks[i].rank == rank) {
                 data[i] = samples_of(&t->field, &cutting.blocks[i].box);
-                CHECK_EQ(bouma_variable_put(v, &cutting.blocks[i].box, data[i],
-                                            NULL),
+                CHECK_EQ(test_put(v, &cutting.blocks[i].box, data[i]),
                          BOUMA_OK);
             }
         CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
@@ -134,7 +134,8 @@ struct content {
 /* All of the variable at a level, read by all ranks together. */
 static struct content read_all(const char *path, int level)
 {
-    bouma_request request = {.level = level};
+    bouma_request request = {.size = sizeof(request), .level = level};
+    bouma_array to;
     struct content c;
     bouma_dataset *ds;
     bouma_step *step;
@@ -150,7 +151,9 @@ static struct content read_all(const char *path, int level)
              BOUMA_OK);
     for (int d = 0; d < c.selection.ndims; d++)
         request.box.hi[d] = c.selection.shape[d] << level;
-    c.data = request.data = malloc((size_t)c.selection.bytes + 1);
+    c.data = malloc((size_t)c.selection.bytes + 1);
+    to = test_array(request.variable, c.data);
+    request.array = &to;
     REQUIRE(c.data);
     {
         bouma_grid_info g;

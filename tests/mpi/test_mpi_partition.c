@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../helpers/arrays.h"
 #include "blocks.h"
 #include "check.h"
 #include "fault_alloc.h"
@@ -360,7 +361,7 @@ static int64_t wrong_in(const struct trial *t, bouma_step *step, int grid)
         return 1;
     data = malloc(all.bytes);
     REQUIRE(data);
-    if (!bouma_variable_read(v, 0, NULL, data, NULL))
+    if (!test_read(v, 0, NULL, data))
         wrong = field_wrong(&t->field[0], &all, 0, data, 1);
     free(data);
     return wrong;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
@@ -413,7 +414,8 @@ static void nor_does_reading_it(const char *path, bouma_options *o,
 {
     size_t count = STEP_BYTES / 4, before;
     float *data = malloc(STEP_BYTES);
-    bouma_request q = {.box = box, .data = data};
+    bouma_array to;
+    bouma_request q = {.size = sizeof(q), .box = box, .array = &to};
     bouma_dataset *ds;
     bouma_step *step;
     size_t wrong = 0;
@@ -426,6 +428,7 @@ static void nor_does_reading_it(const char *path, bouma_options *o,
     q.variable = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     before = meter->now;
     meter->peak = before;
+    to = test_array(q.variable, data);
     CHECK_EQ(bouma_step_read(step, &q, 1), BOUMA_OK);
     CHECK(meter->peak - before <=
           (size_t)BUFFERS * BUFFER + BUFFER + (4 << 20) + (1 << 20));
@@ -483,8 +486,7 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
     for (int64_t i = 0; i < (hi - lo) * EDGE * EDGE; i++)
         data[i] = value_at((size_t)(i + lo * EDGE * EDGE));
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(bouma_variable_put(v, &(bouma_box){{lo, 0, 0}, {hi, EDGE, EDGE}},
-                                data, NULL),
+    CHECK_EQ(test_put(v, &(bouma_box){{lo, 0, 0}, {hi, EDGE, EDGE}}, data),
              BOUMA_OK);
     before = meter.now;
     CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
@@ -557,7 +559,7 @@ static void a_full_disk_ends_on_all_ranks(const struct ranks *r, int failing,
         disk.full = !tries && r->rank == failing;
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
         if (r->rank == r->size - 1)
-            CHECK_EQ(bouma_variable_put(v, &whole, data, NULL), BOUMA_OK);
+            CHECK_EQ(test_put(v, &whole, data), BOUMA_OK);
         rc = bouma_step_end(ds, NULL);
         if (!rc)
             rc = bouma_dataset_wait(ds, NULL);

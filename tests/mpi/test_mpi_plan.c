@@ -1,4 +1,5 @@
 /* test_mpi_plan.c -- a write does what bouma_plan_make() said it would. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
@@ -58,7 +59,7 @@ static void write_as(const char *path, const bouma_options *opts,
     CHECK_EQ(bouma_variable_define(&v, g, "v", &kind), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     if (samples)
-        CHECK_EQ(bouma_variable_put(v, box, data, NULL), BOUMA_OK);
+        CHECK_EQ(test_put(v, box, data), BOUMA_OK);
     CHECK_EQ(bouma_step_end(ds, record), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);

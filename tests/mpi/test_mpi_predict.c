@@ -1,6 +1,7 @@
 /* test_mpi_predict.c -- steps whose files are chosen by the sizes of the step
  * before: whatever the chunks turn out to be, what is read is the same as
  * without that. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include <math.h>
@@ -117,8 +118,7 @@ static void write_series(const struct ranks *ranks, const char *path,
         CHECK_EQ(bouma_step_begin(ds, step, step), BOUMA_OK);
         for (int i = 0; i < (step < ADDED ? 2 : VARIABLES); i++) {
             fill(data + (size_t)i * samples, &box, i, step);
-            CHECK_EQ(bouma_variable_put(v[i], &box, data + (size_t)i * samples,
-                                        NULL),
+            CHECK_EQ(test_put(v[i], &box, data + (size_t)i * samples),
                      BOUMA_OK);
         }
         rc = bouma_step_end(ds, &records[step]);
@@ -148,7 +148,7 @@ static float *read_level(bouma_dataset *ds, int step, const char *name,
     REQUIRE(!bouma_variable_select(all, v, level, NULL));
     data = malloc(all->bytes + 1);
     REQUIRE(data);
-    CHECK_EQ(bouma_variable_read(v, level, NULL, data, NULL), BOUMA_OK);
+    CHECK_EQ(test_read(v, level, NULL, data), BOUMA_OK);
     bouma_step_free(s);
     return data;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "../helpers/arrays.h"
 #include "../helpers/check.h"
 #include "blocks.h"
 
@@ -60,7 +61,7 @@ static void check_failure(struct setting *s, int rc, int expected,
 }
 
 typedef int put_call(bouma_variable *variable, const bouma_box *box,
-                     const void *data, const bouma_memory *memory);
+                     const bouma_array *array);
 
 /* This rank's slab in an array of some layout; it may be empty. */
 static void put_slab(struct setting *s, struct array *a, enum layout layout,
@@ -72,8 +73,7 @@ static void put_slab(struct setting *s, struct array *a, enum layout layout,
     CHECK_EQ(s->slabs.blocks[s->ranks->rank].rank, s->ranks->rank);
     array_make(a, &s->field, shape, layout);
     array_fill(a, &s->field, box, step);
-    CHECK_EQ(put(s->variable, box, a->data, a->dense ? NULL : &a->layout),
-             BOUMA_OK);
+    CHECK_EQ(put(s->variable, box, &a->given), BOUMA_OK);
 }
 
 static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
@@ -89,16 +89,13 @@ static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
 
         /* One bit of the last value in the box. */
         CHECK_EQ(bouma_step_begin(s.ds, step, 0), BOUMA_OK);
-        put_slab(&s, &a, (enum layout)layout, step, bouma_variable_put);
+        put_slab(&s, &a, (enum layout)layout, step, bouma_variable_put_borrow);
         if (s.last) {
             const bouma_box *own = &s.slabs.blocks[ranks->rank].box;
-            bouma_memory m = a.layout;
 
-            if (a.dense)
-                bouma_array_inside(&m, BOUMA_TYPE_F32, 2, 2,
-                                   (int64_t[]){own->hi[0] - own->lo[0], N});
-            a.data[(own->hi[0] - own->lo[0] - 1) * m.stride[0] +
-                   (N - 1) * m.stride[1] + m.component_stride] ^= 1;
+            a.data[(own->hi[0] - own->lo[0] - 1) * a.layout.stride[0] +
+                   (N - 1) * a.layout.stride[1] + a.layout.component_stride] ^=
+                1;
         }
         rc = bouma_step_end(s.ds, NULL);
         check_failure(&s, rc, BOUMA_ESTATE, "variable \"g/v\"");
@@ -112,7 +109,7 @@ static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
 
         /* What lies around the box is the caller's. */
         CHECK_EQ(bouma_step_begin(s.ds, step, 0), BOUMA_OK);
-        put_slab(&s, &a, (enum layout)layout, step, bouma_variable_put);
+        put_slab(&s, &a, (enum layout)layout, step, bouma_variable_put_borrow);
         if (layout == LAYOUT_GHOST)
             a.memory[0] ^= 1;
         CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
@@ -152,7 +149,7 @@ static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
             column.data = page;
         CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
         if (!which)
-            CHECK_EQ(bouma_variable_put(s.variable, box, page, NULL), BOUMA_OK);
+            CHECK_EQ(test_put(s.variable, box, page), BOUMA_OK);
         CHECK_EQ(bouma_particles_put(dust, 4, &column, 1, NULL), BOUMA_OK);
         if (s.last)
             munmap(page, bytes);
@@ -202,7 +199,9 @@ static void put_rows(struct setting *s, int64_t step, put_call *put)
             for (int c = 0; c < 2; c++)
                 field_value(&packed[x][c], &s->field, (int64_t[]){y, x}, c,
                             step);
-        CHECK_EQ(put(s->variable, &row, packed, NULL), BOUMA_OK);
+        CHECK_EQ(put(s->variable, &row,
+                     &BOUMA_ARRAY(BOUMA_TYPE_F32, packed, sizeof(packed))),
+                 BOUMA_OK);
     }
 }
 
@@ -212,7 +211,7 @@ static void temporaries_of_compilers_are_found(struct ranks *ranks)
 
     set_up(&s, ranks, 1, 0);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-    put_rows(&s, 0, bouma_variable_put);
+    put_rows(&s, 0, bouma_variable_put_borrow);
     check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ESTATE,
                   "the array for the box [");
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
@@ -224,7 +223,7 @@ static void temporaries_of_compilers_are_found(struct ranks *ranks)
     /* Without the check nobody looks. */
     set_up(&s, ranks, -1, 0);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-    put_rows(&s, 0, bouma_variable_put);
+    put_rows(&s, 0, bouma_variable_put_borrow);
     CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
     tear_down(&s);
 }
@@ -390,8 +389,8 @@ a_definition_that_fails_on_one_rank_fails_on_all(struct ranks *ranks)
     bouma_variable_define(&w, grid, "w", s.last ? &bad : &good);
     for (int step = 0; step < 2; step++) {
         CHECK_EQ(bouma_step_begin(s.ds, step, 0), BOUMA_OK);
-        put_slab(&s, &a, LAYOUT_DENSE, step, bouma_variable_put);
-        bouma_variable_put(w, &s.slabs.blocks[ranks->rank].box, a.data, NULL);
+        put_slab(&s, &a, LAYOUT_DENSE, step, bouma_variable_put_borrow);
+        test_put(w, &s.slabs.blocks[ranks->rank].box, a.data);
         check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_EINVAL,
                       "tolerance");
         array_free(&a);
@@ -399,7 +398,7 @@ a_definition_that_fails_on_one_rank_fails_on_all(struct ranks *ranks)
     if (s.last)
         CHECK_EQ(bouma_variable_define(&w, grid, "w", &good), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(s.ds, 2, 0), BOUMA_OK);
-    put_slab(&s, &a, LAYOUT_DENSE, 2, bouma_variable_put);
+    put_slab(&s, &a, LAYOUT_DENSE, 2, bouma_variable_put_borrow);
     CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
     array_free(&a);
     tear_down(&s);

@@ -1,6 +1,7 @@
 /* test_mpi_read.c -- a dataset that some ranks wrote is read by others, all
  * together, each with boxes, levels and variables of its own; and what several
  * ranks want is read from the file once. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
@@ -104,8 +105,7 @@ static void make_room(struct array *a, bouma_request *q, const struct field *f,
     CHECK_EQ(bouma_variable_select(&s, q->variable, q->level, &q->box),
              BOUMA_OK);
     array_make(a, f, s.shape, layout);
-    q->data = a->data;
-    q->memory = a->dense ? NULL : &a->layout;
+    q->array = &a->given;
 }
 
 /* Values of the request that are wrong, and bytes outside that are not as they
@@ -158,6 +158,7 @@ static void any_boxes_on_any_ranks_are_right(struct test *t, bouma_step *step)
         which[i] = (int)check_below(random, FIELDS - 1);
         layouts[i] = (enum layout)check_below(&t->own, LAYOUTS);
         memset(q, 0, sizeof(*q));
+        q->size = sizeof(*q);
         q->variable = bouma_grid_find_variable(g, names[which[i]]);
         q->level = (int)check_below(random, t->levels);
         q->box = random_box(&t->fields[which[i]], random);
@@ -185,9 +186,12 @@ static void mistakes_in_requests_reach_all_ranks(struct test *t,
     bouma_grid *g = bouma_step_find_grid(step, "g");
     int last = t->ranks->rank == t->ranks->size - 1;
     uint8_t room[16];
-    bouma_request q = {.variable = bouma_grid_find_variable(g, names[0]),
+    bouma_variable *v = bouma_grid_find_variable(g, names[0]);
+    bouma_array to = test_array(v, room);
+    bouma_request q = {.size = sizeof(q),
+                       .variable = v,
                        .box = {{0, 0, 0}, {1, 1, 1}},
-                       .data = room};
+                       .array = &to};
     int rc;
 
     q.level = last ? 99 : 0;
@@ -200,11 +204,11 @@ static void mistakes_in_requests_reach_all_ranks(struct test *t,
     CHECK_EQ(rc, BOUMA_EINVAL);
     CHECK(same_on_all(rc, bouma_error_message(ds)));
     q.box.hi[0] = 1;
-    q.data = last ? NULL : room;
+    to.data = last ? NULL : room;
     rc = bouma_step_read(step, &q, 1);
     CHECK_EQ(rc, BOUMA_EINVAL);
     CHECK(same_on_all(rc, bouma_error_message(ds)));
-    q.data = room;
+    to.data = room;
     q.variable = bouma_grid_find_variable(g, names[last ? FIELDS - 1 : 0]);
     rc = bouma_step_read(step, &q, 1);
     CHECK_EQ(rc, BOUMA_ENOTFOUND);
@@ -288,6 +292,7 @@ static void every_chunk_is_read_once(struct ranks *ranks)
         bouma_variable_info info;
 
         memset(&requests[i], 0, sizeof(requests[i]));
+        requests[i].size = sizeof(requests[i]);
         requests[i].variable = bouma_grid_find_variable(g, names[i]);
         memcpy(requests[i].box.hi, t.grid.shape, sizeof(t.grid.shape));
         make_room(&arrays[i], &requests[i], &t.fields[i], LAYOUT_DENSE);

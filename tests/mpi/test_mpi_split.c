@@ -1,5 +1,6 @@
 /* test_mpi_split.c -- messages of a few bytes and rounds of a few chunks: the
  * paths that large data takes, with small data. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
@@ -62,6 +63,7 @@ static void read_it(const char *path, const bouma_options *options,
                     const struct field *fields)
 {
     bouma_request requests[FIELDS];
+    bouma_array arrays[FIELDS];
     bouma_selection s[FIELDS];
     bouma_attribute text;
     bouma_dataset *ds;
@@ -79,18 +81,21 @@ static void read_it(const char *path, const bouma_options *options,
     g = bouma_step_find_grid(step, "g");
     for (int i = 0; i < FIELDS; i++) {
         memset(&requests[i], 0, sizeof(requests[i]));
+        requests[i].size = sizeof(requests[i]);
         requests[i].variable = bouma_grid_find_variable(g, names[i]);
         requests[i].level = i;
         memcpy(requests[i].box.hi, fields[i].shape, sizeof(fields[i].shape));
         CHECK_EQ(bouma_variable_select(&s[i], requests[i].variable, i, NULL),
                  BOUMA_OK);
-        requests[i].data = malloc(s[i].bytes);
-        REQUIRE(requests[i].data);
+        arrays[i] = test_array(requests[i].variable, malloc(s[i].bytes));
+        arrays[i].bytes = s[i].bytes;
+        requests[i].array = &arrays[i];
+        REQUIRE(arrays[i].data);
     }
     CHECK_EQ(bouma_step_read(step, requests, FIELDS), BOUMA_OK);
     for (int i = 0; i < FIELDS; i++) {
-        CHECK_EQ(field_wrong(&fields[i], &s[i], i, requests[i].data, 1), 0);
-        free(requests[i].data);
+        CHECK_EQ(field_wrong(&fields[i], &s[i], i, arrays[i].data, 1), 0);
+        free(arrays[i].data);
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);

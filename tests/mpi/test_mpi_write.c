@@ -1,6 +1,7 @@
 /* test_mpi_write.c -- whatever ranks hold which blocks in which memory layout,
  * and whatever schemes carry them to files: the dataset has the right values at
  * every level, and its subfiles are those that one rank alone writes. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
@@ -144,9 +145,7 @@ static void write_alone(const struct test *t, const char *path,
             memcpy(all.hi, f->shape, sizeof(all.hi));
             array_make(&arrays[i], f, f->shape, LAYOUT_DENSE);
             array_fill(&arrays[i], f, &all, step);
-            CHECK_EQ(
-                bouma_variable_put(variables[i], &all, arrays[i].data, NULL),
-                BOUMA_OK);
+            CHECK_EQ(test_put(variables[i], &all, arrays[i].data), BOUMA_OK);
         }
         CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
         for (int i = 0; i < t->field_count; i++)

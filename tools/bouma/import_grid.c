@@ -236,14 +236,13 @@ static int put_variables(struct import *import, const struct context *ctx)
         struct source *source = &import->sources[i];
         int64_t first, last;
         bouma_box box;
-        const void *data;
+        bouma_array array;
 
         source_part(source, ctx, &first, &last);
         if (first == last)
             continue;
-        data = source_layers(source, first, last, &box);
-        status = bouma_variable_put(import->variables[i], &box, data,
-                                    &source->memory);
+        array = source_layers(source, first, last, &box);
+        status = bouma_variable_put_borrow(import->variables[i], &box, &array);
     }
     return status;
 }

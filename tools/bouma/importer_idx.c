@@ -338,8 +338,7 @@ static int load_source(struct grid_series *series, struct context *ctx, int i,
     source_part(source, ctx, &first, &last);
     source->from = first;
     if (!source->data)
-        source->data =
-            malloc((size_t)((last - first) * source->memory.stride[0]));
+        source->data = malloc((size_t)((last - first) * source->stride[0]));
     return source->data ? idx_dataset_load(&state->dataset, ctx, &part,
                                            source->data, tally)
                         : context_fail_memory(ctx);

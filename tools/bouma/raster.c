@@ -162,8 +162,9 @@ static int read_piece(struct raster *raster, struct context *ctx,
     if (!status)
         rc = piece_init(&piece, ctx, raster, source);
     if (!status && !rc)
-        status = bouma_variable_read(source->variable, source->level, box,
-                                     piece.data, NULL);
+        status = bouma_variable_read(
+            source->variable, source->level, box,
+            &BOUMA_ARRAY(source->type, piece.data, piece.part.bytes));
     if (status)
         rc = context_fail_status(ctx, status, bouma_error_message(source->ds));
     for (at[0] = 0; !rc && at[0] < piece.count[0]; at[0]++)

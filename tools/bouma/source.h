@@ -22,7 +22,7 @@ struct source {
     bouma_type type;
     int ndims, components;
     int64_t shape[BOUMA_MAX_DIMS];
-    bouma_memory memory;
+    int64_t stride[BOUMA_MAX_DIMS], component_stride; /* bytes */
     int slow_axis; /* whose layers lie one after the other in the file */
     bool swapped;  /* values are in the other byte order */
     struct mapped_file file;
@@ -39,9 +39,9 @@ int source_open(struct source *out, struct context *ctx, const char *path,
 void source_close(struct source *source);
 
 /* The samples lo <= index < hi of the slow axis, all of the others: their box,
- * and their address, with 'source->memory' for the strides. Ask for a layer
- * once only: it is put into this machine's byte order in place. */
-const void *source_layers(struct source *source, int64_t lo, int64_t hi,
+ * and where they are. Ask for a layer once only: it is put into this machine's
+ * byte order in place. */
+bouma_array source_layers(struct source *source, int64_t lo, int64_t hi,
                           bouma_box *box);
 
 /* Which layers of the slow axis this process takes: first <= index < last. */

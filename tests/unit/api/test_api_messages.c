@@ -2,6 +2,7 @@
  * that of an earlier call. */
 #include <math.h>
 
+#include "arrays.h"
 #include "bouma.h"
 #include "check.h"
 #include "fault_alloc.h"
@@ -68,8 +69,7 @@ static void writers_hear_what_is_wrong(void)
           BOUMA_EEXISTS, "\"g/v\"");
     MUST(ds, bouma_dataset_clear_failures(ds));
 
-    TELLS(ds, bouma_variable_put(v, &whole, samples, NULL), BOUMA_ESTATE,
-          "bouma_step_begin");
+    TELLS(ds, test_put(v, &whole, samples), BOUMA_ESTATE, "bouma_step_begin");
     TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "bouma_step_begin");
     TELLS(ds, bouma_step_abort(ds), BOUMA_ESTATE, "bouma_step_begin");
     GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "bouma_step_begin");
@@ -78,19 +78,16 @@ static void writers_hear_what_is_wrong(void)
     TELLS(ds, bouma_step_begin(ds, 3, INFINITY), BOUMA_EINVAL, "inf");
     MUST(ds, bouma_step_begin(ds, 3, 0));
     TELLS(ds, bouma_step_begin(ds, 4, 0), BOUMA_ESTATE, "bouma_step_end");
-    TELLS(ds, bouma_variable_put(v, &outside, samples, NULL), BOUMA_EINVAL,
-          "\"g/v\"");
-    TELLS(ds, bouma_variable_put(v, &backwards, samples, NULL), BOUMA_EINVAL,
-          "[4:2,0:8]");
-    TELLS(ds, bouma_variable_put(v, &whole, NULL, NULL), BOUMA_EINVAL,
-          "no data");
+    TELLS(ds, test_put(v, &outside, samples), BOUMA_EINVAL, "\"g/v\"");
+    TELLS(ds, test_put(v, &backwards, samples), BOUMA_EINVAL, "[4:2,0:8]");
+    TELLS(ds, test_put(v, &whole, NULL), BOUMA_EINVAL, "no data");
     TELLS(ds, bouma_step_abort(ds), BOUMA_EABORTED, "step 3");
     MUST(ds, bouma_step_begin(ds, 3, 0));
-    MUST(ds, bouma_variable_put(v, &whole, samples, NULL));
-    MUST(ds, bouma_variable_put(v, &whole, samples, NULL));
+    MUST(ds, test_put(v, &whole, samples));
+    MUST(ds, test_put(v, &whole, samples));
     TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ECOVER, "\"g/v\"");
     MUST(ds, bouma_step_begin(ds, 3, 0));
-    MUST(ds, bouma_variable_put(v, &whole, samples, NULL));
+    MUST(ds, test_put(v, &whole, samples));
     a = bouma_dataset_step_attributes(ds);
     MUST(ds, bouma_attributes_set_number(a, "number", 7));
     TELLS(ds, bouma_attributes_set_number(a, "", 7), BOUMA_EINVAL, "name");
@@ -113,8 +110,7 @@ static void writers_hear_what_is_wrong(void)
     TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EEXISTS, "data: step 3");
 
     TELLS(ds, bouma_variable_range(&range, v, 0), BOUMA_ESTATE, "open a step");
-    TELLS(ds, bouma_variable_read(v, 0, NULL, samples, NULL), BOUMA_ESTATE,
-          "open a step");
+    TELLS(ds, test_read(v, 0, NULL, samples), BOUMA_ESTATE, "open a step");
     MUST(ds, bouma_step_begin(ds, 4, 0));
     TELLS(ds, bouma_dataset_close(ds), BOUMA_ESTATE, "step 4");
     TELLS(ds, bouma_dataset_close(ds), BOUMA_ESTATE, "data: was closed");
@@ -138,7 +134,8 @@ static void readers_hear_what_is_wrong(void)
     bouma_attribute got;
     bouma_step_file file;
     bouma_range range;
-    bouma_request request = {NULL, 0, {{0, 0}, {8, 8}}, samples, NULL};
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F64, samples, sizeof(samples));
+    bouma_request request = {sizeof(request), NULL, 0, {{0, 0}, {8, 8}}, &to};
     bouma_variable *v, *absent;
     bouma_grid *grid, *no_grid;
     bouma_step *step, *none;
@@ -190,8 +187,7 @@ static void readers_hear_what_is_wrong(void)
     REQUIRE(v && absent);
     TELLS(ds, bouma_attributes_get(&got, bouma_variable_attributes(v), 0),
           BOUMA_ENOTFOUND, "place 0");
-    TELLS(ds, bouma_variable_put(v, NULL, samples, NULL), BOUMA_ESTATE,
-          "reading only");
+    TELLS(ds, test_put(v, NULL, samples), BOUMA_ESTATE, "reading only");
 
     TELLS(ds, bouma_variable_range(&range, v, 1), BOUMA_ENOTFOUND,
           "\"g/v\" has 1 components");
@@ -207,14 +203,12 @@ static void readers_hear_what_is_wrong(void)
           "level 2");
     TELLS(ds, bouma_variable_select(&selection, v, 0, &outside), BOUMA_EINVAL,
           "[0:8,0:9]");
-    TELLS(ds, bouma_variable_read(v, 2, NULL, samples, NULL), BOUMA_ENOTFOUND,
-          "level 2");
-    TELLS(ds, bouma_variable_read(v, 0, &outside, samples, NULL), BOUMA_EINVAL,
-          "[0:8,0:9]");
-    TELLS(ds, bouma_variable_read(v, 0, NULL, NULL, NULL), BOUMA_EINVAL,
-          "no memory to read into");
-    TELLS(ds, bouma_variable_read(absent, 0, NULL, samples, NULL),
-          BOUMA_ENOTFOUND, "\"g/absent\"");
+    TELLS(ds, test_read(v, 2, NULL, samples), BOUMA_ENOTFOUND, "level 2");
+    TELLS(ds, test_read(v, 0, &outside, samples), BOUMA_EINVAL, "[0:8,0:9]");
+    TELLS(ds, test_read(v, 0, NULL, NULL), BOUMA_EINVAL,
+          "the array has no data");
+    TELLS(ds, test_read(absent, 0, NULL, samples), BOUMA_ENOTFOUND,
+          "\"g/absent\"");
     TELLS(ds, bouma_step_read(step, NULL, 2), BOUMA_EINVAL, "2");
     TELLS(ds, bouma_step_read(step, &request, 1), BOUMA_EINVAL, "request 0");
     request.variable = absent;
@@ -345,7 +339,7 @@ static int write_all(bouma_dataset *ds)
         rc = bouma_attributes_set_text(bouma_dataset_step_attributes(ds), "b",
                                        "text");
     if (!rc)
-        rc = bouma_variable_put(v, NULL, samples, NULL);
+        rc = test_put(v, NULL, samples);
     if (!rc)
         rc = bouma_step_end(ds, NULL);
     return rc ? rc : bouma_dataset_close(ds);
@@ -353,7 +347,8 @@ static int write_all(bouma_dataset *ds)
 
 static int read_all(bouma_dataset *ds)
 {
-    bouma_request request = {NULL, 0, {{0, 0}, {8, 8}}, samples, NULL};
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F64, samples, sizeof(samples));
+    bouma_request request = {sizeof(request), NULL, 0, {{0, 0}, {8, 8}}, &to};
     bouma_refinement *r = NULL;
     bouma_step *step;
     int rc;
@@ -366,7 +361,7 @@ static int read_all(bouma_dataset *ds)
         return rc;
     request.variable =
         bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
-    rc = bouma_variable_read(request.variable, 0, NULL, samples, NULL);
+    rc = test_read(request.variable, 0, NULL, samples);
     if (!rc)
         rc = bouma_step_read(step, &request, 1);
     if (!rc)
@@ -495,10 +490,10 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_grid_variable_count(NULL), 0);
     CHECK(!bouma_grid_variable(NULL, 0));
     CHECK(!bouma_grid_find_variable(NULL, "v"));
-    CHECK_EQ(bouma_variable_put(NULL, NULL, NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(test_put(NULL, NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_variable_range(&range, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_variable_select(&selection, NULL, 0, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_read(NULL, 0, NULL, NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(test_read(NULL, 0, NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_open(&r, NULL, 0, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_next(NULL), BOUMA_EINVAL);
     CHECK(!bouma_refinement_data(NULL, &selection, &level));
@@ -512,33 +507,47 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_attributes_get(&got, NULL, 0), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_attributes_find(&got, NULL, "x"), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_attributes_set_number(NULL, "x", 1), BOUMA_ESTATE);
-    bouma_array_inside(NULL, BOUMA_TYPE_F32, 1, 3, (int64_t[]){4, 4, 4});
+    CHECK_EQ(bouma_array_inside(NULL, 1, 3, (int64_t[]){4, 4, 4},
+                                (int64_t[]){0, 0, 0}),
+             BOUMA_EINVAL);
     CHECK_EQ(bouma_probe_text(NULL, text, sizeof(text)), 0);
     CHECK(!text[0]);
     CHECK_EQ(bouma_probe_text(NULL, NULL, 9), 0);
 }
 
-/* Axes that no array has are none. */
-static void memory_has_three_axes_at_most(void)
+/* What is not inside the array is refused, and the array with it. */
+static void arrays_inside_others_are_checked(void)
 {
-    static const int64_t extent[5] = {4, 5, 6, 7, 8};
-    struct {
-        bouma_memory memory;
-        int64_t behind[2];
-    } m;
+    static const int64_t extent[5] = {4, 5, 6, 7, 8}, zero[5], far[3] = {3, 5};
+    float room[120];
+    const bouma_array entire = BOUMA_ARRAY(BOUMA_TYPE_F32, room, sizeof(room));
+    bouma_array a;
 
     for (int ndims = -1; ndims <= 5; ndims++) {
-        memset(&m, 0x55, sizeof(m));
-        bouma_array_inside(&m.memory, BOUMA_TYPE_F32, 1, ndims, extent);
-        CHECK(m.behind[0] == m.behind[1] && m.behind[0] != 0);
-        CHECK_EQ(m.memory.component_stride, ndims >= 1 && ndims <= 3 ? 4 : 0);
-        CHECK_EQ(m.memory.stride[0], ndims == 1   ? 4
-                                     : ndims == 2 ? 20
-                                     : ndims == 3 ? 120
-                                                  : 0);
+        int valid = ndims >= 1 && ndims <= 3;
+
+        a = entire;
+        CHECK_EQ(bouma_array_inside(&a, 1, ndims, extent, zero),
+                 valid ? BOUMA_OK : BOUMA_EINVAL);
+        CHECK_EQ(a.component_stride, valid ? 4 : 0);
+        CHECK_EQ(a.stride[0], ndims == 1   ? 4
+                              : ndims == 2 ? 20
+                              : ndims == 3 ? 120
+                                           : 0);
+        CHECK_EQ(a.type, valid ? BOUMA_TYPE_F32 : 0);
     }
-    bouma_array_inside(&m.memory, BOUMA_TYPE_F32, 1, 3, NULL);
-    CHECK_EQ(m.memory.stride[2], 0);
+#define REFUSED(call)                                                          \
+    a = entire;                                                                \
+    CHECK_EQ(call, BOUMA_EINVAL);                                              \
+    CHECK_EQ(a.type, 0)
+    REFUSED(bouma_array_inside(&a, 1, 3, NULL, zero));
+    REFUSED(bouma_array_inside(&a, 1, 3, extent, NULL));
+    REFUSED(bouma_array_inside(&a, 0, 3, extent, zero));
+    REFUSED(bouma_array_inside(&a, 2, 3, extent, zero)); /* too small */
+    REFUSED(bouma_array_inside(&a, 1, 2, extent, far));
+    a = entire;
+    CHECK_EQ(bouma_array_inside(&a, 1, 2, extent, zero), BOUMA_OK);
+    CHECK_EQ(bouma_array_inside(&a, 1, 2, extent, zero), BOUMA_EINVAL);
 }
 
 int main(void)
@@ -554,7 +563,7 @@ int main(void)
     write_data0();
     without_memory_a_message_is_left();
     nothing_is_done_without_a_handle();
-    memory_has_three_axes_at_most();
+    arrays_inside_others_are_checked();
     bouma_io_memory_free(io);
     return check_result();
 }

@@ -1,6 +1,7 @@
 /* Steps: when they become visible, what they hold, and what is left behind. */
 #include <math.h>
 
+#include "arrays.h"
 #include "bouma.h"
 #include "check.h"
 #include "field.h"
@@ -61,7 +62,7 @@ static int write_step(struct writer *w, int64_t step, float value)
     for (int i = 0; i < 120; i++)
         data[i] = value;
     MUST(w->ds, bouma_step_begin(w->ds, step, (double)step / 4));
-    MUST(w->ds, bouma_variable_put(w->a, &whole, data, NULL));
+    MUST(w->ds, test_put(w->a, &whole, data));
     return bouma_step_end(w->ds, NULL);
 }
 
@@ -75,9 +76,8 @@ static float look(const char *path, int64_t number)
 
     MUST(ds, bouma_dataset_open(&ds, path, &o));
     if (!bouma_step_open(&step, ds, number)) {
-        MUST(ds, bouma_variable_read(
-                     bouma_grid_variable(bouma_step_grid(step, 0), 0), 0, NULL,
-                     data, NULL));
+        MUST(ds, test_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                           NULL, data));
         bouma_step_free(step);
     } else {
         CHECK_TEXT(bouma_error_message(ds), "no step");
@@ -116,18 +116,18 @@ static void a_variable_may_be_absent(void)
     REQUIRE(b);
     bouma_variable_info_get(&info, b);
     CHECK(!info.present && !info.raw_bytes && !info.stored_bytes);
-    CHECK_EQ(bouma_variable_read(b, 0, NULL, data, NULL), BOUMA_ENOTFOUND);
+    CHECK_EQ(test_read(b, 0, NULL, data), BOUMA_ENOTFOUND);
     CHECK_TEXT(bouma_error_message(w.ds), "\"g/b\"");
     bouma_step_free(step);
     /* In the next step it is there. */
     memset(data, 7, sizeof(data));
     MUST(w.ds, bouma_step_begin(w.ds, 1, 0));
-    MUST(w.ds, bouma_variable_put(w.b, &whole, data, NULL));
+    MUST(w.ds, test_put(w.b, &whole, data));
     MUST(w.ds, bouma_step_end(w.ds, NULL));
     MUST(w.ds, bouma_step_open(&step, w.ds, 1));
     b = bouma_grid_find_variable(bouma_step_grid(step, 0), "b");
     memset(data, 0, sizeof(data));
-    MUST(w.ds, bouma_variable_read(b, 0, NULL, data, NULL));
+    MUST(w.ds, test_read(b, 0, NULL, data));
     CHECK(data[119] == 0x0707070707070707u);
     bouma_step_free(step);
     bouma_dataset_free(w.ds);
@@ -274,8 +274,8 @@ static void ranges_leave_nan_out(void)
         large[i] = UINT64_MAX - (uint64_t)i;
     }
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-    MUST(w.ds, bouma_variable_put(w.a, &whole, data, NULL));
-    MUST(w.ds, bouma_variable_put(w.b, &whole, large, NULL));
+    MUST(w.ds, test_put(w.a, &whole, data));
+    MUST(w.ds, test_put(w.b, &whole, large));
     MUST(w.ds, bouma_step_end(w.ds, NULL));
     MUST(w.ds, bouma_step_open(&step, w.ds, 0));
     a = bouma_grid_variable(bouma_step_grid(step, 0), 0);
@@ -381,7 +381,7 @@ static void an_aborted_step_is_not_there(void)
 
     begin_writing(&w, "aborted", &o, 0);
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-    MUST(w.ds, bouma_variable_put(w.a, &whole, data, NULL));
+    MUST(w.ds, test_put(w.a, &whole, data));
     CHECK_EQ(bouma_step_abort(w.ds), BOUMA_EABORTED);
     CHECK_TEXT(bouma_error_message(w.ds), "aborted");
     CHECK_EQ(count_steps("aborted"), 0);
@@ -411,9 +411,8 @@ static void a_step_is_replaced_only_on_demand(void)
     begin_writing(&w, "replace", &o, 1);
     MUST(w.ds, bouma_step_open(&step, w.ds, 0)); /* a reader of the old one */
     MUST(w.ds, write_step(&w, 0, 2));
-    MUST(w.ds,
-         bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0),
-                             0, NULL, data, NULL));
+    MUST(w.ds, test_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                         NULL, data));
     CHECK(data[0] == 1);
     bouma_step_free(step);
     CHECK(look("replace", 0) == 2);
@@ -482,27 +481,26 @@ static void plans_follow_changed_blocks_and_variables(void)
     MUST(w.ds, write_step(&w, 0, 1));
     MUST(w.ds, write_step(&w, 1, 2)); /* the plan is used again */
     MUST(w.ds, bouma_step_begin(w.ds, 2, 0));
-    MUST(w.ds, bouma_variable_put(w.a, &high, data + 50, NULL));
-    MUST(w.ds, bouma_variable_put(w.a, &low, data, NULL));
+    MUST(w.ds, test_put(w.a, &high, data + 50));
+    MUST(w.ds, test_put(w.a, &low, data));
     MUST(w.ds, bouma_step_end(w.ds, NULL));
     MUST(w.ds, bouma_variable_define(&c, w.grid, "c", &spec));
     MUST(w.ds, bouma_step_begin(w.ds, 3, 0));
-    MUST(w.ds, bouma_variable_put(c, &whole, bytes, NULL));
+    MUST(w.ds, test_put(c, &whole, bytes));
     MUST(w.ds, bouma_step_end(w.ds, NULL));
     MUST(w.ds, write_step(&w, 4, 5));
     CHECK(look("plans", 1) == 2 && look("plans", 4) == 5);
     MUST(w.ds, bouma_step_open(&step, w.ds, 2));
     memset(data, 0, sizeof(data));
-    MUST(w.ds,
-         bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0),
-                             0, NULL, data, NULL));
+    MUST(w.ds, test_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                         NULL, data));
     for (int i = 0; i < 120; i++)
         CHECK(data[i] == (float)i);
     bouma_step_free(step);
     MUST(w.ds, bouma_step_open(&step, w.ds, 3));
-    MUST(w.ds, bouma_variable_read(
-                   bouma_grid_find_variable(bouma_step_grid(step, 0), "c"), 0,
-                   NULL, back, NULL));
+    MUST(w.ds,
+         test_read(bouma_grid_find_variable(bouma_step_grid(step, 0), "c"), 0,
+                   NULL, back));
     CHECK(!memcmp(back, bytes, sizeof(back)));
     bouma_step_free(step);
     bouma_dataset_free(w.ds);

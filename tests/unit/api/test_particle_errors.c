@@ -1,5 +1,6 @@
 /* What cannot be done with particles is refused, with a message that says what
  * to do; and what was refused leaves no trace. */
+#include "arrays.h"
 #include "particle_block.h"
 #include "tells.h"
 
@@ -227,7 +228,7 @@ static void wrong_puts_fail_their_step_only(void)
             break;
         case 11:
             words = "bouma_particles_put";
-            rc = bouma_variable_put(set.variables[MASS], NULL, s.mass, NULL);
+            rc = test_put(set.variables[MASS], NULL, s.mass);
             break;
         case 12:
             columns[1].variable = sample;
@@ -361,8 +362,7 @@ static int read_again(void *user, const bouma_batch *batch)
     TELLS(n->ds,
           bouma_particles_query_run(n->set->particles, NULL, read_again, n),
           BOUMA_ESTATE, "query");
-    TELLS(n->ds, bouma_variable_read(n->sample, 0, NULL, room, NULL),
-          BOUMA_ESTATE, "query");
+    TELLS(n->ds, test_read(n->sample, 0, NULL, room), BOUMA_ESTATE, "query");
     return 0;
 }
 
@@ -394,7 +394,7 @@ static void write_data(const struct particle_block *s)
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &number), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(ds, 5, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, s), BOUMA_OK);
-    CHECK_EQ(bouma_variable_put(v, NULL, samples, NULL), BOUMA_OK);
+    CHECK_EQ(test_put(v, NULL, samples), BOUMA_OK);
     /* What is being written cannot be read. */
     TELLS(ds, bouma_particles_read(&d, set.particles, NULL), BOUMA_ESTATE,
           "open a step");
@@ -427,6 +427,7 @@ static void wrong_queries_are_refused(void)
     bouma_refinement *r;
     bouma_condition c[2];
     bouma_request request;
+    bouma_array to;
     bouma_range range;
     bouma_dataset *ds;
     bouma_step *step;
@@ -469,14 +470,16 @@ static void wrong_queries_are_refused(void)
           "\"dust/absent\"");
 
     /* What is for grids. */
-    TELLS(ds, bouma_variable_read(set.variables[MASS], 0, NULL, room, NULL),
-          BOUMA_EINVAL, "bouma_particles_");
+    TELLS(ds, test_read(set.variables[MASS], 0, NULL, room), BOUMA_EINVAL,
+          "bouma_particles_");
     TELLS(ds, bouma_variable_select(&selection, set.variables[MASS], 0, NULL),
           BOUMA_EINVAL, "bouma_particles_");
     TELLS(ds, bouma_refinement_open(&r, set.variables[MASS], 0, NULL),
           BOUMA_EINVAL, "bouma_particles_");
     CHECK(!r);
-    request = (bouma_request){.variable = set.variables[MASS], .data = room};
+    to = test_array(set.variables[MASS], room);
+    request = (bouma_request){
+        .size = sizeof(request), .variable = set.variables[MASS], .array = &to};
     TELLS(ds, bouma_step_read(step, &request, 1), BOUMA_EINVAL,
           "bouma_particles_");
     {

@@ -4,6 +4,7 @@
  * may. */
 #include <math.h>
 
+#include "arrays.h"
 #include "bouma.h"
 #include "bouma_store.h"
 #include "check.h"
@@ -76,11 +77,11 @@ static void write_steps(const char *name, bouma_order order)
     for (int step = 0; step < 3; step++) {
         fill(step);
         CHECK_EQ(bouma_step_begin(ds, step, step), BOUMA_OK);
-        CHECK_EQ(bouma_variable_put(a, NULL, scalar, NULL), BOUMA_OK);
-        CHECK_EQ(bouma_variable_put(b, NULL, constant, NULL), BOUMA_OK);
+        CHECK_EQ(test_put(a, NULL, scalar), BOUMA_OK);
+        CHECK_EQ(test_put(b, NULL, constant), BOUMA_OK);
         if (step != 1) /* absent there */
-            CHECK_EQ(bouma_variable_put(c, NULL, vector, NULL), BOUMA_OK);
-        CHECK_EQ(bouma_variable_put(exact, NULL, vector, NULL), BOUMA_OK);
+            CHECK_EQ(test_put(c, NULL, vector), BOUMA_OK);
+        CHECK_EQ(test_put(exact, NULL, vector), BOUMA_OK);
         CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
@@ -165,7 +166,7 @@ static void every_read_is_within_the_bound(void)
         }
         if (about.present) {
             CHECK_EQ(bouma_variable_select(&s, v, level, &box), BOUMA_OK);
-            CHECK_EQ(bouma_variable_read(v, level, &box, data, NULL), BOUMA_OK);
+            CHECK_EQ(test_read(v, level, &box, data), BOUMA_OK);
             CHECK_EQ(misses(name, &about, &s, level, data), 0);
         }
         bouma_step_free(step);
@@ -232,7 +233,7 @@ static void what_was_lost_is_recorded(void)
     CHECK_EQ(about.codec, BOUMA_CODEC_INTERP);
     CHECK(about.tolerance == 1e-3);
     CHECK_EQ(about.tolerance_kind, BOUMA_TOLERANCE_RELATIVE);
-    CHECK_EQ(bouma_variable_read(v, 0, NULL, data, NULL), BOUMA_OK);
+    CHECK_EQ(test_read(v, 0, NULL, data), BOUMA_OK);
     for (int i = 0; i < SAMPLES; i++) {
         double e = fabs((double)data[i] - (double)scalar[i]);
 
@@ -454,8 +455,7 @@ static int read_inside(void *user, const bouma_patch_info *patch, int level,
     (void)level;
     (void)selection;
     (void)samples;
-    CHECK_EQ(bouma_variable_read(a->variable, 0, &patch->box, &one, NULL),
-             BOUMA_ESTATE);
+    CHECK_EQ(test_read(a->variable, 0, &patch->box, &one), BOUMA_ESTATE);
     CHECK_EQ(bouma_variable_query(a->variable, &q), BOUMA_ESTATE);
     CHECK_EQ(bouma_refinement_open(&r, a->variable, 0, NULL), BOUMA_ESTATE);
     a->handed++;
@@ -479,7 +479,7 @@ static void a_query_is_not_disturbed(void)
     CHECK_EQ(bouma_variable_query(a.variable, &q), BOUMA_OK);
     CHECK_EQ(a.handed, 3 * 3 * 4);
     q.box = &(bouma_box){{0, 0, 0}, {1, 1, 1}};
-    CHECK_EQ(bouma_variable_read(a.variable, 0, q.box, &one, NULL), BOUMA_OK);
+    CHECK_EQ(test_read(a.variable, 0, q.box, &one), BOUMA_OK);
     bouma_step_free(step);
     bouma_dataset_free(ds);
 }
@@ -530,7 +530,7 @@ static void no_memory_is_no_damage(void)
         if (!rc)
             rc = bouma_step_begin(ds, 0, 0);
         if (!rc)
-            rc = bouma_variable_put(v, NULL, data, NULL);
+            rc = test_put(v, NULL, data);
         if (!rc)
             rc = bouma_step_end(ds, NULL);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);

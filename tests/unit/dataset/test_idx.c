@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "../helpers/arrays.h"
 #include "../helpers/fault_io.h"
 #include "../helpers/idx_view.h"
 #include "check.h"
@@ -228,7 +229,7 @@ static int write_step(bouma_dataset *ds, bouma_variable *v, int64_t step,
     for (int i = 0; i < SAMPLES; i++)
         data[i] = value_at(step, version, i);
     if (!rc)
-        rc = bouma_variable_put(v, &all, data, NULL);
+        rc = test_put(v, &all, data);
     return rc ? rc : bouma_step_end(ds, NULL);
 }
 
@@ -283,11 +284,10 @@ static int read_version(const bouma_options *opts, int64_t step)
     int version = -2;
 
     if (!bouma_dataset_open(&ds, PATH, opts) && !bouma_step_open(&s, ds, step))
-        version =
-            bouma_variable_read(bouma_grid_variable(bouma_step_grid(s, 0), 0),
-                                0, NULL, data, NULL)
-                ? -1
-                : version_of(data, step);
+        version = test_read(bouma_grid_variable(bouma_step_grid(s, 0), 0), 0,
+                            NULL, data)
+                      ? -1
+                      : version_of(data, step);
     bouma_step_free(s);
     bouma_dataset_free(ds);
     return version;

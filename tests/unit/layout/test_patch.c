@@ -288,8 +288,10 @@ static void memory_is_lifted(void)
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 2, .shape = {8, 8}};
     bouma_variable_spec v = {
         .size = sizeof(v), .type = BOUMA_TYPE_F32, .components = 3};
-    bouma_memory given = {{-400, 12, 0}, 4}, zero = {{0, 0, 0}, 0};
-    int64_t shape[3] = {1, 5, 7}, stride[3], component;
+    bouma_array given = {.stride = {-400, 12}, .component_stride = 4};
+    bouma_array zero = {.size = sizeof(zero)};
+    struct bm_array a = {.type = BOUMA_TYPE_F32};
+    int64_t shape[3] = {1, 5, 7};
     struct bouma_variable *variable;
     struct bm_error error = {0};
     struct bm_object *grid;
@@ -298,12 +300,12 @@ static void memory_is_lifted(void)
     bm_schema_init(&s, bm_allocator_default(), &error);
     REQUIRE(!bm_schema_add_grid(&s, &grid, "g", &g));
     REQUIRE(!bm_schema_add_variable(grid, &variable, "v", &v));
-    bm_memory_lift(stride, &component, NULL, variable, shape);
-    CHECK(stride[2] == 12 && stride[1] == 84 && component == 4);
-    bm_memory_lift(stride, &component, &zero, variable, shape);
-    CHECK(stride[2] == 12 && stride[1] == 84 && component == 4);
-    bm_memory_lift(stride, &component, &given, variable, shape);
-    CHECK(stride[2] == 12 && stride[1] == -400 && component == 4);
+    bm_array_lay_out(&a, NULL, variable, shape);
+    CHECK(a.stride[2] == 12 && a.stride[1] == 84 && a.component_stride == 4);
+    bm_array_lay_out(&a, &zero, variable, shape);
+    CHECK(a.stride[2] == 12 && a.stride[1] == 84 && a.component_stride == 4);
+    bm_array_lay_out(&a, &given, variable, shape);
+    CHECK(a.stride[2] == 12 && a.stride[1] == -400 && a.component_stride == 4);
     bm_schema_release(&s);
 }
 

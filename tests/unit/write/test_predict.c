@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "arrays.h"
 #include "bouma.h"
 #include "bouma_store.h"
 #include "check.h"
@@ -86,7 +87,7 @@ static bouma_record write_step(struct series *s, int step, int rough)
 
     fill(s->data, rough);
     CHECK_EQ(bouma_step_begin(s->ds, step, step), BOUMA_OK);
-    CHECK_EQ(bouma_variable_put(s->variable, NULL, s->data, NULL), BOUMA_OK);
+    CHECK_EQ(test_put(s->variable, NULL, s->data), BOUMA_OK);
     CHECK_EQ(bouma_step_end(s->ds, &record), BOUMA_OK);
     CHECK_EQ(record.chunks, CHUNKS);
     return record;
@@ -149,7 +150,7 @@ static void check_step(const bouma_options *options, const char *path, int step,
     REQUIRE(!bouma_step_open(&s, ds, step));
     v = bouma_grid_find_variable(bouma_step_find_grid(s, "g"), "v");
     REQUIRE(v);
-    CHECK_EQ(bouma_variable_read(v, 0, NULL, found, NULL), BOUMA_OK);
+    CHECK_EQ(test_read(v, 0, NULL, found), BOUMA_OK);
     CHECK(!memcmp(right, found, SAMPLES * sizeof(*right)));
     bouma_step_free(s);
     bouma_dataset_free(ds);
