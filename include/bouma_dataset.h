@@ -112,6 +112,28 @@ typedef struct bouma_record {
     int64_t misfits;       /* chunks larger than predicted */
 } bouma_record;
 
+/* ---- positions ---------------------------------------------------------- */
+
+/* The samples of a grid whose positions are in 'bounds', as a box for reads and
+ * puts: clipped to the grid, and all zeros if there are none. The position of
+ * sample i along an axis is origin + spacing * i, in doubles; a sample exactly
+ * at the low end is inside, one at the high end only if 'closed' says so.
+ *
+ *     bouma_bounds cut = {.axes = BOUMA_AXES_XYZ, .low = {0.25, 0.25, 0},
+ *                         .high = {0.75, 0.75, 1}};
+ *     bouma_grid_box(&box, grid, &cut);
+ *
+ * An empty box reads nothing. NULL is no box there: it would read everything. */
+BOUMA_API int bouma_grid_box(bouma_box *out, const bouma_grid *grid,
+                             const bouma_bounds *bounds);
+
+/* The other way round: the region of the samples of 'box' (NULL: all), from the
+ * position of the first up to, but not including, that of the first sample
+ * behind it: boxes that meet have regions that meet. Where the spacing is
+ * negative, it is that of the samples alone, with its ends. */
+BOUMA_API int bouma_grid_bounds(bouma_bounds *out, const bouma_grid *grid,
+                                bouma_axes axes, const bouma_box *box);
+
 /* ---- particles ---------------------------------------------------------- */
 
 /* The position of particles: a variable with a component for each axis, x
