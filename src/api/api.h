@@ -64,10 +64,11 @@ int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
                            const char *name, const bouma_variable_spec *spec);
 /* A caller's array for so many samples of a variable along each axis; EINVAL if
  * it is too small for them, or values would overlap in memory. A sample that is
- * put may be repeated: 'may_repeat'. */
-int bm_api_array(struct bm_array *out, const bouma_array *given,
-                 const bouma_variable *v, const int64_t count[3],
-                 int may_repeat);
+ * put may be repeated: 'may_repeat'. *apart is out->apart, to be dropped from
+ * the memory of the variable's schema. */
+int bm_api_array(struct bm_array *out, int64_t **apart,
+                 const bouma_array *given, const bouma_variable *v,
+                 const int64_t count[3], int may_repeat);
 /* ESTATE while a call that reads the step calls its caller back. */
 int bm_api_check_idle(const struct bouma_step *step);
 

@@ -57,13 +57,14 @@ int bouma_array_inside(bouma_array *array, int components, int ndims,
 /* ---- the array of a put or a read --------------------------------------- */
 
 /* EINVAL where values would overlap in memory. */
-static int check_strides(const bouma_variable *v, const int64_t count[3],
-                         const struct bm_array *a, int may_repeat)
+static int check_strides(const bouma_variable *v, int components,
+                         const int64_t count[3], const struct bm_array *a,
+                         int may_repeat)
 {
     int64_t size = (int64_t)bouma_type_size(a->type);
 
     for (int d = 0; d < 4; d++) {
-        int64_t n = d < 3 ? count[d] : v->components;
+        int64_t n = d < 3 ? count[d] : components;
         int64_t one = d < 3 ? a->stride[d] : a->component_stride;
 
         if (n > 1 && one > -size && one < size && (one || !may_repeat))
@@ -77,8 +78,8 @@ static int check_strides(const bouma_variable *v, const int64_t count[3],
     return BOUMA_OK;
 }
 
-/* From the first byte of all samples to behind the last; UINT64_MAX if that is
- * more than there can be. */
+/* From the first byte of all samples to behind the last, in each array;
+ * UINT64_MAX if that is more than there can be. */
 static uint64_t span_of(const struct bm_array *a, int components,
                         const int64_t count[3])
 {
@@ -97,60 +98,87 @@ static uint64_t span_of(const struct bm_array *a, int components,
 }
 
 static int check_span(const bouma_variable *v, const struct bm_array *a,
-                      const int64_t count[3], size_t bytes)
+                      const int64_t count[3], const bouma_array *own)
 {
-    uint64_t span = span_of(a, v->components, count);
+    uint64_t span = span_of(a, own->parts ? 1 : v->components, count);
 
-    return span <= bytes
+    return span <= own->bytes
                ? BOUMA_OK
                : bm_fail(v->object->schema->error, BOUMA_EINVAL,
-                         "variable \"%s/%s\": the array has %zu bytes; these "
-                         "samples, as %s, need %" PRIu64,
-                         v->object->name, v->name, bytes,
-                         bouma_type_name(a->type), span);
+                         "variable \"%s/%s\": %s %zu bytes; these samples, as "
+                         "%s, need %" PRIu64,
+                         v->object->name, v->name,
+                         own->parts ? "each part of the array has"
+                                    : "the array has",
+                         own->bytes, bouma_type_name(a->type), span);
 }
 
-static int check_array(const bouma_variable *v, const bouma_array *own)
+/* What is wrong with an array, whatever its samples are; or NULL. */
+static const char *fault_of(const bouma_variable *v, const bouma_array *own)
+{
+    if (!bm_type_valid((int)own->type))
+        return "has no type; set 'type' to that of the values in memory";
+    if (own->convert != BOUMA_CONVERT_EXACT &&
+        own->convert != BOUMA_CONVERT_ROUND)
+        return "has a wrong 'convert'";
+    if (!own->copy && (own->copy_user || own->copy_bytes))
+        return "has 'copy_user' or 'copy_bytes', but no function 'copy'";
+    if (own->data && own->parts)
+        return "has both 'data' and 'parts'; leave one of them NULL";
+    if (!own->data && !own->parts)
+        return "has no data";
+    if (own->parts && own->component_stride)
+        return "has 'parts' and a component_stride, which has no meaning then";
+    for (int c = 0; own->parts && c < v->components; c++)
+        if (!own->parts[c])
+            return "has a part that is NULL";
+    return NULL;
+}
+
+/* The bytes from the first part to each. */
+static int take_parts(struct bm_array *out, int64_t **apart,
+                      const bouma_array *own, const bouma_variable *v)
+{
+    size_t n = (size_t)v->components;
+
+    *apart = bm_new_raw(v->object->schema->a, n, sizeof(**apart));
+    if (!*apart)
+        return bm_fail(v->object->schema->error, BOUMA_ENOMEM,
+                       "no memory for the parts of an array");
+    for (size_t c = 0; c < n; c++)
+        (*apart)[c] =
+            (int64_t)((uintptr_t)own->parts[c] - (uintptr_t)own->parts[0]);
+    out->data = own->parts[0];
+    out->apart = *apart;
+    return BOUMA_OK;
+}
+
+int bm_api_array(struct bm_array *out, int64_t **apart,
+                 const bouma_array *given, const bouma_variable *v,
+                 const int64_t count[3], int may_repeat)
 {
     struct bm_error *error = v->object->schema->error;
-
-    if (!bm_type_valid((int)own->type))
-        return bm_fail(error, BOUMA_EINVAL,
-                       "variable \"%s/%s\": the array has no type; set 'type' "
-                       "to that of the values in memory",
-                       v->object->name, v->name);
-    if (own->type != v->type)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "variable \"%s/%s\" is %s, but the array is %s",
-                       v->object->name, v->name, bouma_type_name(v->type),
-                       bouma_type_name(own->type));
-    if (own->parts || own->copy)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "variable \"%s/%s\": 'parts' and 'copy' of an array "
-                       "must be NULL",
-                       v->object->name, v->name);
-    return own->data ? BOUMA_OK
-                     : bm_fail(error, BOUMA_EINVAL,
-                               "variable \"%s/%s\": the array has no data",
-                               v->object->name, v->name);
-}
-
-int bm_api_array(struct bm_array *out, const bouma_array *given,
-                 const bouma_variable *v, const int64_t count[3],
-                 int may_repeat)
-{
     bouma_array own;
-    int rc = bm_api_copy_spec(v->object->schema->error, &own, sizeof(own),
-                              given, given ? given->size : 0, "bouma_array");
+    const char *fault;
+    int rc = bm_api_copy_spec(error, &own, sizeof(own), given,
+                              given ? given->size : 0, "bouma_array");
 
     memset(out, 0, sizeof(*out));
-    if (!rc)
-        rc = check_array(v, &own);
+    *apart = NULL;
     if (rc)
         return rc;
+    fault = fault_of(v, &own);
+    if (fault)
+        return bm_fail(error, BOUMA_EINVAL, "variable \"%s/%s\": the array %s",
+                       v->object->name, v->name, fault);
     out->type = own.type;
+    out->rounds = own.convert == BOUMA_CONVERT_ROUND;
     out->data = own.data;
+    out->remote = (struct bm_remote){own.copy, own.copy_user, own.copy_bytes};
     bm_array_lay_out(out, &own, v, count);
-    rc = check_strides(v, count, out, may_repeat);
-    return rc ? rc : check_span(v, out, count, own.bytes);
+    rc =
+        check_strides(v, own.parts ? 1 : v->components, count, out, may_repeat);
+    if (!rc)
+        rc = check_span(v, out, count, &own);
+    return rc || !own.parts ? rc : take_parts(out, apart, &own, v);
 }

@@ -442,8 +442,10 @@ static int make_request(struct bm_read_request *out, bouma_variable *v,
     l = bm_lattice_of(&out->box, level);
     out->variable = v;
     out->level = level;
-    return bm_lattice_samples(&l) ? bm_api_array(&out->to, array, v, l.count, 0)
-                                  : BOUMA_OK;
+    out->apart = NULL;
+    return bm_lattice_samples(&l)
+               ? bm_api_array(&out->to, &out->apart, array, v, l.count, 0)
+               : BOUMA_OK;
 }
 
 static int is_empty(const struct bm_read_request *r)
@@ -471,6 +473,7 @@ int bouma_variable_read(bouma_variable *variable, int level,
     step = variable->object->schema->step;
     begun = bm_trace_now(step->ds->engine.tracing.trace);
     rc = bm_read_box(step, &r);
+    bm_drop(step->ds->a, r.apart);
     return bm_api_traced(step->ds, "read box", begun, rc);
 }
 
@@ -532,6 +535,8 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     }
     begun = bm_trace_now(ds->engine.tracing.trace);
     rc = bm_read_all(step, own, n, rc);
+    for (size_t i = 0; i < n; i++)
+        bm_drop(ds->a, own[i].apart);
     bm_drop(ds->a, own);
     return bm_api_traced(ds, "read boxes of all", begun, rc);
 }

@@ -285,7 +285,6 @@ static int put_block(bouma_variable *v, const bouma_box *box,
     BM_STRICT_MATH;
     bouma_dataset *ds = v->object->schema->dataset;
     struct bm_put put = {.variable = v};
-    struct bm_array from;
     int64_t shape[3];
     char text[160];
     int rc;
@@ -306,12 +305,7 @@ static int put_block(bouma_variable *v, const bouma_box *box,
         return rc;
     for (int d = 0; d < 3; d++)
         shape[d] = put.from.box.hi[d] - put.from.box.lo[d];
-    rc = bm_api_array(&from, array, v, shape, 1);
-    if (!rc) {
-        put.from.data = from.data;
-        memcpy(put.from.stride, from.stride, sizeof(put.from.stride));
-        put.from.component_stride = from.component_stride;
-    }
+    rc = bm_api_array(&put.from.array, &put.apart, array, v, shape, 1);
     if (!rc && copy)
         rc = bm_put_keep_copy(&put, ds->a, &ds->error);
     else if (!rc && ds->options.check > 0)
@@ -319,7 +313,7 @@ static int put_block(bouma_variable *v, const bouma_box *box,
     if (!rc)
         rc = add_put(ds, &put);
     if (rc)
-        bm_drop(ds->a, put.copy);
+        bm_put_release(&put, ds->a);
     return rc;
 }
 

@@ -372,7 +372,7 @@ void bm_dataset_end_trace(struct bouma_dataset *ds)
 void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a)
 {
     for (size_t i = 0; i < given->put_count; i++)
-        bm_drop(a, given->puts[i].copy);
+        bm_put_release(&given->puts[i], a);
     given->put_count = 0;
     for (size_t i = 0; i < given->block_count; i++) {
         bm_drop(a, given->blocks[i].lanes);

@@ -21,9 +21,13 @@ struct bm_put {
     struct bouma_variable *variable;
     size_t serial; /* in the order of the calls */
     struct bm_memory_box from;
-    uint8_t *copy; /* what 'from' points to, if it is the library's own */
-    uint64_t hash; /* of the samples, if they are borrowed and checked */
+    uint8_t *copy;  /* what 'from' points to, if it is the library's own */
+    int64_t *apart; /* that of from.array, or NULL */
+    uint64_t hash;  /* of the samples, if they are borrowed and checked */
 };
+
+/* Drop what the put has of its own. */
+void bm_put_release(struct bm_put *put, const bouma_allocator *a);
 
 /* Values of one component of a variable, one for each particle. */
 struct bm_particle_lane {

@@ -109,28 +109,6 @@ bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key)
     return bm_footprint_bounds(&f);
 }
 
-void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
-                      const struct bouma_variable *variable,
-                      const int64_t shape[3])
-{
-    int ndims = variable->object->ndims;
-    int64_t size = (int64_t)bouma_type_size(out->type);
-    int64_t any = given ? given->component_stride : 0;
-
-    for (int d = 0; d < ndims && given; d++)
-        any |= given->stride[d];
-    if (any) {
-        for (int d = 0; d < 3; d++)
-            out->stride[d] = d < 3 - ndims ? 0 : given->stride[d - 3 + ndims];
-        out->component_stride = given->component_stride;
-        return;
-    }
-    out->component_stride = size;
-    out->stride[2] = size * variable->components;
-    out->stride[1] = out->stride[2] * shape[2];
-    out->stride[0] = out->stride[1] * shape[1];
-}
-
 uint64_t bm_chunk_value_bytes(const struct bouma_variable *v,
                               const struct bm_summary *s, uint64_t key,
                               int finest)

@@ -157,13 +157,10 @@ void bm_grid_patch_give(const struct bm_decoding *d,
 {
     const struct decoding *own = d->own;
     bouma_box clip = bm_footprint_bounds(&target->samples);
-    struct bm_level_memory to = {.data = target->data,
-                                 .component_stride = target->component_stride};
+    struct bm_level_memory to = {.array = target->array};
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         to.first[i] = target->samples.start[i] >> d->level;
-        to.stride[i] = target->stride[i];
-    }
     bm_patch_give(&own->patch, &own->samples, &clip, &to);
 }
 

@@ -9,6 +9,7 @@
 #ifndef BM_LAYOUT_H
 #define BM_LAYOUT_H
 
+#include "layout/array.h"
 #include "layout/object.h"
 #include "plan/chunking.h"
 
@@ -110,41 +111,19 @@ struct bm_encoding {
 /* Where the samples of a box lie in memory. */
 struct bm_memory_box {
     bouma_box box; /* lifted, full-resolution samples */
-    const uint8_t *data;
-    int64_t stride[3]; /* bytes from one sample to the next */
-    int64_t component_stride;
+    struct bm_array array;
 };
 
-/* A caller's array, lifted to three axes. That of a box at level k has strides
- * from one sample of that level to the next. */
-struct bm_array {
-    bouma_type type; /* of the values in it */
-    uint8_t *data;
-    int64_t stride[3];
-    int64_t component_stride;
-};
-
-/* Set the strides to those of 'given' (NULL: dense, of the array's type) for a
- * variable's samples, so many along each axis. */
-void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
-                      const struct bouma_variable *variable,
-                      const int64_t shape[3]);
-
-/* Samples of a chunk in memory: the first of them is at 'data', strides lead to
- * the next one. */
+/* Samples of a chunk in memory, as those of the variable. */
 struct bm_memory_part {
     struct bm_footprint samples;
-    const uint8_t *data;
-    int64_t stride[3];
-    int64_t component_stride;
+    struct bm_array array;
 };
 
-/* Where samples go: that of the first one, and strides to the next. */
+/* Where samples go, as those of the variable. */
 struct bm_target {
     struct bm_footprint samples; /* no others */
-    uint8_t *data;
-    int64_t stride[3];
-    int64_t component_stride;
+    struct bm_array array;
 };
 
 struct bm_head;

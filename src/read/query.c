@@ -203,16 +203,13 @@ static size_t room_for(const void *context, uint64_t key)
 static void fill(void *context, const struct bm_decoding *chunk, uint8_t *room)
 {
     const struct query *q = context;
-    struct bm_target target = {.data = room};
-    struct bm_array dense = {.type = q->variable->type};
+    struct bm_target target;
     struct part part;
 
     if (!part_of(q, chunk->key, &part))
         return;
     target.samples = part.samples;
-    bm_array_lay_out(&dense, NULL, q->variable, part.samples.count);
-    memcpy(target.stride, dense.stride, sizeof(target.stride));
-    target.component_stride = dense.component_stride;
+    target.array = bm_array_dense(q->variable, room, part.samples.count);
     q->variable->object->layout->give(chunk, &target);
 }
 

@@ -142,10 +142,8 @@ static uint64_t run_bytes(const struct query *q, const struct run *run)
 /* Read the tiles of a run, and hand over each. */
 static int read_run(struct query *q, const struct run *run)
 {
-    struct bm_read_request r = {.variable = q->variable,
-                                .level = run->level,
-                                .box = run->box,
-                                .to.type = q->variable->type};
+    struct bm_read_request r = {
+        .variable = q->variable, .level = run->level, .box = run->box};
     struct bm_lattice l = bm_lattice_of(&run->box, run->level);
     uint64_t bytes = run_bytes(q, run);
     int rc;
@@ -154,8 +152,7 @@ static int read_run(struct query *q, const struct run *run)
         return BOUMA_OK;
     if (bm_block_grow(q->step->ds->a, &q->samples, (size_t)bytes))
         return no_memory(q);
-    r.to.data = q->samples.data;
-    bm_array_lay_out(&r.to, NULL, q->variable, l.count);
+    r.to = bm_array_dense(q->variable, q->samples.data, l.count);
     rc = bm_read_box(q->step, &r);
     for (int64_t tile = run->first; tile < run->end && !rc; tile++)
         rc = hand_over(q, run, tile);

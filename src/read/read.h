@@ -103,11 +103,18 @@ struct bm_read_request {
     int level;
     bouma_box box; /* lifted, checked */
     struct bm_array to;
+    int64_t *apart; /* that of 'to', or NULL: the caller's to drop */
 };
 int bm_read_box(struct bouma_step *step, const struct bm_read_request *request);
-/* Put a chunk's samples where a request wants them. */
+/* Put a chunk's samples where a request wants them, as the variable's. */
 void bm_read_give(const struct bm_decoding *chunk,
                   const struct bm_read_request *r);
+
+/* What was read for a request, of this box or a larger one and as the
+ * variable's samples, into its array, which wants them otherwise. */
+int bm_read_deliver(struct bouma_step *step,
+                    const struct bm_read_request *request,
+                    const struct bm_read_request *stored);
 
 /* Boxes of all ranks. 'rc' is this rank's status so far. Collective. */
 int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,

@@ -123,7 +123,7 @@ static int go_to(struct bouma_refinement *r, int level)
     struct bm_lattice l = bm_lattice_of(&r->box, level);
     struct refining w = {.r = r, .level = level};
     struct bm_read_request shown = {
-        r->variable, level, r->box, {.type = r->variable->type}};
+        .variable = r->variable, .level = level, .box = r->box};
     uint64_t bytes = bm_lattice_samples(&l) *
                      bm_variable_value_size(r->variable) *
                      (uint64_t)r->variable->components;
@@ -133,8 +133,8 @@ static int go_to(struct bouma_refinement *r, int level)
         return bm_fail(
             &ds->error, BOUMA_ELIMIT,
             "the array would be larger than the option 'memory_limit' allows");
-    bm_array_lay_out(&shown.to, NULL, r->variable, l.count);
-    shown.to.data = bm_new_raw(ds->a, (size_t)bytes, 1);
+    shown.to = bm_array_dense(r->variable, bm_new_raw(ds->a, (size_t)bytes, 1),
+                              l.count);
     rc = bm_tiles_request(&w.stored, r->step, &shown);
     if (!rc && (!shown.to.data ||
                 bm_chunks_select(&w.chunks.keys, &w.chunks.count,
@@ -148,8 +148,8 @@ static int go_to(struct bouma_refinement *r, int level)
         bm_fail(&ds->error, rc, "no memory to refine");
     if (!rc)
         rc = fetch_chunks(&w);
-    if (!rc)
-        bm_tiles_give(&shown, &w.stored);
+    if (!rc && bm_tiles_are_apart(&shown))
+        rc = bm_tiles_give(&shown, &w.stored, r->step);
     bm_tiles_drop(&w.stored, r->step, &shown);
     if (rc) {
         forget(r, &w.chunks);

@@ -253,7 +253,7 @@ static void an_open_step_is_read_meanwhile(const struct ranks *r,
                                            bouma_transport transport)
 {
     double data[N * N], right;
-    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data));
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F64, data, sizeof(data));
     bouma_request q = {
         .size = sizeof(q), .box = {{0, 0, 0}, {N, N, 0}}, .array = &to};
     bouma_step *step;
@@ -299,7 +299,7 @@ static int define_particles(struct setting *s, bouma_particles **set)
 static int call(struct setting *s, bouma_step *step, int which)
 {
     double data[N * N];
-    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data));
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F64, data, sizeof(data));
     bouma_request q = {
         .size = sizeof(q), .box = {{0, 0, 0}, {N, N, 0}}, .array = &to};
     bouma_particle_data *particles = NULL;

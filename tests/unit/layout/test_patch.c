@@ -100,7 +100,7 @@ static void take(struct taken *t, const struct field *f, int64_t patch,
         cut[d] = t->p.box.lo[d] +
                  check_below(state, t->p.box.hi[d] - t->p.box.lo[d] + 1);
     for (int corner = 0; corner < 8; corner++) {
-        struct bm_memory_box from;
+        struct bm_memory_box from = {.array.apart = NULL};
         int empty = 0;
 
         for (int d = 0; d < 3; d++) {
@@ -115,11 +115,12 @@ static void take(struct taken *t, const struct field *f, int64_t patch,
         }
         if (empty)
             continue;
-        from.data = field_at(f, from.box.lo[0], from.box.lo[1], from.box.lo[2]);
-        from.component_stride = (int64_t)f->size;
-        from.stride[2] = (int64_t)f->sample;
-        from.stride[1] = from.stride[2] * f->shape[2];
-        from.stride[0] = from.stride[1] * f->shape[1];
+        from.array.data =
+            field_at(f, from.box.lo[0], from.box.lo[1], from.box.lo[2]);
+        from.array.component_stride = (int64_t)f->size;
+        from.array.stride[2] = (int64_t)f->sample;
+        from.array.stride[1] = from.array.stride[2] * f->shape[2];
+        from.array.stride[0] = from.array.stride[1] * f->shape[1];
         bm_patch_take(&t->p, &from, t->level, t->scratch);
     }
     bm_patch_fill_coarser(&t->p, t->level, t->scratch);
@@ -139,7 +140,7 @@ static void check_give(const struct taken *t, const struct field *f, int at,
     enum { MARK = 0xa5 };
     int components = f->variable->components;
     int64_t unit = (int64_t)1 << at, n[3];
-    struct bm_level_memory to;
+    struct bm_level_memory to = {.array.apart = NULL};
     struct bm_lattice whole;
     struct bm_patch_samples samples;
     uint8_t *memory, *dense = NULL;
@@ -158,18 +159,18 @@ static void check_give(const struct taken *t, const struct field *f, int at,
         to.first[d] = whole.start[d];
         n[d] = whole.count[d];
     }
-    to.component_stride = (int64_t)f->size;
-    to.stride[2] = (int64_t)f->sample + check_below(state, 2);
-    to.stride[1] = to.stride[2] * n[2];
-    to.stride[0] = to.stride[1] * n[1];
-    bytes = (size_t)(to.stride[0] * n[0]);
+    to.array.component_stride = (int64_t)f->size;
+    to.array.stride[2] = (int64_t)f->sample + check_below(state, 2);
+    to.array.stride[1] = to.array.stride[2] * n[2];
+    to.array.stride[0] = to.array.stride[1] * n[1];
+    bytes = (size_t)(to.array.stride[0] * n[0]);
     memory = malloc(bytes + 1);
     REQUIRE(memory);
     memset(memory, MARK, bytes + 1);
-    to.data = memory;
+    to.array.data = memory;
     if (bytes && check_below(state, 2)) { /* rows from the last to the first */
-        to.data += to.stride[1] * (n[1] - 1);
-        to.stride[1] = -to.stride[1];
+        to.array.data += to.array.stride[1] * (n[1] - 1);
+        to.array.stride[1] = -to.array.stride[1];
     }
     samples = (struct bm_patch_samples){at, t->level[at], dense};
     for (int k = t->p.levels - 1; k > at; k--) {
@@ -201,8 +202,8 @@ static void check_give(const struct taken *t, const struct field *f, int at,
                                     (to.first[2] + x) * unit};
                 bouma_box one = {{where[0], where[1], where[2]},
                                  {where[0] + 1, where[1] + 1, where[2] + 1}};
-                uint8_t *p = to.data + z * to.stride[0] + y * to.stride[1] +
-                             x * to.stride[2];
+                uint8_t *p = to.array.data + z * to.array.stride[0] +
+                             y * to.array.stride[1] + x * to.array.stride[2];
 
                 if (bm_box_inside(&one, &t->p.box)) {
                     bad |= memcmp(p, field_at(f, where[0], where[1], where[2]),
