@@ -140,6 +140,25 @@ BOUMA_API int bouma_grid_bounds(bouma_bounds *out, const bouma_grid *grid,
  * first. */
 BOUMA_API bouma_variable *bouma_particles_position(bouma_particles *particles);
 
+/* The array for one variable of particles, to put or to read into: one sample
+ * for each particle. array->stride[0] leads from one particle to the next, and
+ * component_stride from one component to the next; a stride of 0 is that of
+ * dense values, in both: [n][3] needs no strides, [3][n] a component_stride of n
+ * values, an array of structs the stride[0] of a struct. Values must not
+ * overlap. Elements of an array of columns follow each other at a distance of
+ * their own 'size', which is the same for all.
+ *
+ *     struct { double x[3]; float mass; } p[1000];
+ *     bouma_array x = {.size = sizeof(x), .type = BOUMA_TYPE_F64, .data = p->x,
+ *                      .bytes = sizeof(p), .stride = {sizeof(*p)}};
+ *     bouma_column column = {sizeof(column), bouma_particles_position(dust), &x};
+ */
+typedef struct bouma_column {
+    size_t size; /* sizeof(bouma_column) */
+    bouma_variable *variable;
+    const bouma_array *array;
+} bouma_column;
+
 /* ---- attributes --------------------------------------------------------- */
 
 /* Named values on a dataset, a step, a grid or a variable. Those of a dataset,

@@ -178,17 +178,6 @@ BOUMA_API int bouma_particles_define_variable(bouma_variable **out,
                                               const char *name,
                                               const bouma_variable_spec *spec);
 
-/* Where the values of a variable lie: in one array, or each component in an
- * array of its own. Strides are in bytes, and may be negative; values must not
- * overlap (BOUMA_EINVAL). */
-typedef struct bouma_column {
-    bouma_variable *variable;
-    const void *data;         /* of the first particle; NULL: see 'parts' */
-    const void *const *parts; /* one array per component, [components] */
-    int64_t stride;           /* from one particle to the next; 0: dense */
-    int64_t component_stride; /* in 'data'; 0: components side by side */
-} bouma_column;
-
 /* Hand over 'count' particles (may be 0), with a column for the position and
  * one for each variable that the step is to have. All ranks with particles hand
  * over the same variables. 'bounds' may be NULL, or tell the lowest and the
@@ -200,12 +189,14 @@ typedef struct bouma_column {
  *
  * ARRAYS ARE BORROWED UNTIL bouma_step_end() RETURNS, as with
  * bouma_variable_put_borrow(): do not change or free them before. (The columns
- * themselves and the bounds are copied.) bouma_particles_put_copy() copies the
- * values at once. */
-BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,
-                                  const bouma_column *columns,
-                                  size_t column_count,
-                                  const bouma_bounds *bounds);
+ * themselves and the bounds are copied.) Only arrays of another type than the
+ * variable's, and those with a 'copy' function, are copied at once.
+ * bouma_particles_put_copy() copies all values at once. */
+BOUMA_API int bouma_particles_put_borrow(bouma_particles *particles,
+                                         uint64_t count,
+                                         const bouma_column *columns,
+                                         size_t column_count,
+                                         const bouma_bounds *bounds);
 BOUMA_API int bouma_particles_put_copy(bouma_particles *particles,
                                        uint64_t count,
                                        const bouma_column *columns,

@@ -295,7 +295,8 @@ static int put_block(bouma_variable *v, const bouma_box *box,
     if (!rc && !v->object->layout->chunking)
         rc = bm_fail(
             &ds->error, BOUMA_EINVAL,
-            "%s belongs to particles; hand it over with bouma_particles_put()",
+            "%s belongs to particles; hand it over with "
+            "bouma_particles_put_borrow()",
             text);
     if (rc)
         return rc;

@@ -1,6 +1,7 @@
 /* sweep_particles.c -- see sweep_particles.h. */
 #include "sweep_particles.h"
 
+#include "columns.h"
 #include "condition.h"
 
 #include <math.h>
@@ -68,13 +69,13 @@ int sweep_particles_write(bouma_dataset *ds, struct sweep_particles_writer *w,
     /* In two blocks. */
     for (int i = 0; i < 2 && !local; i++) {
         int from = i ? n / 3 : 0, to = i ? n : n / 3;
-        bouma_column columns[3] = {
+        struct test_column columns[3] = {
             {.variable = bouma_particles_position(w->dust),
              .data = position[from]},
             {.variable = w->id, .data = &id[from]},
             {.variable = w->mass, .data = &mass[from]}};
 
-        local = bouma_particles_put(w->dust, (uint64_t)(to - from), columns, 3,
+        local = test_put_particles(w->dust, (uint64_t)(to - from), columns, 3,
                                     NULL);
     }
     rc = local ? bouma_step_abort(ds) : bouma_step_end(ds, NULL);

@@ -14,6 +14,7 @@
 
 #include "../helpers/arrays.h"
 #include "bouma.h"
+#include "columns.h"
 #include "condition.h"
 #include "fuzz_help.h"
 #include "layout/head.h"
@@ -118,11 +119,11 @@ static void define_particles(bouma_particles **out, bouma_variable **v,
 
 static void put_particles(bouma_particles *p, bouma_variable **v, int step)
 {
-    bouma_column columns[3] = {{.variable = v[0], .data = positions},
+    struct test_column columns[3] = {{.variable = v[0], .data = positions},
                                {.variable = v[1], .data = masses},
                                {.variable = v[2], .data = kinds_of}};
 
-    HOLDS(!bouma_particles_put(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
+    HOLDS(!test_put_particles(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
                                NULL));
 }
 
@@ -201,11 +202,11 @@ static void define_quantised(bouma_particles **out, bouma_variable **v,
 
 static void put_quantised(bouma_particles *p, bouma_variable **v, int step)
 {
-    bouma_column columns[3] = {{.variable = v[0], .data = positions},
+    struct test_column columns[3] = {{.variable = v[0], .data = positions},
                                {.variable = v[1], .data = masses},
                                {.variable = v[2], .data = positions}};
 
-    HOLDS(!bouma_particles_put(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
+    HOLDS(!test_put_particles(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
                                NULL));
 }
 

@@ -1,5 +1,6 @@
 /* golden_particles.c -- see golden_particles.h. As in golden_sets.c, nothing
  * here may change once a format is released. */
+#include "columns.h"
 #include "golden_particles.h"
 
 #include <inttypes.h>
@@ -202,7 +203,7 @@ static int define(const struct set *s, bouma_dataset *ds,
 static int write_step(const struct set *s, bouma_dataset *ds, int step,
                       bouma_particles *particles, bouma_variable **handles)
 {
-    bouma_column columns[MAX_VARIABLES];
+    struct test_column columns[MAX_VARIABLES];
     void *kept[MAX_VARIABLES] = {NULL};
     int n = 0, rc = bouma_step_begin(ds, step, step * 0.5);
 
@@ -219,10 +220,10 @@ static int write_step(const struct set *s, bouma_dataset *ds, int step,
                 store(p, s->variables[v].type, number_of(s, v, step, k, c));
         if (!is_absent(s, v, step))
             columns[n++] =
-                (bouma_column){.variable = handles[v], .data = kept[v]};
+                (struct test_column){.variable = handles[v], .data = kept[v]};
     }
     if (!rc)
-        rc = bouma_particles_put(particles, (uint64_t)s->counts[step], columns,
+        rc = test_put_particles(particles, (uint64_t)s->counts[step], columns,
                                  (size_t)n, NULL);
     if (!rc)
         rc = bouma_step_end(ds, NULL);

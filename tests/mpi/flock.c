@@ -1,4 +1,5 @@
 /* flock.c -- see flock.h. */
+#include "columns.h"
 #include "flock.h"
 
 #define IDS_OF_A_RANK 1000000
@@ -118,7 +119,7 @@ static uint8_t *add_memory(struct flock_put *put, size_t bytes)
 
 /* Particles from..to, a record for each, without padding: so most values are
  * not aligned; the last one first, if 'backwards'. */
-static void as_records(struct flock_put *put, bouma_column *columns,
+static void as_records(struct flock_put *put, struct test_column *columns,
                        const struct particle_block *s, int variables,
                        uint64_t from, uint64_t to, int backwards)
 {
@@ -148,7 +149,7 @@ static void as_records(struct flock_put *put, bouma_column *columns,
 /* Each variable for itself: components side by side, or one after the other
  * (from an odd address on), or each in an array of its own. */
 enum apart { SIDE_BY_SIDE, PLANES, ARRAYS };
-static void as_arrays(struct flock_put *put, bouma_column *columns,
+static void as_arrays(struct flock_put *put, struct test_column *columns,
                       const void *parts[][3], const struct particle_block *s,
                       int variables, uint64_t from, uint64_t to, enum apart how)
 {
@@ -190,7 +191,7 @@ static int hand_over_block(struct flock_put *out,
                            const bouma_bounds *bounds, int layout)
 {
     const void *parts[PARTICLE_BLOCK_VARIABLES][3];
-    bouma_column columns[PARTICLE_BLOCK_VARIABLES];
+    struct test_column columns[PARTICLE_BLOCK_VARIABLES];
 
     memset(columns, 0, sizeof(columns));
     for (int v = 0; v < variables; v++)
@@ -200,7 +201,7 @@ static int hand_over_block(struct flock_put *out,
     else
         as_arrays(out, columns, parts, s, variables, from, to,
                   (enum apart)(layout - 2));
-    return bouma_particles_put(set->particles, to - from, columns,
+    return test_put_particles(set->particles, to - from, columns,
                                (size_t)variables, bounds);
 }
 

@@ -333,7 +333,7 @@ static void one_rank_fails_all(struct ranks *ranks)
                         i == 0 && last ? LARGE : PARTICLE_BLOCK_VARIABLES,
                         BOUNDS_NONE, &random);
         if (i == 1 && last)
-            CHECK_EQ(bouma_particles_put(set.particles, 3, NULL, 0, NULL),
+            CHECK_EQ(test_put_particles(set.particles, 3, NULL, 0, NULL),
                      BOUMA_EINVAL);
         rc = bouma_step_end(ds, NULL);
         CHECK(same_on_all(rc, bouma_error_message(ds)));

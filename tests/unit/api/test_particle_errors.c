@@ -140,7 +140,7 @@ static void wrong_puts_fail_their_step_only(void)
                                         .type = BOUMA_TYPE_F64};
     bouma_options o = memory_options();
     struct particle_block_set set, other;
-    bouma_column columns[2], one;
+    struct test_column columns[2], one;
     const void *parts[3] = {NULL, NULL, NULL}, *whole_parts[3];
     bouma_variable *sample, *late;
     struct particle_block s;
@@ -158,9 +158,9 @@ static void wrong_puts_fail_their_step_only(void)
     CHECK_EQ(bouma_grid_define(&grid, ds, "g", &square), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&sample, grid, "v", &number), BOUMA_OK);
     columns[0] =
-        (bouma_column){.variable = set.variables[POSITION], .data = s.position};
+        (struct test_column){.variable = set.variables[POSITION], .data = s.position};
     TELLS(ds, particle_block_put(&set, &s), BOUMA_ESTATE, "bouma_step_begin");
-    TELLS(ds, bouma_particles_put(set.particles, 0, NULL, 0, NULL),
+    TELLS(ds, test_put_particles(set.particles, 0, NULL, 0, NULL),
           BOUMA_ESTATE, "bouma_step_begin");
     CHECK_EQ(bouma_dataset_clear_failures(ds), BOUMA_OK);
     for (int i = 0; i < 19; i++) {
@@ -170,20 +170,21 @@ static void wrong_puts_fail_their_step_only(void)
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
         CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
         columns[1] =
-            (bouma_column){.variable = set.variables[MASS], .data = s.mass};
+            (struct test_column){.variable = set.variables[MASS], .data = s.mass};
         leave_stale(ds);
 #define PUT(n, bounds)                                                         \
-    bouma_particles_put(set.particles, s.count, columns, n, bounds)
+    test_put_particles(set.particles, s.count, columns, n, bounds)
         switch (i) {
         case 0:
             columns[1].data = NULL;
-            words = "no data for \"mass\"";
+            words = "\"dust/mass\": the array has no data";
             rc = PUT(2, NULL);
             break;
         case 1:
             columns[1].variable = set.variables[VELOCITY];
+            columns[1].data = NULL;
             columns[1].parts = parts; /* the third is missing */
-            words = "no data for \"velocity\"";
+            words = "\"dust/velocity\": the array has a part that is NULL";
             rc = PUT(2, NULL);
             break;
         case 2:
@@ -203,16 +204,16 @@ static void wrong_puts_fail_their_step_only(void)
             break;
         case 5:
             words = "no column for the position";
-            rc = bouma_particles_put(set.particles, s.count, columns + 1, 1,
+            rc = test_put_particles(set.particles, s.count, columns + 1, 1,
                                      NULL);
             break;
         case 6:
             words = "no columns";
-            rc = bouma_particles_put(set.particles, s.count, NULL, 2, NULL);
+            rc = test_put_particles(set.particles, s.count, NULL, 2, NULL);
             break;
         case 7:
             words = "no column for the position";
-            rc = bouma_particles_put(set.particles, s.count, NULL, 0, NULL);
+            rc = test_put_particles(set.particles, s.count, NULL, 0, NULL);
             break;
         case 8:
             words = "bounds 1 to 0 of axis 0";
@@ -241,14 +242,14 @@ static void wrong_puts_fail_their_step_only(void)
             rc = PUT(2, NULL);
             break;
         case 14: /* that of a component */
-            columns[1] = (bouma_column){.variable = set.variables[VELOCITY],
+            columns[1] = (struct test_column){.variable = set.variables[VELOCITY],
                                         .data = s.velocity,
                                         .stride = -4};
             words = "of 12 bytes each";
             rc = PUT(2, NULL);
             break;
         case 15:
-            columns[1] = (bouma_column){.variable = set.variables[VELOCITY],
+            columns[1] = (struct test_column){.variable = set.variables[VELOCITY],
                                         .data = s.velocity,
                                         .stride = 12,
                                         .component_stride = 2};
@@ -256,7 +257,7 @@ static void wrong_puts_fail_their_step_only(void)
             rc = PUT(2, NULL);
             break;
         case 16:
-            columns[1] = (bouma_column){.variable = set.variables[VELOCITY],
+            columns[1] = (struct test_column){.variable = set.variables[VELOCITY],
                                         .parts = whole_parts,
                                         .stride = 3};
             words = "a stride of 3 bytes";
@@ -273,17 +274,17 @@ static void wrong_puts_fail_their_step_only(void)
         }
 #undef PUT
         CHECK_EQ(rc, BOUMA_EINVAL);
-        if (i < 17) {
+        if (i < 18) {
             check_fresh(ds, words);
             CHECK_TEXT(bouma_error_message(ds), words);
         }
         rc = bouma_step_end(ds, NULL);
-        CHECK_EQ(rc, i < 17 ? BOUMA_EINVAL : BOUMA_EMISMATCH);
+        CHECK_EQ(rc, i < 18 ? BOUMA_EINVAL : BOUMA_EMISMATCH);
         CHECK_TEXT(bouma_error_message(ds), words);
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
-    CHECK_EQ(bouma_particles_put(set.particles, 0, NULL, 0, NULL), BOUMA_OK);
+    CHECK_EQ(test_put_particles(set.particles, 0, NULL, 0, NULL), BOUMA_OK);
     CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
 
     /* A variable that is defined behind a put. */
@@ -292,8 +293,8 @@ static void wrong_puts_fail_their_step_only(void)
     CHECK_EQ(
         bouma_particles_define_variable(&late, set.particles, "late", &number),
         BOUMA_OK);
-    one = (bouma_column){.variable = late, .data = s.mass};
-    CHECK_EQ(bouma_particles_put(set.particles, 1, &one, 1, NULL),
+    one = (struct test_column){.variable = late, .data = s.mass};
+    CHECK_EQ(test_put_particles(set.particles, 1, &one, 1, NULL),
              BOUMA_EINVAL);
     TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL, "position");
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
@@ -650,7 +651,7 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_particles_define(&p, NULL, "p", NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_particles_define_variable(&v, NULL, "p", NULL),
              BOUMA_EINVAL);
-    CHECK_EQ(bouma_particles_put(NULL, 1, NULL, 0, NULL), BOUMA_EINVAL);
+    CHECK_EQ(test_put_particles(NULL, 1, NULL, 0, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_particles_count(NULL), 0);
     CHECK(!bouma_step_particles(NULL, 0));
     CHECK(!bouma_step_find_particles(NULL, "p"));

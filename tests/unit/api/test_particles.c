@@ -371,7 +371,7 @@ static void the_layout_costs_little(void)
         .size = sizeof(spec), .ndims = 3, .codec = BOUMA_CODEC_RAW};
     float *position = malloc(3 * sizeof(float) * N);
     double *value[4];
-    bouma_column columns[5] = {{.data = position}};
+    struct test_column columns[5] = {{.data = position}};
     bouma_options opts;
     bouma_dataset *ds;
     bouma_particles *set;
@@ -409,7 +409,7 @@ static void the_layout_costs_little(void)
         columns[k + 1].data = value[k];
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(bouma_particles_put(set, N, columns, 5, NULL), BOUMA_OK);
+    CHECK_EQ(test_put_particles(set, N, columns, 5, NULL), BOUMA_OK);
     CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
     CHECK_EQ(record.raw_bytes, 44 * N);
     CHECK((double)record.stored_bytes <= 1.009 * 44 * N);
@@ -461,7 +461,7 @@ static void the_best_axis_can_be_asked_for(void)
 
     for (int best = 0; best < 2; best++) {
         bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 2};
-        bouma_column column = {0};
+        struct test_column column = {0};
         bouma_particles_node root;
         bouma_options opts;
         bouma_dataset *ds;
@@ -487,7 +487,7 @@ static void the_best_axis_can_be_asked_for(void)
                 bounds.high[1 - c] = (double)corners[i][c] + 0.5;
             }
             column.data = position[i];
-            CHECK_EQ(bouma_particles_put(set, counts[i], &column, 1, &bounds),
+            CHECK_EQ(test_put_particles(set, counts[i], &column, 1, &bounds),
                      BOUMA_OK);
         }
         CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
