@@ -363,9 +363,9 @@ static void write_step(const struct output *out, const struct block *b,
                                       "new particles", (double)new_ones),
           out->ds);
     check(bouma_variable_put_borrow(out->gas, &box, &inside), out->ds);
-    check(bouma_particles_put_borrow(out->coal, b->count, columns, MEMBERS,
-                                     NULL),
-          out->ds);
+    check(
+        bouma_particles_put_borrow(out->coal, b->count, columns, MEMBERS, NULL),
+        out->ds);
     check(bouma_step_end(out->ds, &record), out->ds);
 
     MPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, b->comm);

@@ -382,6 +382,30 @@ BOUMA_API int bouma_particles_read(bouma_particle_data **out,
                                    bouma_particles *particles,
                                    const bouma_particles_query *query);
 
+/* How many particles match. Reads the variables of the box and the conditions
+ * only; the query's variables do not matter. */
+BOUMA_API int bouma_particles_count(uint64_t *count, bouma_particles *particles,
+                                    const bouma_particles_query *query);
+
+/* Read the particles that match into arrays of the caller, of any type and
+ * layout: a column for each variable that is wanted, with room for 'capacity'
+ * particles each. *count becomes their number. If there are more, the call fails
+ * with BOUMA_ELIMIT, *count says how many there are, and nothing is written
+ * beyond the capacity. The query (NULL: all particles) has no variables and no
+ * order. Without columns, particles are only counted.
+ *
+ *     double (*x)[3] = malloc(capacity * sizeof(*x));
+ *     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, x, capacity * sizeof(*x));
+ *     bouma_column column = {sizeof(column), bouma_particles_position(dust),
+ *                            &array};
+ *     rc = bouma_particles_read_into(&count, dust, NULL, &column, 1, capacity);
+ */
+BOUMA_API int bouma_particles_read_into(uint64_t *count,
+                                        bouma_particles *particles,
+                                        const bouma_particles_query *query,
+                                        const bouma_column *columns,
+                                        size_t column_count, uint64_t capacity);
+
 /* 'count' of the particles that match (all, if there are no more), none twice.
  * 'query' may be NULL; its quality is not used. The same 'seed' gives the same
  * sample on any machine and number of ranks.
@@ -419,6 +443,19 @@ BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
 BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
                                       bouma_particles *particles,
                                       const bouma_particles_query *query);
+
+/* The same into arrays of the caller, as bouma_particles_read_into(). All ranks
+ * give columns for the same variables, in the same order; arrays and capacities
+ * may differ. If those of any rank are too small, the call fails with
+ * BOUMA_ELIMIT on all of them, and *count says what each rank needs. Without
+ * columns on all ranks, it only says that. Beside the arrays it takes memory
+ * for what comes in one round: see the option 'buffer_bytes'. Collective. */
+BOUMA_API int bouma_particles_restart_into(uint64_t *count,
+                                           bouma_particles *particles,
+                                           const bouma_particles_query *query,
+                                           const bouma_column *columns,
+                                           size_t column_count,
+                                           uint64_t capacity);
 
 #ifdef __cplusplus
 }

@@ -3,12 +3,9 @@
 #include <string.h>
 
 #include "api/criteria.h"
-#include "base/hash.h"
 #include "read/collector.h"
-#include "read/restart.h"
 
-/* Only a restart divides particles among ranks. */
-static int check_alone(const struct bm_criteria *q, const struct bm_object *set)
+int bm_api_check_alone(const struct bm_criteria *q, const struct bm_object *set)
 {
     return q->shares ? bm_fail(set->schema->error, BOUMA_EINVAL,
                                "equal shares are for "
@@ -26,10 +23,10 @@ static int ask(struct bm_particle_query *own, struct bm_asked *asked,
     rc = bm_asked_init(asked, set, query);
     *own = (struct bm_particle_query){
         .step = set->schema->step, .set = set, .query = asked->criteria};
-    return rc ? rc : check_alone(&own->query, set);
+    return rc ? rc : bm_api_check_alone(&own->query, set);
 }
 
-static int run(struct bm_particle_query *own)
+int bm_api_query(struct bm_particle_query *own)
 {
     struct bouma_dataset *ds = own->step->ds;
     double begun = bm_trace_now(ds->engine.tracing.trace);
@@ -45,7 +42,7 @@ static int collect(struct bm_particle_query *own, struct bm_collector *c)
 
     own->each = bm_collector_add;
     own->context = c;
-    rc = run(own);
+    rc = bm_api_query(own);
     if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
         bm_error_clear(error);
         rc = bm_fail(error, BOUMA_ENOMEM,
@@ -75,7 +72,7 @@ int bouma_particles_query_run(bouma_particles *particles,
     own.each = each;
     own.context = user;
     if (!rc)
-        rc = run(&own);
+        rc = bm_api_query(&own);
     bm_asked_release(&asked, set->schema->a);
     return rc;
 }
@@ -195,78 +192,4 @@ int bouma_particles_sample(bouma_particle_data **out,
         rc =
             bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");
     return finish(out, &c, &asked, set, rc);
-}
-
-/* ---- restart ------------------------------------------------------------ */
-
-/* A hash of all that ranks must ask alike. */
-static uint64_t hash_query(const struct bm_object *set,
-                           const struct bm_criteria *q, int shares)
-{
-    uint64_t h = bm_hash64(&shares, sizeof(shares), 1);
-
-    h = bm_hash64(&set->schema->step->manifest.step, sizeof(uint64_t), h);
-    h = bm_hash64(&set->number, sizeof(set->number), h);
-    h = bm_hash64(&q->from, sizeof(q->from), h);
-    h = bm_hash64(&q->quality, sizeof(q->quality), h);
-    h = bm_hash64(&q->order, sizeof(q->order), h);
-    for (size_t i = 0; i < q->variable_count; i++)
-        h = bm_hash64(&q->variables[i]->id, sizeof(uint32_t), h);
-    for (size_t i = 0; i < q->condition_count; i++) {
-        const struct bm_condition *c = &q->conditions[i];
-
-        h = bm_hash64(&c->variable->id, sizeof(uint32_t), h);
-        h = bm_hash64(&c->component, sizeof(c->component), h);
-        h = bm_hash64(&c->low, sizeof(c->low), h);
-        h = bm_hash64(&c->high, sizeof(c->high), h);
-    }
-    return h;
-}
-
-int bouma_particles_restart(bouma_particle_data **out,
-                            bouma_particles *particles,
-                            const bouma_particles_query *query)
-{
-    BM_STRICT_MATH;
-    struct bm_asked asked;
-    struct bm_object *set;
-    bouma_dataset *ds;
-    double begun;
-    int rc, shares;
-
-    if (out)
-        *out = NULL;
-    if (!particles)
-        return BOUMA_EINVAL;
-    set = &particles->object;
-    ds = set->schema->dataset;
-    bm_error_clear(set->schema->error);
-    if (!set->schema->step)
-        return bm_fail(set->schema->error, BOUMA_ESTATE,
-                       "particles \"%s\" are being written; open a step to "
-                       "read",
-                       set->name);
-    rc = bm_api_begin(ds, BM_TO_READ);
-    if (rc)
-        return rc;
-    rc = bm_asked_init(&asked, set, query);
-    if (!rc && !out)
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "a rank has no place for the particles of a restart");
-    shares = !query || asked.criteria.shares;
-    rc = bm_comm_begin(ds->comm, "a restart read",
-                       rc ? 0 : hash_query(set, &asked.criteria, shares), NULL,
-                       rc, &ds->error);
-    if (rc == BOUMA_EMISMATCH && !ds->error.status)
-        bm_fail(&ds->error, rc,
-                "the ranks ask for different steps, particles, variables, "
-                "conditions, qualities or orders of components, or some for a "
-                "box and some for a "
-                "share; only their boxes may differ");
-    begun = bm_trace_now(ds->engine.tracing.trace);
-    if (!rc)
-        rc = bm_restart(out, set->schema->step, set, &asked.criteria, shares,
-                        rc);
-    bm_asked_release(&asked, set->schema->a);
-    return bm_api_traced(ds, "read for restart", begun, rc);
 }

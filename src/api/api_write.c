@@ -293,11 +293,10 @@ static int put_block(bouma_variable *v, const bouma_box *box,
              v->name);
     rc = bm_api_check_put(ds, v->object->schema, text);
     if (!rc && !v->object->layout->chunking)
-        rc = bm_fail(
-            &ds->error, BOUMA_EINVAL,
-            "%s belongs to particles; hand it over with "
-            "bouma_particles_put_borrow()",
-            text);
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "%s belongs to particles; hand it over with "
+                     "bouma_particles_put_borrow()",
+                     text);
     if (rc)
         return rc;
     put.from.box = box ? bm_box_lift(box, v->object->ndims) : v->object->domain;

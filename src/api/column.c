@@ -61,10 +61,12 @@ int bm_api_column(struct bm_column *out, const struct bm_object *set,
                        "theirs",
                        set->name);
     out->variable = column.variable;
+    if (!count)
+        return BOUMA_OK;
     if (!column.array)
         return bm_fail(error, BOUMA_EINVAL,
-                       "variable \"%s/%s\": the column has no array",
-                       set->name, column.variable->name);
+                       "variable \"%s/%s\": the column has no array", set->name,
+                       column.variable->name);
     rc = bm_api_copy_spec(error, &array, sizeof(array), column.array,
                           column.array->size, "bouma_array");
     if (!rc)

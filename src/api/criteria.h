@@ -15,6 +15,11 @@ struct bm_asked {
 /* 'given' may be NULL. To be released in any case. */
 int bm_asked_init(struct bm_asked *out, const struct bm_object *set,
                   const bouma_particles_query *given);
+/* Only a restart divides particles among ranks. */
+int bm_api_check_alone(const struct bm_criteria *asked,
+                       const struct bm_object *set);
+/* bm_particle_query(), traced. */
+int bm_api_query(struct bm_particle_query *query);
 void bm_asked_release(struct bm_asked *asked, const bouma_allocator *a);
 
 #endif

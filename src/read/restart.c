@@ -42,6 +42,7 @@ struct restart {
     uint64_t *first; /* [ranks + 1], of what each reader has for this one */
     size_t lanes;    /* of all variables */
     uint64_t sample; /* bytes of a particle in them */
+    struct bm_into *into; /* where they go from 'out', or NULL: they stay */
     struct bm_collector out;
     uint64_t had; /* particles in it, before the slice at hand */
     struct bm_pipe *pipe;
@@ -253,7 +254,7 @@ static int prepare(struct restart *r, uint64_t *rounds)
                 bm_collector_init(&r->found, ds->a, r->query) ||
                 bm_collector_init(&r->out, ds->a, r->query)))
         rc = no_memory(r);
-    if (!rc) /* less will do if there is not so much */
+    if (!rc && !r->into) /* less will do if there is not so much */
         bm_collector_reserve(
             &r->out,
             bm_requests_expect(&r->requests, ds->comm->rank, r->query));
@@ -418,6 +419,25 @@ static int make_pipe(struct restart *r, struct bm_flow_builder *flows)
                                 ds->comm, &options, &calls);
 }
 
+/* What came in a slice goes into the caller's arrays. */
+static int pass_on(struct restart *r)
+{
+    int rc = bm_into_add(r->into, r->out.count,
+                         (const void *const *)r->out.columns, r->out.room);
+
+    bm_collector_clear(&r->out);
+    return rc;
+}
+
+/* What a rank has in the end. */
+static int finish(struct restart *r, struct bm_restart_out *out)
+{
+    if (r->into)
+        return bm_into_check(r->into, r->set);
+    out->data = bm_collector_finish(&r->out);
+    return out->data ? BOUMA_OK : no_memory(r);
+}
+
 /* Collective. */
 static int deliver(struct restart *r, struct bm_flow_builder *flows, int rc)
 {
@@ -437,6 +457,8 @@ static int deliver(struct restart *r, struct bm_flow_builder *flows, int rc)
     rc = bm_pipe_open(r->pipe, ds->comm, &ds->engine.pool, rc, &ds->error);
     if (!rc)
         rc = bm_pipe_run(r->pipe, 1, rc, &ds->error);
+    if (!rc && r->into)
+        rc = pass_on(r);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     bm_pipe_free(r->pipe);
     r->pipe = NULL;
@@ -466,7 +488,7 @@ static int go_through(struct restart *r)
     return rc;
 }
 
-int bm_restart(bouma_particle_data **out, struct bouma_step *step,
+int bm_restart(struct bm_restart_out *out, struct bouma_step *step,
                struct bm_object *set, const struct bm_criteria *query,
                int shares, int rc)
 {
@@ -474,13 +496,13 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
         .step = step,
         .set = set,
         .query = query,
+        .into = out->into,
         .requests = {.set = set,
                      .tree = bm_manifest_file_tree(&step->manifest, set),
                      .ranks = step->ds->comm->size,
                      .shares = shares}};
     struct bouma_dataset *ds = step->ds;
 
-    *out = NULL;
     for (size_t v = 0; !rc && v < query->variable_count; v++) {
         r.lanes += (size_t)bm_lanes(query, query->variables[v]);
         r.sample += bm_variable_sample_size(query->variables[v]);
@@ -492,14 +514,12 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
         /* What is for others is not needed any more. */
         let_go(&r, &r.found);
         if (!rc)
-            *out = bm_collector_finish(&r.out);
-        if (!rc && !*out)
-            rc = no_memory(&r);
+            rc = finish(&r, out);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
     if (rc) {
-        bouma_particle_data_free(*out);
-        *out = NULL;
+        bouma_particle_data_free(out->data);
+        out->data = NULL;
     }
     let_go(&r, &r.out);
     bm_drop(ds->a, r.replies);

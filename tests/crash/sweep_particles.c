@@ -76,7 +76,7 @@ int sweep_particles_write(bouma_dataset *ds, struct sweep_particles_writer *w,
             {.variable = w->mass, .data = &mass[from]}};
 
         local = test_put_particles(w->dust, (uint64_t)(to - from), columns, 3,
-                                    NULL);
+                                   NULL);
     }
     rc = local ? bouma_step_abort(ds) : bouma_step_end(ds, NULL);
     return rc ? rc : local;

@@ -120,11 +120,11 @@ static void define_particles(bouma_particles **out, bouma_variable **v,
 static void put_particles(bouma_particles *p, bouma_variable **v, int step)
 {
     struct test_column columns[3] = {{.variable = v[0], .data = positions},
-                               {.variable = v[1], .data = masses},
-                               {.variable = v[2], .data = kinds_of}};
+                                     {.variable = v[1], .data = masses},
+                                     {.variable = v[2], .data = kinds_of}};
 
     HOLDS(!test_put_particles(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
-                               NULL));
+                              NULL));
 }
 
 static void write_original(bouma_options *options)
@@ -203,11 +203,11 @@ static void define_quantised(bouma_particles **out, bouma_variable **v,
 static void put_quantised(bouma_particles *p, bouma_variable **v, int step)
 {
     struct test_column columns[3] = {{.variable = v[0], .data = positions},
-                               {.variable = v[1], .data = masses},
-                               {.variable = v[2], .data = positions}};
+                                     {.variable = v[1], .data = masses},
+                                     {.variable = v[2], .data = positions}};
 
     HOLDS(!test_put_particles(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
-                               NULL));
+                              NULL));
 }
 
 static void fill_waves(int s)

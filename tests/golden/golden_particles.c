@@ -1,7 +1,7 @@
 /* golden_particles.c -- see golden_particles.h. As in golden_sets.c, nothing
  * here may change once a format is released. */
-#include "columns.h"
 #include "golden_particles.h"
+#include "columns.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -224,7 +224,7 @@ static int write_step(const struct set *s, bouma_dataset *ds, int step,
     }
     if (!rc)
         rc = test_put_particles(particles, (uint64_t)s->counts[step], columns,
-                                 (size_t)n, NULL);
+                                (size_t)n, NULL);
     if (!rc)
         rc = bouma_step_end(ds, NULL);
     for (int v = 0; v < MAX_VARIABLES; v++)

@@ -196,7 +196,7 @@ static inline int particle_block_put(const struct particle_block_set *set,
         {.variable = set->variables[LARGE], .data = s->large}};
 
     return test_put_particles(set->particles, s->count, columns,
-                               PARTICLE_BLOCK_VARIABLES, NULL);
+                              PARTICLE_BLOCK_VARIABLES, NULL);
 }
 
 /* Find the variables of a set that is read. */

@@ -1,6 +1,6 @@
 /* flock.c -- see flock.h. */
-#include "columns.h"
 #include "flock.h"
+#include "columns.h"
 
 #define IDS_OF_A_RANK 1000000
 
@@ -202,7 +202,7 @@ static int hand_over_block(struct flock_put *out,
         as_arrays(out, columns, parts, s, variables, from, to,
                   (enum apart)(layout - 2));
     return test_put_particles(set->particles, to - from, columns,
-                               (size_t)variables, bounds);
+                              (size_t)variables, bounds);
 }
 
 int flock_hand_over(struct flock_put *out, const struct particle_block_set *set,

@@ -124,7 +124,7 @@ static int put_particle(struct setting *s, bouma_particles *set)
 {
     float x[2] = {(float)s->ranks->rank, 1};
     struct test_column column = {.variable = bouma_particles_position(set),
-                           .data = x};
+                                 .data = x};
 
     return test_put_particles_copy(set, 1, &column, 1, NULL);
 }

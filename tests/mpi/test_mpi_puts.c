@@ -141,8 +141,8 @@ static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
     CHECK_EQ(bouma_particles_define(&dust, s.ds, "dust", &kind), BOUMA_OK);
     box = &s.slabs.blocks[ranks->rank].box;
     for (int which = 0; which < 2; which++) {
-        column = (struct test_column){.variable = bouma_particles_position(dust),
-                                .data = at};
+        column = (struct test_column){
+            .variable = bouma_particles_position(dust), .data = at};
         page = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         REQUIRE(page != MAP_FAILED);
@@ -241,8 +241,8 @@ struct particle {
 };
 
 typedef int put_particles(bouma_particles *particles, uint64_t count,
-                          const struct test_column *columns, size_t column_count,
-                          const bouma_bounds *bounds);
+                          const struct test_column *columns,
+                          size_t column_count, const bouma_bounds *bounds);
 
 struct dust {
     bouma_particles *set;

@@ -277,9 +277,9 @@ static int put(const struct import *import)
             .array = &arrays[i]};
     }
     if (!status)
-        status = bouma_particles_put_borrow(
-            import->particles, set->part.last - set->part.first, columns, count,
-            NULL);
+        status = bouma_particles_put_borrow(import->particles,
+                                            set->part.last - set->part.first,
+                                            columns, count, NULL);
     free(columns);
     free(arrays);
     return status;

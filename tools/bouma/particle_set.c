@@ -517,9 +517,8 @@ bouma_array particle_set_values(const struct particle_set *set,
 
 bouma_array particle_set_position(const struct particle_set *set, void **parts)
 {
-    bouma_array array = {.size = sizeof(array),
-                         .type = set->type,
-                         .data = set->converted};
+    bouma_array array = {
+        .size = sizeof(array), .type = set->type, .data = set->converted};
 
     if (set->converted) {
         array.stride[0] = (int64_t)bouma_type_size(set->type);

@@ -157,11 +157,11 @@ static void wrong_puts_fail_their_step_only(void)
              BOUMA_OK);
     CHECK_EQ(bouma_grid_define(&grid, ds, "g", &square), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&sample, grid, "v", &number), BOUMA_OK);
-    columns[0] =
-        (struct test_column){.variable = set.variables[POSITION], .data = s.position};
+    columns[0] = (struct test_column){.variable = set.variables[POSITION],
+                                      .data = s.position};
     TELLS(ds, particle_block_put(&set, &s), BOUMA_ESTATE, "bouma_step_begin");
-    TELLS(ds, test_put_particles(set.particles, 0, NULL, 0, NULL),
-          BOUMA_ESTATE, "bouma_step_begin");
+    TELLS(ds, test_put_particles(set.particles, 0, NULL, 0, NULL), BOUMA_ESTATE,
+          "bouma_step_begin");
     CHECK_EQ(bouma_dataset_clear_failures(ds), BOUMA_OK);
     for (int i = 0; i < 19; i++) {
         const char *words = NULL;
@@ -169,8 +169,8 @@ static void wrong_puts_fail_their_step_only(void)
 
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
         CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
-        columns[1] =
-            (struct test_column){.variable = set.variables[MASS], .data = s.mass};
+        columns[1] = (struct test_column){.variable = set.variables[MASS],
+                                          .data = s.mass};
         leave_stale(ds);
 #define PUT(n, bounds)                                                         \
     test_put_particles(set.particles, s.count, columns, n, bounds)
@@ -205,7 +205,7 @@ static void wrong_puts_fail_their_step_only(void)
         case 5:
             words = "no column for the position";
             rc = test_put_particles(set.particles, s.count, columns + 1, 1,
-                                     NULL);
+                                    NULL);
             break;
         case 6:
             words = "no columns";
@@ -242,24 +242,27 @@ static void wrong_puts_fail_their_step_only(void)
             rc = PUT(2, NULL);
             break;
         case 14: /* that of a component */
-            columns[1] = (struct test_column){.variable = set.variables[VELOCITY],
-                                        .data = s.velocity,
-                                        .stride = -4};
+            columns[1] =
+                (struct test_column){.variable = set.variables[VELOCITY],
+                                     .data = s.velocity,
+                                     .stride = -4};
             words = "of 12 bytes each";
             rc = PUT(2, NULL);
             break;
         case 15:
-            columns[1] = (struct test_column){.variable = set.variables[VELOCITY],
-                                        .data = s.velocity,
-                                        .stride = 12,
-                                        .component_stride = 2};
+            columns[1] =
+                (struct test_column){.variable = set.variables[VELOCITY],
+                                     .data = s.velocity,
+                                     .stride = 12,
+                                     .component_stride = 2};
             words = "a component_stride of 2 bytes";
             rc = PUT(2, NULL);
             break;
         case 16:
-            columns[1] = (struct test_column){.variable = set.variables[VELOCITY],
-                                        .parts = whole_parts,
-                                        .stride = 3};
+            columns[1] =
+                (struct test_column){.variable = set.variables[VELOCITY],
+                                     .parts = whole_parts,
+                                     .stride = 3};
             words = "a stride of 3 bytes";
             rc = PUT(2, NULL);
             break;
@@ -294,8 +297,7 @@ static void wrong_puts_fail_their_step_only(void)
         bouma_particles_define_variable(&late, set.particles, "late", &number),
         BOUMA_OK);
     one = (struct test_column){.variable = late, .data = s.mass};
-    CHECK_EQ(test_put_particles(set.particles, 1, &one, 1, NULL),
-             BOUMA_EINVAL);
+    CHECK_EQ(test_put_particles(set.particles, 1, &one, 1, NULL), BOUMA_EINVAL);
     TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL, "position");
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);

@@ -44,13 +44,13 @@ static int put(const struct lossy *l, const struct particle_block *s)
 {
     const void *parts[3] = {s->velocity, s->velocity + s->count,
                             s->velocity + 2 * s->count};
-    const struct test_column columns[] = {{.variable = l->position,
-                                     .data = s->type == BOUMA_TYPE_F32
-                                                 ? (const void *)s->position_f32
-                                                 : s->position},
-                                    {.variable = l->id, .data = s->id},
-                                    {.variable = l->a, .data = s->mass},
-                                    {.variable = l->b, .parts = parts}};
+    const struct test_column columns[] = {
+        {.variable = l->position,
+         .data = s->type == BOUMA_TYPE_F32 ? (const void *)s->position_f32
+                                           : s->position},
+        {.variable = l->id, .data = s->id},
+        {.variable = l->a, .data = s->mass},
+        {.variable = l->b, .parts = parts}};
 
     return test_put_particles(l->particles, s->count, columns, 4, NULL);
 }
