@@ -241,7 +241,7 @@ static void remove_file(const struct bench *b, const char *path)
 static double seconds_of(act *doing, const char *path, const struct load *l,
                          uint8_t *memory, const struct manner *m)
 {
-    bouma_file_report report;
+    bouma_file_report report = {.size = sizeof(report)};
     void *data[NINE];
     double begun;
 
@@ -495,7 +495,7 @@ static void memory(const struct bench *b, struct arrays *a)
 {
     struct load l = {.layout = SOA, .distribution = UNIFORM, .mib = 40};
     struct manner m = {.transport = 0, .buffer_bytes = MIB};
-    bouma_file_report report;
+    bouma_file_report report = {.size = sizeof(report)};
     char path[AGGREGATE_PATH_BYTES];
     void *data[NINE];
     double before, grown;

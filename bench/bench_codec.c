@@ -59,8 +59,8 @@ static struct sizes store(const float *data, const int64_t shape[3],
                              .tolerance = tolerance,
                              .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
     bouma_options o;
-    bouma_step_details details;
-    bouma_variable_info about;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;
@@ -83,7 +83,7 @@ static struct sizes store(const float *data, const int64_t shape[3],
             &BOUMA_ARRAY(BOUMA_TYPE_F32, data,
                          (size_t)(shape[0] * shape[1] * shape[2]) *
                              sizeof(*data))) ||
-        bouma_step_end(ds, NULL) || bouma_step_open(&step, ds, 0))
+        bouma_step_end(ds) || bouma_step_open(&step, ds, 0))
         fail(bouma_error_message(ds));
     bouma_step_details_get(&details, step);
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");

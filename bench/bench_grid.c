@@ -120,7 +120,7 @@ static double write_dataset(const struct bench *b, const char *path,
               v, &b->box,
               &BOUMA_ARRAY(BOUMA_TYPE_F32, b->data, b->count * sizeof(float))),
           ds);
-    check(bouma_step_end(ds, record), ds);
+    check(end_step(record, ds), ds);
     seconds = slowest(measure_now() - begun);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -160,7 +160,7 @@ static void bench_write(const struct bench *b, const char *path)
     static const struct request usual = {0};
     double total[MAX_REPETITIONS], least[MAX_REPETITIONS];
     double between[MAX_REPETITIONS], shape[MAX_REPETITIONS];
-    bouma_record r;
+    bouma_record r = {.size = sizeof(r)};
 
     for (int i = -1; i < b->repetitions; i++) { /* one to warm up */
         int n = i < 0 ? 0 : i;
@@ -205,7 +205,7 @@ static void bench_balance(const struct bench *b, const char *path)
         bouma_distribute scheme;
     } schemes[] = {{"balanced", BOUMA_DISTRIBUTE_BALANCED},
                    {"greedy", BOUMA_DISTRIBUTE_GREEDY}};
-    bouma_record r;
+    bouma_record r = {.size = sizeof(r)};
 
     if (b->rank == 0)
         printf("balance, 8 files: largest / mean\n");
@@ -296,7 +296,7 @@ static double read_whole(const struct bench *b, bouma_variable *v, int level,
                          double bound, int checked)
 {
     bouma_box all = {{0, 0, 0}, {b->size, b->size, b->size}};
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     double begun, seconds;
     float *data;
 
@@ -331,7 +331,8 @@ static void read_boxes(const struct bench *b, bouma_dataset *ds,
                                .choose = count_bytes,
                                .each = never,
                                .user = &n};
-        bouma_dataset_info before, after;
+        bouma_dataset_info before = {.size = sizeof(before)},
+                           after = {.size = sizeof(after)};
         bouma_box box;
         double begun;
 
@@ -363,7 +364,7 @@ static void read_boxes(const struct bench *b, bouma_dataset *ds,
 static void bench_read(const struct bench *b, const char *path)
 {
     double fine[MAX_REPETITIONS], coarse[MAX_REPETITIONS], seconds, ratio;
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_step *step;

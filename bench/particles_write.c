@@ -78,7 +78,7 @@ static int put(bouma_particles *set, const struct cloud *c,
     bouma_array arrays[1 + CLOUD_ATTRIBUTES];
 
     for (int j = 0; j < 1 + CLOUD_ATTRIBUTES; j++) {
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, variables[j]);
         arrays[j] = (bouma_array){.size = sizeof(*arrays),
@@ -120,7 +120,7 @@ static double write_dataset(const struct bench *b, int distribution,
     begun = measure_now();
     check(bouma_step_begin(ds, 0, 0), ds);
     check(put(set, &b->clouds[distribution], variables), ds);
-    check(bouma_step_end(ds, record), ds);
+    check(end_step(record, ds), ds);
     seconds = slowest(measure_now() - begun);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -307,7 +307,7 @@ static int report_variables(const struct bench *b, int distribution,
     if (failed)
         printf("    CANNOT BE READ: %s\n", bouma_error_message(r.ds));
     for (int j = 0; j <= CLOUD_ATTRIBUTES && !failed; j++) {
-        bouma_variable_info v;
+        bouma_variable_info v = {.size = sizeof(v)};
 
         bouma_variable_info_get(&v, bouma_particles_variable(r.set, j));
         if (backend == QUANTISED && !(v.largest_error <= v.bound))
@@ -323,7 +323,7 @@ static int report_variables(const struct bench *b, int distribution,
 int bench_sizes(const struct bench *b)
 {
     double raw = (double)b->particles * (double)CLOUD_BYTES;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     char name[100];
     int failed = 0;
 

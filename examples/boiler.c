@@ -352,7 +352,7 @@ static void write_step(const struct output *out, const struct block *b,
     bouma_box box = {{b->first[2], b->first[1], b->first[0]},
                      {b->last[2], b->last[1], b->last[0]}};
     bouma_array inside = BOUMA_ARRAY(BOUMA_TYPE_F32, gas, sizeof(gas));
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     unsigned long long mine = b->count, all, most;
 
     describe_members(arrays, p, b->count > 0 ? b->count : 1);
@@ -391,7 +391,7 @@ static void read_step(struct block *b, const char *path, int64_t number,
     bouma_particles_query query;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *data;
-    bouma_attribute remark;
+    bouma_attribute remark = {.size = sizeof(remark)};
     int rc = bouma_dataset_open_mpi(&ds, b->comm, path, NULL);
 
     check(rc, ds);

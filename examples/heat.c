@@ -159,7 +159,7 @@ int main(int argc, char **argv)
         plane *now = temperature[i % 2], *next = temperature[(i + 1) % 2];
         bouma_array inner =
             BOUMA_ARRAY(BOUMA_TYPE_F64, now, sizeof(temperature[0]));
-        bouma_record record;
+        bouma_record record = {.size = sizeof(record)};
 
         bouma_array_inside(&inner, 1, 3, ghosted, first);
         exchange(now, rank, ranks);

@@ -506,7 +506,7 @@ int bouma_plan_rank_get(bouma_plan_rank *out, const bouma_plan *plan, int rank)
 {
     BM_STRICT_MATH;
     int64_t cell[3];
-    bouma_box box;
+    struct bm_box box;
     int first;
 
     if (!plan || !out)

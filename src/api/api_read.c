@@ -363,11 +363,11 @@ int bouma_variable_range(bouma_range *out, const bouma_variable *variable,
 
 /* Check a level and a box (NULL: all of the grid), and lift the box. */
 static int check_box(const bouma_variable *v, int level, const bouma_box *box,
-                     bouma_box *lifted)
+                     struct bm_box *lifted)
 {
     struct bm_error *error = v->object->schema->error;
     int ndims = v->object->ndims;
-    bouma_box domain = v->object->domain;
+    struct bm_box domain = v->object->domain;
     char text[160], whole[160];
 
     if (!v->object->layout->chunking)
@@ -397,7 +397,7 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
 int bouma_variable_select(bouma_selection *out, const bouma_variable *variable,
                           int level, const bouma_box *box)
 {
-    bouma_box lifted;
+    struct bm_box lifted;
     struct bm_footprint samples;
     int rc;
 
@@ -420,7 +420,7 @@ int bouma_variable_select(bouma_selection *out, const bouma_variable *variable,
 
 /* Whether these samples can be read now. */
 static int check_readable(bouma_variable *v, int level, const bouma_box *box,
-                          bouma_box *lifted)
+                          struct bm_box *lifted)
 {
     int rc = check_box(v, level, box, lifted);
 
@@ -549,7 +549,7 @@ int bouma_variable_query(bouma_variable *variable,
     BM_STRICT_MATH;
     struct bouma_step *step;
     struct bm_error *error;
-    bouma_box lifted;
+    struct bm_box lifted;
     double begun;
     int rc;
 
@@ -590,7 +590,7 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
                           int level, const bouma_box *box)
 {
     BM_STRICT_MATH;
-    bouma_box lifted;
+    struct bm_box lifted;
     int rc;
 
     if (!out || !variable)
@@ -629,7 +629,7 @@ int bouma_refinement_next(bouma_refinement *refinement)
 const void *bouma_refinement_data(const bouma_refinement *refinement,
                                   bouma_selection *selection, int *level)
 {
-    bouma_box box;
+    struct bm_box box;
 
     if (!refinement)
         return NULL;

@@ -255,10 +255,10 @@ static int add_put(bouma_dataset *ds, const struct bm_put *put)
 
 /* Whether a variable of grids can be handed over, in this box. */
 static int check_block(bouma_dataset *ds, const bouma_variable *v,
-                       const bouma_box *lifted)
+                       const struct bm_box *lifted)
 {
     const struct bm_object *grid = v->object;
-    bouma_box domain = grid->domain;
+    struct bm_box domain = grid->domain;
     char box[160], whole[160];
 
     bm_box_text(box, sizeof(box), lifted, grid->ndims);

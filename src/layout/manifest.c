@@ -69,7 +69,7 @@ static int part_of(struct bm_part_info *out, const struct bm_section *s,
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < s->count; i++) {
         if (layout->chunking) {
-            bouma_box box = bm_chunk_bounds(v->object, s->keys[i]);
+            struct bm_box box = bm_chunk_bounds(v->object, s->keys[i]);
 
             out->bounds = bm_box_join(&out->bounds, &box);
         }
@@ -138,7 +138,7 @@ void bm_subfile_info_encode(struct bm_buffer *b,
 static int decode_bounds(struct bm_part_info *out, struct bm_cursor *c,
                          const struct bm_object *o)
 {
-    out->bounds = (bouma_box){{0, 0, 0}, {1, 1, 1}};
+    out->bounds = (struct bm_box){{0, 0, 0}, {1, 1, 1}};
     for (int d = 3 - o->ndims; d < 3; d++) {
         out->bounds.lo[d] = bm_get_i64(c);
         out->bounds.hi[d] = bm_get_i64(c);

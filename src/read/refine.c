@@ -166,7 +166,7 @@ static int go_to(struct bouma_refinement *r, int level)
 
 int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
                        const struct bouma_variable *variable, int level,
-                       const bouma_box *lifted)
+                       const struct bm_box *lifted)
 {
     const bouma_allocator *a = step->ds->a;
     struct bouma_refinement *r = bm_new(a, 1, sizeof(*r));

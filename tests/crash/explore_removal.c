@@ -96,7 +96,7 @@ static void prepare(struct weak_fs *fs, struct oracle *o, enum kind kind)
 static void verify(struct weak_fs *fs, struct tally *t)
 {
     bouma_options opts = options_for(fs, 0);
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640] = "";
 
     if (bouma_verify(&report, EXPLORE_PATH, BOUMA_DEPTH_FULL, &opts, NULL, NULL,
@@ -110,7 +110,7 @@ static void verify(struct weak_fs *fs, struct tally *t)
 static int number_of(struct weak_fs *fs)
 {
     bouma_options opts = options_for(fs, 0);
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     bouma_dataset *ds = NULL;
     int number = 0;
 
@@ -185,7 +185,7 @@ static void repair_clobbered(struct weak_fs *fs, const struct oracle *before,
                              enum oracle_event event)
 {
     bouma_options opts = options_for(fs, 0);
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640] = "";
 
     bouma_repair(&report, EXPLORE_PATH, 1, &opts, NULL, NULL, message,
@@ -326,7 +326,7 @@ static unsigned steps_there(struct weak_fs *fs)
 {
     bouma_options opts = options_for(fs, 0);
     bouma_dataset *ds = NULL;
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     unsigned bits = 0;
 
     if (!bouma_dataset_open(&ds, EXPLORE_PATH, &opts))
@@ -361,7 +361,7 @@ static void repair_truncated(struct weak_fs *fs, struct tally *t)
 {
     bouma_options opts = options_for(fs, 0);
     unsigned before = steps_there(fs), after;
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640] = "";
 
     if (bouma_repair(&report, EXPLORE_PATH, 1, &opts, NULL, NULL, message,

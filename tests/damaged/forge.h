@@ -118,7 +118,7 @@ static inline void forge_write(struct forge *f)
         REQUIRE(!test_put(heat, &all, field));
         if (dust)
             forge_put_particles(dust, s);
-        REQUIRE(!bouma_step_end(ds, NULL));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);

@@ -93,7 +93,7 @@ static void write_dataset(struct world *w, bouma_order order)
                                     0.5);
         REQUIRE(!test_put(t, &all, w->temperature[s]));
         REQUIRE(!test_put(m, &all, w->motion[s]));
-        REQUIRE(!bouma_step_end(ds, NULL));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -160,7 +160,7 @@ static int read_level(const struct world *w, int64_t step, bouma_variable *v,
 {
     size_t size = temperature ? sizeof(float) : 2 * sizeof(int16_t);
     uint8_t room[sizeof(w->temperature[0])], *p = room;
-    bouma_selection sel;
+    bouma_selection sel = {.size = sizeof(sel)};
 
     if (bouma_variable_select(&sel, v, level, NULL) || sel.bytes > sizeof(room))
         return 1; /* the manifest is good, so this cannot be */
@@ -187,7 +187,7 @@ static void read_step(const struct world *w, struct outcome *out,
                       bouma_dataset *ds, int64_t number, int damaged)
 {
     static const char *const names[2] = {"motion", "temperature"};
-    bouma_attribute dt;
+    bouma_attribute dt = {.size = sizeof(dt)};
     bouma_step *step;
     bouma_grid *g;
 
@@ -212,7 +212,7 @@ static void read_step(const struct world *w, struct outcome *out,
 
 static void look(struct world *w, struct outcome *out, int64_t damaged_step)
 {
-    bouma_repair_report repair;
+    bouma_repair_report repair = {.size = sizeof(repair)};
     bouma_dataset *ds;
     char message[640];
 

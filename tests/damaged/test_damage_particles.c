@@ -37,7 +37,7 @@ static void write_dataset(struct world *w, bouma_order order)
         order == BOUMA_ORDER_LEVEL ? BOUMA_CODEC_ZSTD : BOUMA_CODEC_RAW, 32));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     REQUIRE(!particle_block_put(&set, &w->particle_block));
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 }
@@ -273,7 +273,7 @@ static void spoil(struct world *w, int file, int64_t at)
 
 static void repair(struct world *w, uint64_t hopeless)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640];
 
     CHECK_EQ(bouma_repair(&report, PATH, 1, &w->options, NULL, NULL, message,
@@ -286,7 +286,7 @@ static void repair(struct world *w, uint64_t hopeless)
 /* How many nodes the tree over the files has. */
 static int64_t tree_nodes(struct world *w)
 {
-    bouma_particles_info info = {0};
+    bouma_particles_info info = {.size = sizeof(info)};
     bouma_dataset *ds;
     bouma_step *step = NULL;
 

@@ -40,7 +40,7 @@ static void append(const struct forge *f, int first, int count)
     REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &f->options));
     for (int s = first; s < first + count; s++) {
         REQUIRE(!bouma_step_begin(ds, s, s * 0.5));
-        REQUIRE(!bouma_step_end(ds, NULL));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -135,7 +135,7 @@ static void end_repaired(struct forge *f)
 
 static void forget(const struct forge *f, int64_t step, int apply, int status)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[256] = "";
 
     CHECK_EQ(bouma_repair_forget(&report, FORGE_PATH, step, apply, &f->options,
@@ -156,7 +156,7 @@ static void append_anew(const struct forge *f)
     options.replace = 1;
     REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &options));
     REQUIRE(!bouma_step_begin(ds, STEP, 0.5));
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 }

@@ -293,7 +293,7 @@ static int skip_sync_dir(void *user, void *root, const char *name)
 static void drain(void *what)
 {
     const struct paths *p = what;
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     bouma_options o;
     char message[640];
 
@@ -330,7 +330,7 @@ static void try_drain(size_t n)
     for (size_t i = 0; i < n; i++) {
         MUST(ds, bouma_step_begin(ds, (int64_t)i, 0));
         MUST(ds, test_put(variable, NULL, &data));
-        MUST(ds, bouma_step_end(ds, NULL));
+        MUST(ds, bouma_step_end(ds));
     }
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -379,7 +379,7 @@ static void end_step(void *what)
 {
     struct many *m = what;
 
-    MUST(m->ds, bouma_step_end(m->ds, NULL));
+    MUST(m->ds, bouma_step_end(m->ds));
 }
 
 static void plan_particles(void *what)

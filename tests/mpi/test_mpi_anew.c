@@ -26,7 +26,7 @@ static void write_step(struct writer *w, int64_t step, int64_t version)
     CHECK_EQ(
         puts_make(&puts, w->variable, &field, &slabs, step + version, &random),
         BOUMA_OK);
-    CHECK_EQ(bouma_step_end(w->ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(w->ds), BOUMA_OK);
     puts_free(&puts);
 }
 
@@ -51,7 +51,7 @@ static int entries(const char *path, int64_t step)
 
 static int damages(const char *path)
 {
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640];
 
     CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,

@@ -60,7 +60,7 @@ static void write_as(const char *path, const bouma_options *opts,
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     if (samples)
         CHECK_EQ(test_put(v, box, data), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, record), BOUMA_OK);
+    CHECK_EQ(end_step(record, ds), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
     free(data);
@@ -69,8 +69,8 @@ static void write_as(const char *path, const bouma_options *opts,
 static void compare(const struct ranks *r, int64_t number,
                     const bouma_plan_spec *spec, const bouma_options *opts)
 {
-    bouma_plan_report report = {0};
-    bouma_record record = {0};
+    bouma_plan_report report = {.size = sizeof(report)};
+    bouma_record record = {.size = sizeof(record)};
     bouma_plan *plan;
     bouma_box box;
     uint64_t once;

@@ -121,7 +121,7 @@ static void write_series(const struct ranks *ranks, const char *path,
             CHECK_EQ(test_put(v[i], &box, data + (size_t)i * samples),
                      BOUMA_OK);
         }
-        rc = bouma_step_end(ds, &records[step]);
+        rc = end_step(&records[step], ds);
         if (rc)
             printf("step %d: %s\n", step, bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
@@ -179,7 +179,8 @@ static void check_values(const char *here, const char *there,
         for (int i = 0; i < (step < ADDED ? 2 : VARIABLES); i++)
             for (int level = 0; level < 3; level++) {
                 char name[8];
-                bouma_selection a, b;
+                bouma_selection a = {.size = sizeof(a)},
+                                b = {.size = sizeof(b)};
                 float *x, *y;
 
                 snprintf(name, sizeof(name), "v%d", i);
@@ -204,7 +205,7 @@ static void tell(void *user, const bouma_finding *f)
 
 static void check_sound(const char *path)
 {
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[256];
 
     CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, tell, NULL,

@@ -63,7 +63,7 @@ static void write_all(const struct ranks *ranks, const struct flock *all,
     CHECK_EQ(flock_hand_over(&put, &set, &all->particle_blocks[ranks->rank],
                              PARTICLE_BLOCK_VARIABLES, BOUNDS_NONE, &random),
              BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     flock_put_free(&put);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
@@ -79,12 +79,12 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     bouma_options options;
     size_t before;
     uint8_t *there = calloc((size_t)all->count + 1, 1);
-    bouma_step_details details;
-    bouma_particles_info about;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_particles_info about = {.size = sizeof(about)};
     bouma_particles_query q;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *d = NULL;
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     struct particle_block_set set;
     uint64_t sums[2] = {0};
     bouma_dataset *ds;

@@ -46,7 +46,7 @@ static void write_all(struct test *t, const char *path)
             flock_hand_over(&put, &set, &t->all.particle_blocks[t->ranks->rank],
                             PARTICLE_BLOCK_VARIABLES, BOUNDS_NONE, &t->own),
             BOUMA_OK);
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         flock_put_free(&put);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);

@@ -21,7 +21,7 @@ static void write_it(const struct ranks *r, const char *path,
         .size = sizeof(spec), .ndims = 2, .patch = {8, 4}, .levels = 3};
     uint64_t shared = options->message_bytes, own = shared + 7;
     struct puts puts[FIELDS];
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     bouma_dataset *ds;
     bouma_grid *g;
     int rc;
@@ -48,7 +48,7 @@ static void write_it(const struct ranks *r, const char *path,
         CHECK_EQ(puts_make(&puts[i], v, &fields[i], &cutting, 1, &own),
                  BOUMA_OK);
     }
-    rc = bouma_step_end(ds, &record);
+    rc = end_step(&record, ds);
     if (rc)
         printf("%s\n", bouma_error_message(ds));
     CHECK_EQ(rc, BOUMA_OK);
@@ -65,7 +65,7 @@ static void read_it(const char *path, const bouma_options *options,
     bouma_request requests[FIELDS];
     bouma_array arrays[FIELDS];
     bouma_selection s[FIELDS];
-    bouma_attribute text;
+    bouma_attribute text = {.size = sizeof(text)};
     bouma_dataset *ds;
     bouma_step *step;
     bouma_grid *g;
@@ -138,7 +138,7 @@ static void any_limits_give_the_same_files(struct ranks *r)
 
 static void verify_divides_its_work_in_small_messages_too(struct ranks *r)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     bouma_options options;
     char path[512], message[256];
 

@@ -111,7 +111,7 @@ static void write_together(struct test *t, const char *path,
                                &cuttings[i], step, &t->own),
                      BOUMA_OK);
         }
-        rc = bouma_step_end(ds, &records[step]);
+        rc = end_step(&records[step], ds);
         if (rc)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
@@ -147,7 +147,7 @@ static void write_alone(const struct test *t, const char *path,
             array_fill(&arrays[i], f, &all, step);
             CHECK_EQ(test_put(variables[i], &all, arrays[i].data), BOUMA_OK);
         }
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         for (int i = 0; i < t->field_count; i++)
             array_free(&arrays[i]);
     }

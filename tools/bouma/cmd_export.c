@@ -132,7 +132,7 @@ static int choose_steps(struct export_request *request, struct context *ctx)
     if (!ranges)
         return context_fail_memory(ctx);
     for (int64_t i = 0; !rc && i < count; i++) {
-        bouma_step_info about;
+        bouma_step_info about = {.size = sizeof(about)};
         int status = bouma_dataset_step_get(&about, request->ds, i);
 
         if (status)
@@ -162,8 +162,8 @@ static int only_grid(bouma_grid **out, struct context *ctx, bouma_step *step)
 {
     struct name_list names = {.near = {.word = ""}};
     int count = bouma_step_grid_count(step);
-    bouma_particles_info particles;
-    bouma_grid_info about;
+    bouma_particles_info particles = {.size = sizeof(particles)};
+    bouma_grid_info about = {.size = sizeof(about)};
 
     for (int i = 0; i < count; i++) {
         *out = bouma_step_grid(step, i);
@@ -205,7 +205,7 @@ static int add_variable(struct export_request *request, struct context *ctx,
 static int add_all(struct export_request *request, struct context *ctx,
                    bouma_grid *grid)
 {
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     int rc = DONE;
 
     for (int i = 0; !rc && i < bouma_grid_variable_count(grid); i++) {
@@ -220,7 +220,7 @@ static int add_all(struct export_request *request, struct context *ctx,
 static int enter_grid(struct export_request *request, struct context *ctx,
                       bouma_grid *grid)
 {
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
 
     bouma_grid_info_get(&about, grid);
     if (request->grid_name && strcmp(request->grid_name, about.name) != 0)
@@ -243,7 +243,7 @@ static int add_operand(struct export_request *request, struct context *ctx,
                        struct located_step in, const char *name)
 {
     bouma_variable *variable = NULL;
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_grid *grid;
     int rc = DONE;
 
@@ -298,7 +298,7 @@ static int choose_variables(struct export_request *request, struct context *ctx)
 static int check_grid(const struct export_request *request, struct context *ctx,
                       bouma_grid *grid, int64_t step)
 {
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
     bool same;
 
     if (!grid)
@@ -325,7 +325,7 @@ int export_open_step(bouma_step **step, bouma_variable **variables,
 {
     int64_t number = request->steps[i];
     int status = bouma_step_open(step, request->ds, number), rc;
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_grid *grid;
 
     if (status)
@@ -385,7 +385,7 @@ static int print_result(const struct export_request *request,
 {
     char variables[FORMAT_BYTES], steps[FORMAT_BYTES], files[FORMAT_BYTES],
         bytes[FORMAT_BYTES], time[FORMAT_BYTES];
-    bouma_dataset_info reads = {0};
+    bouma_dataset_info reads = {.size = sizeof(reads)};
 
     bouma_dataset_info_get(&reads, request->ds);
     reads.bytes_read = session_sum(ctx->session, reads.bytes_read);

@@ -248,7 +248,7 @@ static int print_text(const struct querying *querying, struct context *ctx,
 /* Standard output may be where the particles go. Collective. */
 static int print_result(const struct querying *querying, struct context *ctx)
 {
-    bouma_dataset_info reads = {0};
+    bouma_dataset_info reads = {.size = sizeof(reads)};
 
     bouma_dataset_info_get(&reads, querying->ds);
     reads.bytes_read = session_sum(ctx->session, reads.bytes_read);

@@ -221,7 +221,7 @@ static int copy_samples(struct reading *reading, struct context *ctx)
 static bouma_dataset_info count_reads(const struct reading *reading,
                                       struct context *ctx)
 {
-    bouma_dataset_info about = {0};
+    bouma_dataset_info about = {.size = sizeof(about)};
 
     bouma_dataset_info_get(&about, reading->ds);
     about.bytes_read = session_sum(ctx->session, about.bytes_read);

@@ -49,7 +49,7 @@ struct piece {
 static int prepare(struct piece *out, const struct extract *extract,
                    struct context *ctx, const bouma_box *box)
 {
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     uint64_t plane;
     int status = bouma_variable_select(&out->part, extract->variable,
                                        extract->level, box);

@@ -109,7 +109,7 @@ static void tell_patch(const struct import *import, const struct context *ctx,
 {
     const struct import_request *request = &import->request;
     char shape[FORMAT_BYTES], patch[FORMAT_BYTES];
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
     bool smaller = false;
 
     bouma_grid_info_get(&about, grid);
@@ -131,7 +131,7 @@ static void tell_padding(const struct import *import, const struct context *ctx,
 {
     char stored[FORMAT_BYTES], raw[FORMAT_BYTES];
     uint64_t samples = 1, filled;
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
 
     bouma_grid_info_get(&about, import->grid);
     if (about.layout != BOUMA_LAYOUT_HZ ||

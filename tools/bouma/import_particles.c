@@ -241,7 +241,7 @@ static int define_all(void *user, struct context *ctx)
 static int compare_frame(const struct import *import, struct context *ctx)
 {
     const struct particle_set *set = &import->set;
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bool same = set->attribute_count == import->variable_count;
 
     for (size_t i = 0; same && i < set->attribute_count; i++) {
@@ -352,7 +352,7 @@ static int keep_step(struct import *import, struct context *ctx,
 static int write_step(struct import *import, struct context *ctx)
 {
     const struct import_request *request = &import->request;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     int status, rc = import->particles ? compare_frame(import, ctx)
                                        : define(import, ctx);
 
@@ -463,7 +463,7 @@ static void put_step(json_t *object, const struct written *step)
 static int print_object(const struct import *import, struct context *ctx)
 {
     json_t *root = json_object(), *steps = json_array(), *names = json_array();
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
 
     for (size_t i = 0; i < import->variable_count; i++) {
         bouma_variable_info_get(&about, import->variables[i]);

@@ -21,7 +21,7 @@ static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
     char shape[FORMAT_BYTES], patch[FORMAT_BYTES], origin[FORMAT_BYTES],
         spacing[FORMAT_BYTES];
     struct info_variables variables = {.at = variable_at, .of = grid};
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
 
     bouma_grid_info_get(&about, grid);
     variables.count = about.variables;
@@ -59,7 +59,7 @@ static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
 enum info_order info_order_of(bouma_step *step)
 {
     int count = bouma_step_grid_count(step), hz = 0;
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
 
     for (int i = 0; i < count; i++) {
         bouma_grid_info_get(&about, bouma_step_grid(step, i));
@@ -109,7 +109,7 @@ static void print_cost(bouma_step *step, const bouma_step_details *details)
 
 static int print_step(const struct info *info, struct context *ctx, int64_t i)
 {
-    bouma_step_details details;
+    bouma_step_details details = {.size = sizeof(details)};
     bouma_step *step;
     int rc = info_open_step(info, ctx, i, &step, &details);
 
@@ -133,7 +133,7 @@ static int print_step(const struct info *info, struct context *ctx, int64_t i)
 static int add_step(struct text_table *table, const struct info *info,
                     struct context *ctx, int64_t i)
 {
-    bouma_step_details details;
+    bouma_step_details details = {.size = sizeof(details)};
     const bouma_record *record = &details.record;
     char text[FORMAT_BYTES];
     bouma_step *step;
@@ -166,7 +166,7 @@ static void add_blanks(struct text_table *table, int count)
 static void add_damaged(struct text_table *table, const struct info *info,
                         int64_t i)
 {
-    bouma_step_info which = {0};
+    bouma_step_info which = {.size = sizeof(which)};
 
     bouma_dataset_step_get(&which, info->ds, i);
     text_table_add(table, "%" PRId64, which.step);
@@ -229,7 +229,7 @@ static void print_loss(void *user, const bouma_loss *loss)
 int info_print_text(const struct info *info, struct context *ctx)
 {
     uint64_t count = (uint64_t)bouma_dataset_step_count(info->ds);
-    bouma_dataset_info about = {0};
+    bouma_dataset_info about = {.size = sizeof(about)};
     char steps[FORMAT_BYTES];
     const char *note;
     int rc, shown, listed;

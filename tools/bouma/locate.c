@@ -71,7 +71,7 @@ static bool grants(bouma_step *step, const struct request *request)
 {
     bouma_grid *grid =
         request->grid ? bouma_step_find_grid(step, request->object) : NULL;
-    bouma_variable_info about = {0};
+    bouma_variable_info about = {.size = sizeof(about)};
 
     if (request->particles && bouma_step_find_particles(step, request->object))
         return true;
@@ -89,7 +89,7 @@ static const char *elsewhere(char out[96], struct located_step in,
                              const struct request *request)
 {
     int64_t count = bouma_dataset_step_count(in.ds), at = 0, past = count;
-    bouma_step_info about;
+    bouma_step_info about = {.size = sizeof(about)};
 
     out[0] = '\0';
     while (at < past) { /* find where it belongs */
@@ -131,9 +131,9 @@ static int no_object(struct context *ctx, struct located_step in,
                      const char *what, const struct request *request)
 {
     struct name_list names = {.near = {.word = request->object}};
-    bouma_particles_info particles;
+    bouma_particles_info particles = {.size = sizeof(particles)};
     char where[32], other[96];
-    bouma_grid_info grid;
+    bouma_grid_info grid = {.size = sizeof(grid)};
 
     for (int i = 0; i < bouma_step_grid_count(in.step); i++) {
         bouma_grid_info_get(&grid, bouma_step_grid(in.step, i));
@@ -168,7 +168,7 @@ static int no_variable(struct context *ctx, struct located_step in,
                        bouma_grid *grid, const struct request *request)
 {
     struct name_list names = {.near = {.word = request->variable}};
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     char other[96];
 
     for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
@@ -186,7 +186,7 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
 {
     const char *slash = strchr(name, '/');
     struct request request = {.grid = true};
-    bouma_variable_info about = {0};
+    bouma_variable_info about = {.size = sizeof(about)};
     char object[256];
 
     if (!slash || slash == name || !slash[1] ||
@@ -211,7 +211,7 @@ static int only_variable(bouma_variable **out, struct context *ctx,
                          bouma_grid *grid, const char *name)
 {
     struct name_list names = {.near = {.word = ""}};
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     int count = 0;
 
     for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
@@ -264,8 +264,8 @@ int locate_particle_variable(bouma_variable **out, struct context *ctx,
                              bouma_particles *particles, const char *name)
 {
     struct name_list names = {.near = {.word = name}};
-    bouma_variable_info about = {0};
-    bouma_particles_info where;
+    bouma_variable_info about = {.size = sizeof(about)};
+    bouma_particles_info where = {.size = sizeof(where)};
 
     bouma_particles_info_get(&where, particles);
     *out = bouma_particles_find_variable(particles, name);

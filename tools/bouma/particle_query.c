@@ -89,7 +89,7 @@ static int read_where(struct particle_query *query, struct context *ctx,
     if (!names || !numbers)
         rc = context_fail_memory(ctx);
     for (int i = 0; !rc && i < total; i++) {
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, particle_variable(query->particles, i));
         if (!about.present && query->about.count > 0)
@@ -192,7 +192,7 @@ int particle_query_all(struct particle_query *query, struct context *ctx)
 
     for (int i = 0; !rc && i < particle_variable_count(query->particles); i++) {
         bouma_variable *variable = particle_variable(query->particles, i);
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, variable);
         if (about.present || query->about.count == 0)

@@ -103,7 +103,7 @@ static json_t *attribute_json(const bouma_attribute *attribute)
 json_t *json_attributes(const bouma_attributes *attributes)
 {
     json_t *object = json_object();
-    bouma_attribute attribute;
+    bouma_attribute attribute = {.size = sizeof(attribute)};
 
     for (int i = 0; bouma_attributes_get(&attribute, attributes, i) == BOUMA_OK;
          i++)

@@ -398,7 +398,7 @@ static int print_text(const struct rendering *rendering,
 int render_particles(struct render_call *call, struct context *ctx)
 {
     struct rendering rendering = {.call = call};
-    bouma_dataset_info reads;
+    bouma_dataset_info reads = {.size = sizeof(reads)};
     int rc = choose(&rendering, ctx);
 
     if (!rc)

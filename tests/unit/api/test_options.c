@@ -127,7 +127,7 @@ static void codecs_tell_what_they_are_like(void)
                  {BOUMA_CODEC_QUANTISE, {0, 1, 1, 0, 0}}};
     static const int none[] = {-1, 0, 7, 1000};
     static const bouma_codec_info nothing;
-    bouma_codec_info about;
+    bouma_codec_info about = {.size = sizeof(about)};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CHECK_EQ(bouma_codec_info_get(&about, cases[i].codec), BOUMA_OK);

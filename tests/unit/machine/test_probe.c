@@ -36,7 +36,7 @@ static void count_steps(void *user, const char *what, uint64_t done,
 static void what_is_asked_for_is_measured(void)
 {
     bouma_probe_spec spec = small_spec();
-    bouma_probe_report report;
+    bouma_probe_report report = {.size = sizeof(report)};
     bouma_options opts;
     uint64_t last = 0;
     char message[256];
@@ -85,7 +85,7 @@ static void a_spec_that_is_wrong_is_told_of(void)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        bouma_probe_report report;
+        bouma_probe_report report = {.size = sizeof(report)};
         char message[256] = "";
 
         CHECK_EQ(bouma_probe(&report, &cases[i].spec, NULL, message,
@@ -107,7 +107,7 @@ static void no_memory_is_told_and_none_is_lost(void)
     spec.target = "/tmp";
     fault_alloc_init(&memory);
     for (at = 1; rc && at < 100; at++) {
-        bouma_probe_report report;
+        bouma_probe_report report = {.size = sizeof(report)};
         char message[256] = "";
         bouma_options opts;
 

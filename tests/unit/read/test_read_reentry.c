@@ -103,7 +103,7 @@ static void write_all(const bouma_options *o)
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, test_put(variable, NULL, samples));
     REQUIRE(!particle_block_put(&set, &s));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
     particle_block_free(&s);
