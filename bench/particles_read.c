@@ -76,17 +76,18 @@ static void coarse(const struct bench *b, int distribution, double quality,
 {
     struct sums s = {0};
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_dataset_info info = {.size = sizeof(info)};
     struct reading r;
     char name[100];
 
     reading_open(&r, b, distribution, RAW);
-    bouma_particles_query_init(&q, sizeof(q));
+    q = (bouma_particles_query){.size = sizeof(q)};
     q.quality = quality;
-    q.boxed = edge < 1;
+    q.box = edge < 1 ? &box : NULL;
     for (int d = 0; d < 3; d++) {
-        q.low[d] = 0.3;
-        q.high[d] = 0.3 + edge;
+        box.low[d] = 0.3;
+        box.high[d] = 0.3 + edge;
     }
     check(bouma_particles_query_run(r.set, &q, sum_batch, &s), r.ds);
     check(bouma_dataset_info_get(&info, r.ds), r.ds);
@@ -131,7 +132,7 @@ static double read_progressively(const struct bench *b, int distribution,
     for (int i = 0; i < STEPS; i++) {
         bouma_particles_query q;
 
-        bouma_particles_query_init(&q, sizeof(q));
+        q = (bouma_particles_query){.size = sizeof(q)};
         q.from = (double)i / STEPS;
         q.quality = (double)(i + 1) / STEPS;
         check(bouma_particles_query_run(r.set, &q, sum_batch, &s), r.ds);
@@ -212,7 +213,7 @@ static double scan(const struct reading *r, struct look *l)
     double begun = measure_now();
 
     memset(&l->sums, 0, sizeof(l->sums));
-    bouma_particles_query_init(&q, sizeof(q));
+    q = (bouma_particles_query){.size = sizeof(q)};
     check(bouma_particles_query_run(r->set, &q, test_batch, l), r->ds);
     return measure_now() - begun;
 }
@@ -220,21 +221,22 @@ static double scan(const struct reading *r, struct look *l)
 static double query(const struct reading *r, struct look *l)
 {
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_condition c;
     double begun = measure_now();
 
     memset(&l->sums, 0, sizeof(l->sums));
-    bouma_particles_query_init(&q, sizeof(q));
-    q.boxed = l->boxed;
+    q = (bouma_particles_query){.size = sizeof(q)};
+    q.box = l->boxed ? &box : NULL;
     for (int d = 0; d < 3; d++) {
-        q.low[d] = (double)l->low[d];
-        q.high[d] = (double)l->high[d];
+        box.low[d] = (double)l->low[d];
+        box.high[d] = (double)l->high[d];
     }
     if (!l->boxed) {
         bouma_variable *v = bouma_particles_find_variable(
             r->set, cloud_names[CLOUD_TEMPERATURE]);
 
-        check(bouma_condition_set(&c, v, 0, l->from, l->to), r->ds);
+        check(c = condition_of(v, 0, l->from, l->to), r->ds);
         q.conditions = &c;
         q.condition_count = 1;
     }

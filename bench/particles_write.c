@@ -57,7 +57,7 @@ static void define(bouma_variable *variables[1 + CLOUD_ATTRIBUTES],
     if (backend == QUANTISED)
         s.tolerance = TOLERANCE;
     check(bouma_particles_define(set, ds, "dust", &s), ds);
-    variables[0] = bouma_particles_variable(*set, 0);
+    variables[0] = bouma_particles_position(*set);
     for (int j = 0; j < CLOUD_ATTRIBUTES; j++) {
         bouma_variable_spec v = {.size = sizeof(v),
                                  .type = BOUMA_TYPE_F64,
@@ -74,15 +74,26 @@ static void define(bouma_variable *variables[1 + CLOUD_ATTRIBUTES],
 static int put(bouma_particles *set, const struct cloud *c,
                bouma_variable *const variables[1 + CLOUD_ATTRIBUTES])
 {
-    const void *parts[3] = {c->position[0], c->position[1], c->position[2]};
-    bouma_column columns[1 + CLOUD_ATTRIBUTES] = {
-        {.variable = variables[0], .parts = parts}};
+    void *parts[3] = {c->position[0], c->position[1], c->position[2]};
+    bouma_column columns[1 + CLOUD_ATTRIBUTES];
+    bouma_array arrays[1 + CLOUD_ATTRIBUTES];
 
-    for (int j = 0; j < CLOUD_ATTRIBUTES; j++)
-        columns[1 + j] = (bouma_column){.variable = variables[1 + j],
-                                        .data = c->attribute[j]};
-    return bouma_particles_put(set, c->count, columns, 1 + CLOUD_ATTRIBUTES,
-                               NULL);
+    for (int j = 0; j < 1 + CLOUD_ATTRIBUTES; j++) {
+        bouma_variable_info about = {.size = sizeof(about)};
+
+        bouma_variable_info_get(&about, variables[j]);
+        arrays[j] = (bouma_array){.size = sizeof(*arrays),
+                                  .type = about.type,
+                                  .bytes = (size_t)c->count *
+                                           bouma_type_size(about.type)};
+        if (j)
+            arrays[j].data = c->attribute[j - 1];
+        else
+            arrays[j].parts = parts;
+        columns[j] = (bouma_column){sizeof(*columns), variables[j], &arrays[j]};
+    }
+    return bouma_particles_put_borrow(set, c->count, columns,
+                                      1 + CLOUD_ATTRIBUTES, NULL);
 }
 
 /* Write a new dataset; seconds from a barrier to the end of the step. */

@@ -315,29 +315,47 @@ static void output_init(struct output *out, const struct block *b,
           out->ds);
 }
 
-/* Particles are handed over as they lie in memory: a column has the address of
- * the first value and the distance to the next. */
+/* Particles are handed over, and read, as they lie in memory: an array has the
+ * address of the first value and the distance to the next. */
+#define MEMBERS 5
+static void describe_members(bouma_array arrays[MEMBERS], struct particle *p,
+                             uint64_t count)
+{
+    const struct {
+        bouma_type type;
+        void *data;
+    } members[MEMBERS] = {{BOUMA_TYPE_F64, p->position},
+                          {BOUMA_TYPE_F64, &p->temperature},
+                          {BOUMA_TYPE_F64, &p->mass},
+                          {BOUMA_TYPE_U64, &p->id},
+                          {BOUMA_TYPE_F32, p->velocity}};
+
+    for (int i = 0; i < MEMBERS; i++)
+        arrays[i] = (bouma_array){.size = sizeof(*arrays),
+                                  .type = members[i].type,
+                                  .data = members[i].data,
+                                  .bytes = count * sizeof(*p),
+                                  .stride = {sizeof(*p)}};
+}
+
 static void write_step(const struct output *out, const struct block *b,
                        int64_t step, uint64_t new_ones)
 {
     struct particle none, *p = b->count > 0 ? b->particles : &none;
-    int64_t stride = sizeof(*p);
-    bouma_column columns[] = {
-        {.variable = bouma_particles_variable(out->coal, 0), /* position */
-         .data = p->position,
-         .stride = stride},
-        {.variable = out->temperature,
-         .data = &p->temperature,
-         .stride = stride},
-        {.variable = out->mass, .data = &p->mass, .stride = stride},
-        {.variable = out->id, .data = &p->id, .stride = stride},
-        {.variable = out->velocity, .data = p->velocity, .stride = stride}};
+    bouma_array arrays[MEMBERS];
+    const bouma_column columns[MEMBERS] = {
+        {sizeof(*columns), bouma_particles_position(out->coal), &arrays[0]},
+        {sizeof(*columns), out->temperature, &arrays[1]},
+        {sizeof(*columns), out->mass, &arrays[2]},
+        {sizeof(*columns), out->id, &arrays[3]},
+        {sizeof(*columns), out->velocity, &arrays[4]}};
     bouma_box box = {{b->first[2], b->first[1], b->first[0]},
                      {b->last[2], b->last[1], b->last[0]}};
     bouma_array inside = BOUMA_ARRAY(BOUMA_TYPE_F32, gas, sizeof(gas));
     bouma_record record = {.size = sizeof(record)};
     unsigned long long mine = b->count, all, most;
 
+    describe_members(arrays, p, b->count > 0 ? b->count : 1);
     bouma_array_inside(&inside, 1, 3, (int64_t[]){NZ, NY, NX}, box.lo);
     check(bouma_step_begin(out->ds, step, TIME_STEP * SUBSTEPS * (double)step),
           out->ds);
@@ -345,9 +363,9 @@ static void write_step(const struct output *out, const struct block *b,
                                       "new particles", (double)new_ones),
           out->ds);
     check(bouma_variable_put_borrow(out->gas, &box, &inside), out->ds);
-    check(bouma_particles_put(out->coal, b->count, columns,
-                              sizeof(columns) / sizeof(*columns), NULL),
-          out->ds);
+    check(
+        bouma_particles_put_borrow(out->coal, b->count, columns, MEMBERS, NULL),
+        out->ds);
     check(bouma_step_end(out->ds), out->ds);
     check(bouma_dataset_record_get(&record, out->ds), out->ds);
 
@@ -372,6 +390,7 @@ static void read_step(struct block *b, const char *path, int64_t number,
     bouma_step *step;
     bouma_particles *coal;
     bouma_particles_query query;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *data;
     int64_t count;
     int rc = bouma_dataset_open_mpi(&ds, b->comm, path, NULL);
@@ -385,13 +404,13 @@ static void read_step(struct block *b, const char *path, int64_t number,
     coal = bouma_step_find_particles(step, "coal");
     for (int i = 0; i < 5; i++)
         wanted[i] = bouma_particles_find_variable(coal, names[i]);
-    bouma_particles_query_init(&query, sizeof(query));
+    query = (bouma_particles_query){.size = sizeof(query)};
     query.variables = wanted;
     query.variable_count = 5;
-    query.boxed = 1;
+    query.box = &box;
     for (int axis = 0; axis < 3; axis++) {
-        query.low[axis] = b->first[axis] * CELL;
-        query.high[axis] = b->last[axis] * CELL;
+        box.low[axis] = b->first[axis] * CELL;
+        box.high[axis] = b->last[axis] * CELL;
     }
     check(bouma_particles_restart(&data, coal, &query), ds);
 

@@ -102,6 +102,63 @@ typedef struct bouma_box {
     int64_t hi[BOUMA_MAX_DIMS];
 } bouma_box;
 
+/* The order of axes in a bouma_bounds. Values never change. */
+typedef enum bouma_axes {
+    BOUMA_AXES_XYZ = 1, /* low[0] is x: the first coordinate of particles, the
+                           last axis of a grid */
+    BOUMA_AXES_ZYX = 2  /* the C order of a grid: low[0] is its first axis, the
+                           last coordinate of particles */
+} bouma_axes;
+
+/* A box in physical coordinates, of particles and grids alike: low <= position
+ * < high along each axis that they have; further axes are not looked at. Ends
+ * may be infinite, not NaN. If low is not below high, nothing is inside. 'axes'
+ * must be given. This struct never grows. */
+typedef struct bouma_bounds {
+    bouma_axes axes;
+    unsigned closed; /* axes, as bits (1 << i), on which high[i] is included */
+    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
+} bouma_bounds;
+
+/* A number with its type: BOUMA_TYPE_I64 in 'i', _U64 in 'u' or _F64 in 'f';
+ * type 0: there is none. Make it with one of the functions below. This struct
+ * never grows. */
+typedef struct bouma_value {
+    bouma_type type;
+    union {
+        int64_t i;
+        uint64_t u;
+        double f;
+    };
+} bouma_value;
+
+static inline bouma_value bouma_value_int(int64_t number)
+{
+    bouma_value v;
+
+    v.type = BOUMA_TYPE_I64;
+    v.i = number;
+    return v;
+}
+
+static inline bouma_value bouma_value_uint(uint64_t number)
+{
+    bouma_value v;
+
+    v.type = BOUMA_TYPE_U64;
+    v.u = number;
+    return v;
+}
+
+static inline bouma_value bouma_value_real(double number)
+{
+    bouma_value v;
+
+    v.type = BOUMA_TYPE_F64;
+    v.f = number;
+    return v;
+}
+
 /* ---- arrays ------------------------------------------------------------- */
 
 /* What happens to values that the other type does not have, when the type of

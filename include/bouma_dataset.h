@@ -135,6 +135,53 @@ typedef struct bouma_record {
 BOUMA_API int bouma_dataset_record_get(bouma_record *out,
                                        const bouma_dataset *ds);
 
+/* ---- positions ---------------------------------------------------------- */
+
+/* The samples of a grid whose positions are in 'bounds', as a box for reads and
+ * puts: clipped to the grid, and all zeros if there are none. The position of
+ * sample i along an axis is origin + spacing * i, in doubles; a sample exactly
+ * at the low end is inside, one at the high end only if 'closed' says so.
+ *
+ *     bouma_bounds cut = {.axes = BOUMA_AXES_XYZ, .low = {0.25, 0.25, 0},
+ *                         .high = {0.75, 0.75, 1}};
+ *     bouma_grid_box(&box, grid, &cut);
+ *
+ * An empty box reads nothing. NULL is no box there: it would read everything. */
+BOUMA_API int bouma_grid_box(bouma_box *out, const bouma_grid *grid,
+                             const bouma_bounds *bounds);
+
+/* The other way round: the region of the samples of 'box' (NULL: all), from the
+ * position of the first up to, but not including, that of the first sample
+ * behind it: boxes that meet have regions that meet. Where the spacing is
+ * negative, it is that of the samples alone, with its ends. */
+BOUMA_API int bouma_grid_bounds(bouma_bounds *out, const bouma_grid *grid,
+                                bouma_axes axes, const bouma_box *box);
+
+/* ---- particles ---------------------------------------------------------- */
+
+/* The position of particles: a variable with a component for each axis, x
+ * first. */
+BOUMA_API bouma_variable *bouma_particles_position(bouma_particles *particles);
+
+/* The array for one variable of particles, to put or to read into: one sample
+ * for each particle. array->stride[0] leads from one particle to the next, and
+ * component_stride from one component to the next; a stride of 0 is that of
+ * dense values, in both: [n][3] needs no strides, [3][n] a component_stride of n
+ * values, an array of structs the stride[0] of a struct. Values must not
+ * overlap. Elements of an array of columns follow each other at a distance of
+ * their own 'size', which is the same for all.
+ *
+ *     struct { double x[3]; float mass; } p[1000];
+ *     bouma_array x = {.size = sizeof(x), .type = BOUMA_TYPE_F64, .data = p->x,
+ *                      .bytes = sizeof(p), .stride = {sizeof(*p)}};
+ *     bouma_column column = {sizeof(column), bouma_particles_position(dust), &x};
+ */
+typedef struct bouma_column {
+    size_t size; /* sizeof(bouma_column) */
+    bouma_variable *variable;
+    const bouma_array *array;
+} bouma_column;
+
 /* ---- attributes --------------------------------------------------------- */
 
 /* Named values on a dataset, a step, a grid or a variable. Those of a dataset,

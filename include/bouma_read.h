@@ -175,17 +175,13 @@ BOUMA_API uint64_t bouma_variable_level_bytes(const bouma_variable *variable,
                                               int level);
 
 /* The range of one component's values, without NaN, which is counted
- * separately. 'empty' is 1 if there is no value but NaN. Integers are exact in
- * the union's member for their type; 'low' and 'high' are the same as doubles.
- */
-typedef union bouma_scalar {
-    int64_t i;
-    uint64_t u;
-    double f;
-} bouma_scalar;
+ * separately. 'exact_low' and 'exact_high' are exact: i64 or u64 for integers,
+ * f64 for f32 and f64; 'low' and 'high' are the same as doubles. 'empty' is 1
+ * if there is no value but NaN: then the exact ends have type 0. This struct
+ * never grows. */
 typedef struct bouma_range {
     double low, high;
-    bouma_scalar exact_low, exact_high;
+    bouma_value exact_low, exact_high;
     uint64_t nans;
     int empty;
 } bouma_range;
@@ -287,9 +283,12 @@ BOUMA_API void bouma_refinement_free(bouma_refinement *refinement);
 
 /* ---- reading particles -------------------------------------------------- */
 
-/* The sets of a step, and their variables (number 0 is the position, the others
- * are the attributes), like those of grids. bouma_variable_info_get() and
- * _range() work on these variables, too; their levels are levels of detail. */
+/* The sets of a step, and their variables, like those of grids. The position is
+ * a variable with a handle of its own, bouma_particles_position(): it is not
+ * counted among the others and has no number, but can be found by its name,
+ * "position".
+ * bouma_variable_info_get() and _range() work on all of these variables; their
+ * levels are levels of detail. */
 BOUMA_API int bouma_step_particles_count(const bouma_step *step);
 BOUMA_API bouma_particles *bouma_step_particles(bouma_step *step, int i);
 BOUMA_API bouma_particles *bouma_step_find_particles(bouma_step *step,
@@ -309,7 +308,7 @@ typedef struct bouma_particles_info {
     int ndims;
     bouma_type type; /* of positions */
     const char *unit;
-    int variables; /* including the position */
+    int variables; /* without the position */
     int levels;    /* of detail */
     uint64_t count;
     uint64_t strays; /* of these: without a finite position */
@@ -347,52 +346,53 @@ BOUMA_API int bouma_particles_node_get(bouma_particles_node *out,
                                        const bouma_particles *particles,
                                        int64_t i);
 
-/* Values from low to high, inclusive, in the union's member for the type of the
- * variable (f for f32, too). NaN is in no range. */
+/* The values of a component from low to high, both included. A value without a
+ * type is no limit, but one of the two must be given. Numbers of any type are
+ * compared exactly, whatever the type of the variable: 2.5 to 3.5 is 3 for an
+ * integer. A limit may be infinite. NaN is in no range, and no limit. */
 typedef struct bouma_condition {
+    size_t size; /* sizeof(bouma_condition) */
     bouma_variable *variable;
     int component;
-    bouma_scalar low, high;
+    bouma_value low, high; /* such as bouma_value_real(0.5) */
 } bouma_condition;
 
-/* The same from doubles, which may be infinite; for integers, rounded inwards.
- */
-BOUMA_API int bouma_condition_set(bouma_condition *out,
-                                  bouma_variable *variable, int component,
-                                  double low, double high);
+/* How the components of a variable lie in an array for n particles. */
+typedef enum bouma_component_order {
+    BOUMA_COMPONENT_ORDER_PLANAR = 1,     /* [components][n] (default) */
+    BOUMA_COMPONENT_ORDER_INTERLEAVED = 2 /* [n][components] */
+} bouma_component_order;
 
-/* Some of the particles found: for each wanted variable its components, one
- * after the other, each with 'count' values; aligned. Valid during the call. */
+/* Some of the particles found: for each wanted variable an array of its type,
+ * aligned, in the order that the query asks for. Valid during the call. */
 typedef struct bouma_batch {
-    uint64_t count;
-    const void *const *columns; /* [variables] */
+    size_t size;                 /* set by the library */
+    uint64_t count;              /* of particles */
+    const void *const *columns;  /* [variables] */
+    bouma_component_order order; /* of each column */
 } bouma_batch;
 
-/* A query. bouma_particles_query_init() sets 'size', no box, no conditions,
- * quality 1, all variables. */
+/* A query. All but 'size' may be zero: all particles, with all variables.
+ * Elements of 'conditions' follow each other at a distance of their own 'size',
+ * which is the same for all. */
 typedef struct bouma_particles_query {
-    size_t size;
+    size_t size; /* sizeof(bouma_particles_query) */
     /* The fraction of the particles: those above 'from' up to 'quality', 0 to
-     * 1. Queries from 0 to 0.1, 0.1 to 0.4 and 0.4 to 1 return each particle
-     * once, and read each byte once. */
+     * 1; a quality of 0 means 1. Queries from 0 to 0.1, 0.1 to 0.4 and 0.4 to 1
+     * return each particle once, and read each byte once. */
     double from, quality;
-    /* If 'boxed' is 1: low <= position < high on each axis; on axes whose bit
-     * (1 << axis) is set in 'closed', high is included. */
-    int boxed;
-    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
-    unsigned closed;
-    /* All of these must hold. */
-    const bouma_condition *conditions;
+    const bouma_bounds *box; /* NULL: everywhere, including particles without a
+                                finite position, which are in no box */
+    const bouma_condition *conditions; /* all must hold; NULL: none */
     size_t condition_count;
     /* Variables to return; NULL: the position and all others that the step has,
      * in their order. */
     bouma_variable *const *variables;
     size_t variable_count;
-    int shares; /* 1: an equal share for each rank; only for
+    bouma_component_order order; /* of what is returned; 0: PLANAR */
+    int shares;                  /* 1: an equal share for each rank; only for
                    bouma_particles_restart(), and without a box */
 } bouma_particles_query;
-BOUMA_API void bouma_particles_query_init(bouma_particles_query *query,
-                                          size_t size);
 
 /* Pass all particles that match, each once, to 'each', batch by batch, in no
  * particular order (but always the same). It returns 0 to continue; anything
@@ -406,10 +406,12 @@ BOUMA_API int bouma_particles_query_run(
  * are there, even if the step is freed. Columns are as in a batch, for all
  * particles. */
 typedef struct bouma_particle_data {
+    size_t size; /* set by the library */
     uint64_t count;
     size_t variable_count;
-    bouma_variable **variables; /* [variable_count] */
-    void **columns;             /* [variable_count] */
+    bouma_variable **variables;  /* [variable_count] */
+    void **columns;              /* [variable_count] */
+    bouma_component_order order; /* of each column */
     const bouma_allocator *allocator;
 } bouma_particle_data;
 BOUMA_API void bouma_particle_data_free(bouma_particle_data *data);
@@ -419,6 +421,30 @@ BOUMA_API void bouma_particle_data_free(bouma_particle_data *data);
 BOUMA_API int bouma_particles_read(bouma_particle_data **out,
                                    bouma_particles *particles,
                                    const bouma_particles_query *query);
+
+/* How many particles match. Reads the variables of the box and the conditions
+ * only; the query's variables do not matter. */
+BOUMA_API int bouma_particles_count(uint64_t *count, bouma_particles *particles,
+                                    const bouma_particles_query *query);
+
+/* Read the particles that match into arrays of the caller, of any type and
+ * layout: a column for each variable that is wanted, with room for 'capacity'
+ * particles each. *count becomes their number. If there are more, the call fails
+ * with BOUMA_ELIMIT, *count says how many there are, and nothing is written
+ * beyond the capacity. The query (NULL: all particles) has no variables and no
+ * order. Without columns, particles are only counted.
+ *
+ *     double (*x)[3] = malloc(capacity * sizeof(*x));
+ *     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, x, capacity * sizeof(*x));
+ *     bouma_column column = {sizeof(column), bouma_particles_position(dust),
+ *                            &array};
+ *     rc = bouma_particles_read_into(&count, dust, NULL, &column, 1, capacity);
+ */
+BOUMA_API int bouma_particles_read_into(uint64_t *count,
+                                        bouma_particles *particles,
+                                        const bouma_particles_query *query,
+                                        const bouma_column *columns,
+                                        size_t column_count, uint64_t capacity);
 
 /* 'count' of the particles that match (all, if there are no more), none twice.
  * 'query' may be NULL; its quality is not used. The same 'seed' gives the same
@@ -457,6 +483,19 @@ BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
 BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
                                       bouma_particles *particles,
                                       const bouma_particles_query *query);
+
+/* The same into arrays of the caller, as bouma_particles_read_into(). All ranks
+ * give columns for the same variables, in the same order; arrays and capacities
+ * may differ. If those of any rank are too small, the call fails with
+ * BOUMA_ELIMIT on all of them, and *count says what each rank needs. Without
+ * columns on all ranks, it only says that. Beside the arrays it takes memory
+ * for what comes in one round: see the option 'buffer_bytes'. Collective. */
+BOUMA_API int bouma_particles_restart_into(uint64_t *count,
+                                           bouma_particles *particles,
+                                           const bouma_particles_query *query,
+                                           const bouma_column *columns,
+                                           size_t column_count,
+                                           uint64_t capacity);
 
 #ifdef __cplusplus
 }

@@ -177,8 +177,7 @@ BOUMA_API int bouma_dataset_clear_failures(bouma_dataset *ds);
 
 /* ---- writing particles -------------------------------------------------- */
 
-/* A set of particles: positions, and any number of variables (attributes). Zero
- * means "choose for me", except in ndims. */
+/* A set of particles: positions, and any number of variables. Zero means "choose for me", except in ndims. */
 typedef struct bouma_particles_spec {
     size_t size; /* sizeof(bouma_particles_spec) */
     int ndims;   /* coordinates of a position, 1 to 3 */
@@ -196,7 +195,7 @@ typedef struct bouma_particles_spec {
 /* Define a set of particles and its variables, as grids are defined. The codecs
  * for particles are BOUMA_CODEC_ZSTD (the default), _RAW, and with an absolute
  * tolerance _QUANTISE (then the default). Each set has the variable "position"
- * from the start, with a component for each axis. */
+ * from the start: bouma_particles_position(). */
 BOUMA_API int bouma_particles_define(bouma_particles **out, bouma_dataset *ds,
                                      const char *name,
                                      const bouma_particles_spec *spec);
@@ -205,37 +204,30 @@ BOUMA_API int bouma_particles_define_variable(bouma_variable **out,
                                               const char *name,
                                               const bouma_variable_spec *spec);
 
-/* Where the values of a variable lie: in one array, or each component in an
- * array of its own. Strides are in bytes, and may be negative; values must not
- * overlap (BOUMA_EINVAL). */
-typedef struct bouma_column {
-    bouma_variable *variable;
-    const void *data;         /* of the first particle; NULL: see 'parts' */
-    const void *const *parts; /* one array per component, [components] */
-    int64_t stride;           /* from one particle to the next; 0: dense */
-    int64_t component_stride; /* in 'data'; 0: components side by side */
-} bouma_column;
-
 /* Hand over 'count' particles (may be 0), with a column for the position and
  * one for each variable that the step is to have. All ranks with particles hand
- * over the same variables. 'bounds' may be NULL, or the lowest and the highest
- * coordinate for each axis, which saves a pass over the positions; it affects
- * only which file they go to, so wrong bounds lose nothing. A rank may call
+ * over the same variables. 'bounds' may be NULL, or tell the lowest and the
+ * highest coordinates, which saves a pass over the positions; it affects only
+ * which file they go to, so wrong bounds lose nothing. They must be finite;
+ * 'closed' does not matter. A rank may call
  * this several times, for several blocks. Order is not kept: give particles an
  * id if it matters.
  *
  * ARRAYS ARE BORROWED UNTIL bouma_step_end() RETURNS, as with
  * bouma_variable_put_borrow(): do not change or free them before. (The columns
- * themselves and the bounds are copied.) bouma_particles_put_copy() copies the
- * values at once. */
-BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,
-                                  const bouma_column *columns,
-                                  size_t column_count, const double *bounds);
+ * themselves and the bounds are copied.) Only arrays of another type than the
+ * variable's, and those with a 'copy' function, are copied at once.
+ * bouma_particles_put_copy() copies all values at once. */
+BOUMA_API int bouma_particles_put_borrow(bouma_particles *particles,
+                                         uint64_t count,
+                                         const bouma_column *columns,
+                                         size_t column_count,
+                                         const bouma_bounds *bounds);
 BOUMA_API int bouma_particles_put_copy(bouma_particles *particles,
                                        uint64_t count,
                                        const bouma_column *columns,
                                        size_t column_count,
-                                       const double *bounds);
+                                       const bouma_bounds *bounds);
 
 /* Write the step and commit it. After BOUMA_OK it is complete and, by default,
  * durable. After a failure it is either absent or complete; the dataset can

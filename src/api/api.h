@@ -66,6 +66,10 @@ int bm_api_put(bouma_dataset *ds, int rc);
 /* A copy of a caller's spec, which says its own size. */
 int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                      const void *spec, size_t spec_bytes, const char *what);
+/* A copy of the i-th element of a caller's array of structs, which say their own
+ * size: they lie at a distance of it, and all say the same. */
+int bm_api_copy_element(struct bm_error *error, void *out, size_t bytes,
+                        const void *array, size_t i, const char *what);
 /* A variable of a grid or of particles. */
 int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
                            const char *name, const bouma_variable_spec *spec);

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/api.h"
+#include "api/column.h"
+#include "base/bounds.h"
 #include "dataset/borrowed.h"
 #include "read/read.h"
 
@@ -41,79 +42,51 @@ int bouma_particles_define_variable(bouma_variable **out,
                                   name, spec);
 }
 
-/* Whether particles, or their components, would overlap. */
-static int check_strides(const bouma_column *column, struct bm_error *error)
-{
-    const bouma_variable *v = column->variable;
-    int64_t size = (int64_t)bm_variable_value_size(v);
-    int64_t apart = column->parts ? 0 : column->component_stride;
-    int64_t whole = column->parts || apart ? size : size * v->components;
-
-    if (column->stride && column->stride > -whole && column->stride < whole)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "particles \"%s\": with a stride of %lld bytes the "
-                       "values of \"%s\", of %lld bytes each, would overlap",
-                       v->object->name, (long long)column->stride, v->name,
-                       (long long)whole);
-    if (apart && apart > -size && apart < size && v->components > 1)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "particles \"%s\": with a component_stride of %lld "
-                       "bytes the components of \"%s\", of %lld bytes each, "
-                       "would overlap",
-                       v->object->name, (long long)apart, v->name,
-                       (long long)size);
-    return BOUMA_OK;
-}
-
-/* The lanes of one column. */
+/* The lanes of one column. Values that cannot be used where they are are
+ * brought into memory of the block's own. */
 static int fill_lanes(struct bm_particle_block *block,
-                      const bouma_column *column, struct bm_error *error)
+                      const struct bm_column *column, const bouma_allocator *a,
+                      struct bm_error *error)
 {
-    const struct bm_object *set = block->set;
     const bouma_variable *v = column->variable;
-    size_t lane, size;
+    struct bm_particle_lane *lanes = &block->lanes[bm_variable_lane(v)];
+    struct bm_put all = {.variable = column->variable,
+                         .from = {.box = {.hi = {1, 1, (int64_t)block->count}},
+                                  .array = column->array}};
+    int rc = BOUMA_OK;
 
-    if (!v || v->object != set)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "particles \"%s\": a column's variable is not one of "
-                       "theirs",
-                       set->name);
-    lane = bm_variable_lane(v);
-    size = bm_variable_value_size(v);
-    if (block->lanes[lane].data)
+    if (lanes[0].data)
         return bm_fail(error, BOUMA_EINVAL,
                        "particles \"%s\": there are two columns for \"%s\"",
-                       set->name, v->name);
-    for (int c = 0; c < v->components; c++) {
-        struct bm_particle_lane *l = &block->lanes[lane + (size_t)c];
-        int64_t apart =
-            column->component_stride ? column->component_stride : (int64_t)size;
-
-        if (column->parts) {
-            l->data = column->parts[c];
-            l->stride = column->stride ? column->stride : (int64_t)size;
-        } else {
-            l->data =
-                column->data ? (const uint8_t *)column->data + c * apart : NULL;
-            l->stride = column->stride ? column->stride
-                        : column->component_stride
-                            ? (int64_t)size
-                            : (int64_t)size * v->components;
-        }
-        if (!l->data)
-            return bm_fail(error, BOUMA_EINVAL,
-                           "particles \"%s\": no data for \"%s\"", set->name,
-                           v->name);
+                       block->set->name, v->name);
+    if (!bm_array_is_plain(&column->array, v))
+        rc = bm_put_keep_copy(&all, a, error);
+    lanes[0].own = all.copy;
+    for (int c = 0; c < v->components && !rc; c++) {
+        lanes[c].data = bm_array_component(&all.from.array, c);
+        lanes[c].stride = all.from.array.stride[2];
+        lanes[c].kept = all.copy != NULL;
     }
-    return check_strides(column, error);
+    return rc;
 }
 
-static int fill_bounds(struct bm_particle_block *block, const double *bounds,
-                       struct bm_error *error)
+static int fill_bounds(struct bm_particle_block *block,
+                       const bouma_bounds *bounds, struct bm_error *error)
 {
+    bouma_bounds own;
+    char what[300];
+    int rc = BOUMA_OK;
+
+    snprintf(what, sizeof(what), "particles \"%.255s\", bounds",
+             block->set->name);
+    if (bounds)
+        rc = bm_bounds_take(&own, bounds, BOUMA_AXES_XYZ, block->set->ndims,
+                            what, error);
+    if (rc)
+        return rc;
     for (int d = 0; d < block->set->ndims && bounds; d++) {
-        block->low[d] = bounds[2 * d];
-        block->high[d] = bounds[2 * d + 1];
+        block->low[d] = own.low[d];
+        block->high[d] = own.high[d];
         if (!isfinite(block->low[d]) || !isfinite(block->high[d]) ||
             block->low[d] > block->high[d])
             return bm_fail(error, BOUMA_EINVAL,
@@ -144,29 +117,36 @@ static int add_particle_block(bouma_dataset *ds,
 /* Everything that a caller has said of its particles. */
 static int fill_block(struct bm_particle_block *block,
                       const bouma_column *columns, size_t column_count,
-                      const double *bounds, struct bm_error *error)
+                      const bouma_bounds *bounds, struct bm_error *error)
 {
+    const bouma_allocator *a = block->set->schema->a;
     const char *name = block->set->name;
     int rc = BOUMA_OK;
 
     if (column_count && !columns)
         return bm_fail(error, BOUMA_EINVAL, "particles \"%s\": no columns",
                        name);
-    for (size_t i = 0; i < column_count && !rc; i++)
-        rc = fill_lanes(block, &columns[i], error);
+    if (block->count >= BM_MAX_PARTICLES)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "particles \"%s\": there are 2^62 or more", name);
+    for (size_t i = 0; i < column_count && !rc; i++) {
+        struct bm_column column;
+
+        rc = bm_api_column(&column, block->set, columns, i, block->count);
+        if (!rc)
+            rc = fill_lanes(block, &column, a, error);
+        bm_api_column_release(&column, a);
+    }
     if (!rc && !block->lanes[0].data)
         rc = bm_fail(error, BOUMA_EINVAL,
                      "particles \"%s\": there is no column for the position",
                      name);
-    if (!rc && block->count >= BM_MAX_PARTICLES)
-        rc = bm_fail(error, BOUMA_ELIMIT,
-                     "particles \"%s\": there are 2^62 or more", name);
     return rc ? rc : fill_bounds(block, bounds, error);
 }
 
 static int put_particles(struct bm_object *set, uint64_t count,
                          const bouma_column *columns, size_t column_count,
-                         const double *bounds, int copy)
+                         const bouma_bounds *bounds, int copy)
 {
     BM_STRICT_MATH;
     struct bm_particle_block block = {.set = set, .count = count};
@@ -191,17 +171,15 @@ static int put_particles(struct bm_object *set, uint64_t count,
         bm_particle_block_remember(&block);
     if (!rc)
         rc = add_particle_block(ds, &block);
-    if (rc) {
-        bm_drop(ds->a, block.lanes);
-        bm_drop(ds->a, block.copy);
-    }
+    if (rc)
+        bm_particle_block_release(&block, ds->a);
     return rc;
 }
 
 /* As both calls do it: what fails is remembered by the dataset. */
 static int put(bouma_particles *particles, uint64_t count,
                const bouma_column *columns, size_t column_count,
-               const double *bounds, int copy)
+               const bouma_bounds *bounds, int copy)
 {
     struct bm_object *set = particles ? &particles->object : NULL;
 
@@ -211,9 +189,9 @@ static int put(bouma_particles *particles, uint64_t count,
                : BOUMA_EINVAL;
 }
 
-int bouma_particles_put(bouma_particles *particles, uint64_t count,
-                        const bouma_column *columns, size_t column_count,
-                        const double *bounds)
+int bouma_particles_put_borrow(bouma_particles *particles, uint64_t count,
+                               const bouma_column *columns, size_t column_count,
+                               const bouma_bounds *bounds)
 {
     BM_STRICT_MATH;
 
@@ -222,7 +200,7 @@ int bouma_particles_put(bouma_particles *particles, uint64_t count,
 
 int bouma_particles_put_copy(bouma_particles *particles, uint64_t count,
                              const bouma_column *columns, size_t column_count,
-                             const double *bounds)
+                             const bouma_bounds *bounds)
 {
     BM_STRICT_MATH;
 
@@ -246,9 +224,14 @@ bouma_particles *bouma_step_find_particles(bouma_step *step, const char *name)
     return (bouma_particles *)bm_api_find_object(step, BM_PARTICLES, name);
 }
 
+bouma_variable *bouma_particles_position(bouma_particles *particles)
+{
+    return particles ? particles->object.variables[0] : NULL;
+}
+
 int bouma_particles_variable_count(const bouma_particles *particles)
 {
-    return particles ? particles->object.count : 0;
+    return particles ? particles->object.count - 1 : 0;
 }
 
 bouma_variable *bouma_particles_variable(bouma_particles *particles, int i)
@@ -310,7 +293,7 @@ int bouma_particles_info_get(bouma_particles_info *given,
     out->ndims = set->ndims;
     out->type = set->variables[0]->type;
     out->unit = set->unit;
-    out->variables = set->count;
+    out->variables = set->count - 1;
     out->levels = set->levels;
     out->count = set->particles;
     out->strays = set->strays;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/value.h"
 #include "read/read.h"
 
 /* ---- steps -------------------------------------------------------------- */
@@ -145,14 +146,18 @@ struct bm_object *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
 
 bouma_variable *bm_api_variable(struct bm_object *object, int i)
 {
+    int first = object && object->kind == BM_PARTICLES; /* the position */
+
     if (!object)
         return NULL;
-    if (i >= 0 && i < object->count)
-        return object->variables[i];
+    if (i >= 0 && i < object->count - first)
+        return object->variables[first + i];
     bm_error_clear(object->schema->error);
     bm_fail(object->schema->error, BOUMA_ENOTFOUND,
-            "%s \"%s\" has %d variables, counted from 0; none is at place %d",
-            bm_object_kind_name(object->kind), object->name, object->count, i);
+            "%s \"%s\" has %d variables%s, counted from 0; none is at place "
+            "%d",
+            bm_object_kind_name(object->kind), object->name,
+            object->count - first, first ? " beside the position" : "", i);
     return NULL;
 }
 

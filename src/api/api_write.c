@@ -44,6 +44,23 @@ int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                    what, what);
 }
 
+int bm_api_copy_element(struct bm_error *error, void *out, size_t bytes,
+                        const void *array, size_t i, const char *what)
+{
+    const unsigned char *at = array;
+    size_t first, own;
+
+    memcpy(&first, at, sizeof(first));
+    at += i * first;
+    memcpy(&own, at, sizeof(own));
+    if (own != first)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "%s: the elements 0 and %zu of an array differ in "
+                       "'size', %zu and %zu; set each to sizeof(%s)",
+                       what, i, first, own, what);
+    return bm_api_copy_spec(error, out, bytes, at, own, what);
+}
+
 /* Keys of what is refused and has no name. */
 #define KEY_PUT   0
 #define KEY_BEGIN 1
@@ -276,10 +293,10 @@ static int put_block(bouma_variable *v, const bouma_box *box,
              v->name);
     rc = bm_api_check_put(ds, v->object->schema, text);
     if (!rc && !v->object->layout->chunking)
-        rc = bm_fail(
-            &ds->error, BOUMA_EINVAL,
-            "%s belongs to particles; hand it over with bouma_particles_put()",
-            text);
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "%s belongs to particles; hand it over with "
+                     "bouma_particles_put_borrow()",
+                     text);
     if (rc)
         return rc;
     put.from.box = box ? bm_box_lift(box, v->object->ndims) : v->object->domain;

@@ -12,4 +12,9 @@ void bm_gather(void *to, const void *from, const uint32_t *indices, size_t n,
 void bm_gather_near(void *to, const void *from, const uint16_t *indices,
                     size_t n, size_t size);
 
+/* to[i * every] = from[indices[i]], or from[i] without indices: one component
+ * of samples that have 'every' of them. */
+void bm_gather_apart(void *to, size_t every, const void *from,
+                     const uint16_t *indices, size_t n, size_t size);
+
 #endif

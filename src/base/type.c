@@ -64,7 +64,7 @@ static int is_unsigned(bouma_type type)
     return type >= BOUMA_TYPE_U8 && type <= BOUMA_TYPE_U64;
 }
 
-static int scalar_less(bouma_scalar a, bouma_scalar b, bouma_type type)
+static int scalar_less(union bm_scalar a, union bm_scalar b, bouma_type type)
 {
     if (bm_type_is_float(type))
         return a.f < b.f;
@@ -246,7 +246,7 @@ void bm_range_add(struct bm_range *range, bouma_type type, const void *values,
     }
 }
 
-void bm_scalar_store(uint8_t *out, bouma_type type, bouma_scalar value)
+void bm_scalar_store(uint8_t *out, bouma_type type, union bm_scalar value)
 {
     float single;
     uint32_t bits;
@@ -271,9 +271,9 @@ void bm_scalar_store(uint8_t *out, bouma_type type, bouma_scalar value)
     }
 }
 
-bouma_scalar bm_scalar_load(const uint8_t *in, bouma_type type)
+union bm_scalar bm_scalar_load(const uint8_t *in, bouma_type type)
 {
-    bouma_scalar v = {0};
+    union bm_scalar v = {0};
     uint32_t bits;
     float single;
 
@@ -307,20 +307,9 @@ bouma_scalar bm_scalar_load(const uint8_t *in, bouma_type type)
     return v;
 }
 
-double bm_scalar_double(bouma_scalar value, bouma_type type)
+double bm_scalar_double(union bm_scalar value, bouma_type type)
 {
     if (bm_type_is_float(type))
         return value.f;
     return is_unsigned(type) ? (double)value.u : (double)value.i;
-}
-
-void bm_range_public(bouma_range *out, const struct bm_range *range,
-                     bouma_type type)
-{
-    out->low = bm_scalar_double(range->low, type);
-    out->high = bm_scalar_double(range->high, type);
-    out->exact_low = range->low;
-    out->exact_high = range->high;
-    out->nans = range->nans;
-    out->empty = range->count == 0;
 }

@@ -8,11 +8,19 @@
 #include "base/strict_math.h"
 #include "bouma.h"
 
+/* A number of a type that is known from elsewhere: floats are held as f, signed
+ * integers as i, unsigned ones as u. */
+union bm_scalar {
+    int64_t i;
+    uint64_t u;
+    double f;
+};
+
 /* The range of some values. NaN is left out and counted; 'count' is the number
  * of values that are none, and with 0 of them low and high mean nothing (they
- * are kept 0). Floats are held as f, signed as i, unsigned integers as u. */
+ * are kept 0). */
 struct bm_range {
-    bouma_scalar low, high;
+    union bm_scalar low, high;
     uint64_t count, nans;
 };
 
@@ -31,12 +39,8 @@ int bm_range_equal(const struct bm_range *a, const struct bm_range *b,
 int bm_range_ordered(const struct bm_range *range, bouma_type type);
 
 /* A bound as stored: as many little-endian bytes as the type has. */
-void bm_scalar_store(uint8_t *out, bouma_type type, bouma_scalar value);
-bouma_scalar bm_scalar_load(const uint8_t *in, bouma_type type);
-double bm_scalar_double(bouma_scalar value, bouma_type type);
-
-/* A range as callers see it. */
-void bm_range_public(bouma_range *out, const struct bm_range *range,
-                     bouma_type type);
+void bm_scalar_store(uint8_t *out, bouma_type type, union bm_scalar value);
+union bm_scalar bm_scalar_load(const uint8_t *in, bouma_type type);
+double bm_scalar_double(union bm_scalar value, bouma_type type);
 
 #endif

@@ -147,8 +147,7 @@ static void add_bytes(void *context, struct bm_particle_lane *lane,
 {
     size_t *sum = context;
 
-    (void)lane;
-    if (__builtin_add_overflow(*sum, bm_spread_bytes(s), sum))
+    if (!lane->kept && __builtin_add_overflow(*sum, bm_spread_bytes(s), sum))
         *sum = SIZE_MAX;
 }
 
@@ -158,6 +157,8 @@ static void copy_lane(void *context, struct bm_particle_lane *lane,
     uint8_t **to = context;
     int64_t stride[BM_SPREAD_AXES];
 
+    if (lane->kept)
+        return;
     bm_spread_copy(*to, stride, s);
     lane->data = *to;
     lane->stride = (int64_t)s->size;
@@ -179,6 +180,15 @@ int bm_particle_block_keep_copy(struct bm_particle_block *block,
                        block->set->name, bytes);
     each_lane(block, &to, copy_lane);
     return BOUMA_OK;
+}
+
+void bm_particle_block_release(struct bm_particle_block *block,
+                               const bouma_allocator *a)
+{
+    for (size_t i = 0; i < block->lane_count && block->lanes; i++)
+        bm_drop(a, block->lanes[i].own);
+    bm_drop(a, block->lanes);
+    bm_drop(a, block->copy);
 }
 
 /* ---- the check ---------------------------------------------------------- */

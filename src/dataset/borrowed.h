@@ -15,6 +15,10 @@ int bm_particle_block_keep_copy(struct bm_particle_block *block,
                                 const bouma_allocator *a,
                                 struct bm_error *error);
 
+/* Drop what belongs to it. */
+void bm_particle_block_release(struct bm_particle_block *block,
+                               const bouma_allocator *a);
+
 /* Remember what is in borrowed arrays. */
 void bm_put_remember(struct bm_put *put);
 void bm_particle_block_remember(struct bm_particle_block *block);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "comm/comm_trace.h"
+#include "dataset/borrowed.h"
 #include "dataset/clobber.h"
 #include "dataset/dataset_found.h"
 #include "dataset/drain.h"
@@ -376,8 +377,7 @@ void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a)
         bm_put_release(&given->puts[i], a);
     given->put_count = 0;
     for (size_t i = 0; i < given->block_count; i++) {
-        bm_drop(a, given->blocks[i].lanes);
-        bm_drop(a, given->blocks[i].copy);
+        bm_particle_block_release(&given->blocks[i], a);
     }
     given->block_count = 0;
 }

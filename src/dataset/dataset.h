@@ -35,6 +35,8 @@ struct bm_particle_lane {
     const uint8_t *data; /* NULL: not handed over */
     int64_t stride;      /* bytes */
     uint64_t hash;       /* of the values, if they are borrowed and checked */
+    int kept;            /* the values are in memory of the library: */
+    uint8_t *own;        /* of the first lane of a variable; else NULL */
 };
 
 /* Particles that were handed over for the step that is being written. */

@@ -7,6 +7,12 @@
 
 /* ---- where samples are -------------------------------------------------- */
 
+/* Of a caller's array: particles lie along one. */
+static int axes_of(const struct bouma_variable *v)
+{
+    return v->object->kind == BM_PARTICLES ? 1 : v->object->ndims;
+}
+
 static void set_dense(struct bm_array *out, int components,
                       const int64_t shape[3])
 {
@@ -20,7 +26,7 @@ void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
                       const struct bouma_variable *variable,
                       const int64_t shape[3])
 {
-    int ndims = variable->object->ndims;
+    int ndims = axes_of(variable);
     int64_t any = given ? given->component_stride : 0;
 
     for (int d = 0; d < ndims && given; d++)
@@ -103,7 +109,7 @@ static int refuse(const struct bm_cutout *w, const struct bm_conversion *c,
                   struct bm_error *error)
 {
     const struct bouma_variable *v = w->variable;
-    int ndims = v->object->ndims;
+    int ndims = axes_of(v);
     char why[BM_REFUSAL_TEXT_BYTES], index[80] = "", which[40] = "";
     size_t n = 0;
 

@@ -28,7 +28,7 @@ static double magnitude(double v)
 }
 
 /* a < b; false with NaN. */
-static int less(bouma_type type, bouma_scalar a, bouma_scalar b)
+static int less(bouma_type type, union bm_scalar a, union bm_scalar b)
 {
     if (bm_type_is_float(type))
         return a.f < b.f;
@@ -63,7 +63,7 @@ static struct bm_range finite_range(bouma_type type, const void *values,
     return range;
 }
 
-void bm_bins_widen(bouma_scalar *low, bouma_scalar *high, int *any,
+void bm_bins_widen(union bm_scalar *low, union bm_scalar *high, int *any,
                    bouma_type type, const void *values, size_t count)
 {
     struct bm_range range = {{0}, {0}, 0, 0};
@@ -85,15 +85,15 @@ void bm_bins_widen(bouma_scalar *low, bouma_scalar *high, int *any,
     *any = 1;
 }
 
-int bm_bins_valid(bouma_type type, bouma_scalar low, bouma_scalar high)
+int bm_bins_valid(bouma_type type, union bm_scalar low, union bm_scalar high)
 {
     if (bm_type_is_float(type))
         return is_finite(low.f) && is_finite(high.f) && low.f <= high.f;
     return !less(type, high, low);
 }
 
-void bm_bins_init(struct bm_bins *b, bouma_type type, bouma_scalar low,
-                  bouma_scalar high)
+void bm_bins_init(struct bm_bins *b, bouma_type type, union bm_scalar low,
+                  union bm_scalar high)
 {
     assert(bm_bins_valid(type, low, high));
     memset(b, 0, sizeof(*b));
@@ -141,7 +141,7 @@ static inline int integer_bin(uint64_t distance, uint64_t width,
 }
 
 /* No NaN. */
-static int bin_of(const struct bm_bins *b, bouma_scalar v)
+static int bin_of(const struct bm_bins *b, union bm_scalar v)
 {
     if (bm_type_is_float(b->type))
         return float_bin(v.f, b->unit, b->base, b->scale);
@@ -213,8 +213,8 @@ static uint32_t run_of_bins(int first, int last)
     return (uint32_t)(((uint64_t)2 << last) - ((uint64_t)1 << first));
 }
 
-uint32_t bm_bins_select(const struct bm_bins *b, bouma_scalar low,
-                        bouma_scalar high)
+uint32_t bm_bins_select(const struct bm_bins *b, union bm_scalar low,
+                        union bm_scalar high)
 {
     int is_float = bm_type_is_float(b->type);
     int endless = is_float && !b->finite;
@@ -256,7 +256,7 @@ static int64_t first_in(const struct bm_bins *b, int bin, int64_t begin,
         /* The difference may be more than an int64_t holds. */
         int64_t middle =
             begin + (int64_t)(((uint64_t)end - (uint64_t)begin) / 2);
-        bouma_scalar v = {.f = of_number(middle)};
+        union bm_scalar v = {.f = of_number(middle)};
 
         if (bin_of(b, v) >= bin)
             end = middle;
@@ -267,8 +267,8 @@ static int64_t first_in(const struct bm_bins *b, int bin, int64_t begin,
 }
 
 /* The smallest and the largest value of the range in a bin; 0 if none is. */
-static int values_in(const struct bm_bins *b, int bin, bouma_scalar *low,
-                     bouma_scalar *high)
+static int values_in(const struct bm_bins *b, int bin, union bm_scalar *low,
+                     union bm_scalar *high)
 {
     if (bm_type_is_float(b->type)) {
         int64_t begin = number_of(b->low.f), end = number_of(b->high.f) + 1;
@@ -300,7 +300,7 @@ uint32_t bm_bins_remap(const struct bm_bins *from, uint32_t map,
 
     assert(from->type == to->type);
     for (int i = 0; i < BM_BINS; i++) {
-        bouma_scalar low, high;
+        union bm_scalar low, high;
 
         if (map >> i & 1 && values_in(from, i, &low, &high))
             out |= run_of_bins(bin_of(to, low), bin_of(to, high));

@@ -24,7 +24,7 @@
 
 struct bm_bins {
     bouma_type type;
-    bouma_scalar low, high; /* finite; of all values that are */
+    union bm_scalar low, high; /* finite; of all values that are */
     int finite; /* there is no infinity; 0: not known. The caller's to set, for
                    bm_bins_select() and _remap() */
     double unit, base, scale; /* derived; floats */
@@ -34,12 +34,12 @@ struct bm_bins {
 /* Over the finite values of some arrays: widen *low and *high (*any is 0 at
  * first), then make the bins. The order of values and arrays makes no
  * difference. */
-void bm_bins_widen(bouma_scalar *low, bouma_scalar *high, int *any,
+void bm_bins_widen(union bm_scalar *low, union bm_scalar *high, int *any,
                    bouma_type type, const void *values, size_t count);
-void bm_bins_init(struct bm_bins *b, bouma_type type, bouma_scalar low,
-                  bouma_scalar high);
+void bm_bins_init(struct bm_bins *b, bouma_type type, union bm_scalar low,
+                  union bm_scalar high);
 /* Whether low and high can be those of bins: finite and in order. */
-int bm_bins_valid(bouma_type type, bouma_scalar low, bouma_scalar high);
+int bm_bins_valid(bouma_type type, union bm_scalar low, union bm_scalar high);
 
 /* The bins that have any of the values. */
 uint32_t bm_bins_map(const struct bm_bins *b, const void *values, size_t count);
@@ -47,8 +47,8 @@ uint32_t bm_bins_map(const struct bm_bins *b, const void *values, size_t count);
 /* The bins that values from low up to high (both included) can be in; 0 if
  * there are no such values: the range is empty, or apart from that of the bins.
  * Floats may be infinite. */
-uint32_t bm_bins_select(const struct bm_bins *b, bouma_scalar low,
-                        bouma_scalar high);
+uint32_t bm_bins_select(const struct bm_bins *b, union bm_scalar low,
+                        union bm_scalar high);
 
 /* The bins of 'to' that values in the bins 'map' of 'from' can be in; the range
  * of 'to' is to have all of 'from'. */

@@ -55,7 +55,7 @@ struct bm_file_tree_query {
     double low[3], high[3];
     unsigned closed;
     const uint32_t *row;
-    const bouma_scalar *least, *most;
+    const union bm_scalar *least, *most;
     size_t rows;
 };
 

@@ -106,7 +106,7 @@ static int decode_row(struct bm_particle_summary *c, uint32_t i,
 {
     int kind = bm_get_u8(in), type = kind & ~FINITE;
     const uint8_t *p;
-    bouma_scalar low, high;
+    union bm_scalar low, high;
     size_t size;
 
     if (!bm_type_valid(type))
@@ -156,7 +156,7 @@ int bm_particle_summary_decode(struct bm_particle_summary *c,
 }
 
 /* Whether two ends of bins are the same number; neither is a NaN. */
-static int same(bouma_type type, bouma_scalar a, bouma_scalar b)
+static int same(bouma_type type, union bm_scalar a, union bm_scalar b)
 {
     return bm_type_is_float(type) ? a.f >= b.f && a.f <= b.f : a.u == b.u;
 }
@@ -265,7 +265,7 @@ static int fits(const struct bm_summary *s, const struct bm_contents *in)
  * chunks: these know infinities, and the bounds no strays. */
 static int fits_range(const struct bm_contents *in,
                       const struct bouma_variable *v, int component,
-                      bouma_scalar low, bouma_scalar high)
+                      union bm_scalar low, union bm_scalar high)
 {
     struct bm_range all = in->range(in->list, v->id, component);
 
@@ -284,8 +284,8 @@ static const char *contradicts(const struct bm_summary *s,
 
     for (int d = 0; d < set->ndims && !c->strays; d++)
         if (!fits_range(in, set->variables[0], d,
-                        (bouma_scalar){.f = c->low[d]},
-                        (bouma_scalar){.f = c->high[d]}))
+                        (union bm_scalar){.f = c->low[d]},
+                        (union bm_scalar){.f = c->high[d]}))
             return "the bounds of the particles";
     for (int j = 1; j < set->count; j++) {
         const struct bouma_variable *v = set->variables[j];

@@ -33,7 +33,7 @@ static void put_coordinate(struct bm_buffer *b, bouma_type type, double x)
 {
     uint8_t raw[8];
 
-    bm_scalar_store(raw, type, (bouma_scalar){.f = x});
+    bm_scalar_store(raw, type, (union bm_scalar){.f = x});
     bm_put_bytes(b, raw, bouma_type_size(type));
 }
 
@@ -433,7 +433,7 @@ static int decode_maps(struct bm_tree *t, struct bm_cursor *in,
         bouma_type type = spec->types[i];
         size_t size = bouma_type_size(type);
         const uint8_t *raw = bm_get_bytes(in, 2 * size);
-        bouma_scalar low, high;
+        union bm_scalar low, high;
 
         if (!raw)
             return BOUMA_EFORMAT;

@@ -6,18 +6,14 @@
 
 #include "base/keyed.h"
 
-/* The largest type of a value. */
-#define MAX_VALUE_SIZE 8
-
 int bm_collector_init(struct bm_collector *c, const bouma_allocator *a,
-                      bouma_variable *const *variables, size_t count)
+                      const struct bm_criteria *asked)
 {
     memset(c, 0, sizeof(*c));
     c->a = a;
-    c->variables = variables;
-    c->variable_count = count;
+    c->asked = asked;
     bm_buffer_init(&c->keys, a);
-    c->columns = bm_new(a, count, sizeof(*c->columns));
+    c->columns = bm_new(a, asked->variable_count, sizeof(*c->columns));
     return c->columns ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
@@ -25,7 +21,7 @@ void bm_collector_release(struct bm_collector *c)
 {
     if (!c->a)
         return;
-    for (size_t i = 0; i < c->variable_count && c->columns; i++)
+    for (size_t i = 0; i < c->asked->variable_count && c->columns; i++)
         bm_drop(c->a, c->columns[i]);
     bm_buffer_release(&c->keys);
     bm_drop(c->a, c->columns);
@@ -38,20 +34,42 @@ void bm_collector_clear(struct bm_collector *c)
     c->count = 0;
 }
 
-uint8_t *bm_collector_lane(const struct bm_collector *c, size_t v,
-                           int component)
+int bm_lanes(const struct bm_criteria *asked, const bouma_variable *v)
 {
-    return c->columns[v] + (size_t)component * (size_t)c->room *
-                               bm_variable_value_size(c->variables[v]);
+    return asked->order == BOUMA_COMPONENT_ORDER_INTERLEAVED ? 1
+                                                             : v->components;
 }
 
-/* Components of so many bytes, from one every 'from' bytes to one every 'to';
- * none is where another still has to go from. */
-static void move_lanes(uint8_t *column, int components, size_t bytes,
-                       size_t from, size_t to)
+size_t bm_lane_size(const struct bm_criteria *asked, const bouma_variable *v)
 {
-    for (int i = 1; i < components && bytes; i++) {
-        size_t k = (size_t)(to > from ? components - i : i);
+    return asked->order == BOUMA_COMPONENT_ORDER_INTERLEAVED
+               ? bm_variable_sample_size(v)
+               : bm_variable_value_size(v);
+}
+
+/* Those of the i-th variable. */
+static int lanes_of(const struct bm_collector *c, size_t i)
+{
+    return bm_lanes(c->asked, c->asked->variables[i]);
+}
+
+static size_t size_of(const struct bm_collector *c, size_t i)
+{
+    return bm_lane_size(c->asked, c->asked->variables[i]);
+}
+
+uint8_t *bm_collector_lane(const struct bm_collector *c, size_t v, int lane)
+{
+    return c->columns[v] + (size_t)lane * (size_t)c->room * size_of(c, v);
+}
+
+/* Lanes of so many bytes, from one every 'from' bytes to one every 'to';
+ * none is where another still has to go from. */
+static void move_lanes(uint8_t *column, int lanes, size_t bytes, size_t from,
+                       size_t to)
+{
+    for (int i = 1; i < lanes && bytes; i++) {
+        size_t k = (size_t)(to > from ? lanes - i : i);
 
         memmove(column + k * to, column + k * from, bytes);
     }
@@ -62,8 +80,8 @@ int bm_collector_reserve(struct bm_collector *c, uint64_t count)
     if (count <= c->room)
         return BOUMA_OK;
     /* All or none: columns that have grown are as good as before. */
-    for (size_t i = 0; i < c->variable_count; i++) {
-        size_t size = bm_variable_sample_size(c->variables[i]);
+    for (size_t i = 0; i < c->asked->variable_count; i++) {
+        size_t size = bm_variable_sample_size(c->asked->variables[i]);
         uint8_t *grown =
             count > SIZE_MAX / size
                 ? NULL
@@ -73,12 +91,11 @@ int bm_collector_reserve(struct bm_collector *c, uint64_t count)
             return BOUMA_ENOMEM;
         c->columns[i] = grown;
     }
-    for (size_t i = 0; i < c->variable_count; i++) {
-        size_t size = bm_variable_value_size(c->variables[i]);
+    for (size_t i = 0; i < c->asked->variable_count; i++) {
+        size_t size = size_of(c, i);
 
-        move_lanes(c->columns[i], c->variables[i]->components,
-                   (size_t)c->count * size, (size_t)c->room * size,
-                   (size_t)count * size);
+        move_lanes(c->columns[i], lanes_of(c, i), (size_t)c->count * size,
+                   (size_t)c->room * size, (size_t)count * size);
     }
     c->room = count;
     return BOUMA_OK;
@@ -105,11 +122,11 @@ int bm_collector_add(void *context, const bouma_batch *batch)
                      (size_t)batch->count * sizeof(uint64_t));
     if (c->keys.failed || bm_collector_extend(c, batch->count))
         return 1;
-    for (size_t i = 0; i < c->variable_count; i++) {
-        size_t size = bm_variable_value_size(c->variables[i]);
+    for (size_t i = 0; i < c->asked->variable_count; i++) {
+        size_t size = size_of(c, i);
         size_t bytes = (size_t)batch->count * size;
 
-        for (int k = 0; k < c->variables[i]->components; k++)
+        for (int k = 0; k < lanes_of(c, i); k++)
             memcpy(bm_collector_lane(c, i, k) + (size_t)had * size,
                    (const uint8_t *)batch->columns[i] + (size_t)k * bytes,
                    bytes);
@@ -132,14 +149,16 @@ static void reorder(uint8_t *values, uint8_t *room,
 int bm_collector_thin(struct bm_collector *c, uint64_t count)
 {
     size_t total = (size_t)c->count;
-    size_t n = count < total ? (size_t)count : total;
+    size_t n = count < total ? (size_t)count : total, widest = 1;
     struct bm_keyed *order;
     uint8_t *room;
 
     if (!total)
         return BOUMA_OK;
+    for (size_t v = 0; v < c->asked->variable_count; v++)
+        widest = size_of(c, v) > widest ? size_of(c, v) : widest;
     order = bm_new_raw(c->a, total, sizeof(*order));
-    room = bm_new_raw(c->a, n + 1, MAX_VALUE_SIZE);
+    room = bm_new_raw(c->a, n + 1, widest);
     if (!order || !room) {
         bm_drop(c->a, order);
         bm_drop(c->a, room);
@@ -151,10 +170,10 @@ int bm_collector_thin(struct bm_collector *c, uint64_t count)
         order[i].at = i;
     }
     qsort(order, total, sizeof(*order), bm_keyed_compare);
-    for (size_t v = 0; v < c->variable_count; v++) {
-        size_t size = bm_variable_value_size(c->variables[v]);
+    for (size_t v = 0; v < c->asked->variable_count; v++) {
+        size_t size = size_of(c, v);
 
-        for (int k = 0; k < c->variables[v]->components; k++)
+        for (int k = 0; k < lanes_of(c, v); k++)
             reorder(bm_collector_lane(c, v, k), room, order, n, size);
     }
     c->count = n;
@@ -191,17 +210,16 @@ void bouma_particle_data_free(bouma_particle_data *data)
  * no memory. */
 static void *close_column(struct bm_collector *c, size_t i)
 {
-    const struct bouma_variable *v = c->variables[i];
-    size_t size = bm_variable_value_size(v);
+    size_t size = size_of(c, i);
     uint8_t *column = c->columns[i], *smaller;
 
     if (c->count == c->room && column)
         return column;
     if (column)
-        move_lanes(column, v->components, (size_t)c->count * size,
+        move_lanes(column, lanes_of(c, i), (size_t)c->count * size,
                    (size_t)c->room * size, (size_t)c->count * size);
-    smaller =
-        bm_resize(c->a, column, (size_t)c->count, bm_variable_sample_size(v));
+    smaller = bm_resize(c->a, column, (size_t)c->count,
+                        bm_variable_sample_size(c->asked->variables[i]));
     return smaller ? smaller : column;
 }
 
@@ -214,18 +232,21 @@ bouma_particle_data *bm_collector_finish(struct bm_collector *c)
     if (!held)
         return NULL;
     d = &held->seen;
-    if (c->variable_count) {
-        held->step = c->variables[0]->object->schema->step;
+    if (c->asked->variable_count) {
+        held->step = c->asked->variables[0]->object->schema->step;
         bm_step_hold(held->step);
     }
+    d->size = sizeof(*d);
     d->allocator = c->a;
+    d->order = c->asked->order;
     d->count = c->count;
-    d->variables = bm_new(c->a, c->variable_count, sizeof(*d->variables));
-    d->columns = bm_new(c->a, c->variable_count, sizeof(*d->columns));
+    d->variables =
+        bm_new(c->a, c->asked->variable_count, sizeof(*d->variables));
+    d->columns = bm_new(c->a, c->asked->variable_count, sizeof(*d->columns));
     whole = d->variables && d->columns;
-    d->variable_count = whole ? c->variable_count : 0;
-    for (size_t i = 0; i < c->variable_count && whole; i++) {
-        d->variables[i] = c->variables[i];
+    d->variable_count = whole ? c->asked->variable_count : 0;
+    for (size_t i = 0; i < c->asked->variable_count && whole; i++) {
+        d->variables[i] = c->asked->variables[i];
         d->columns[i] = close_column(c, i);
         whole = d->columns[i] != NULL;
         c->columns[i] = NULL; /* its memory is the caller's now */

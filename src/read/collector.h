@@ -5,19 +5,19 @@
 #include "read/read.h"
 
 /* Columns have their final form while they grow, but with room between their
- * components, which is closed at the end. */
+ * lanes, which is closed at the end. A lane is a component; or all of them side
+ * by side, if they are interleaved. */
 struct bm_collector {
     const bouma_allocator *a;
-    bouma_variable *const *variables; /* the caller's */
-    size_t variable_count;
-    uint8_t **columns;    /* [variable_count], each [components][room] values */
+    const struct bm_criteria *asked;
+    uint8_t **columns;    /* [asked->variable_count], each [lanes][room] */
     uint64_t count, room; /* particles */
     const struct bm_draw *draw; /* whose keys are collected, or NULL */
     struct bm_buffer keys;      /* uint64_t of each particle */
 };
 
 int bm_collector_init(struct bm_collector *c, const bouma_allocator *a,
-                      bouma_variable *const *variables, size_t count);
+                      const struct bm_criteria *asked);
 void bm_collector_release(struct bm_collector *c);
 /* Without particles, but with its memory. */
 void bm_collector_clear(struct bm_collector *c);
@@ -30,9 +30,12 @@ int bm_collector_reserve(struct bm_collector *c, uint64_t count);
  * BOUMA_OK or ENOMEM. */
 int bm_collector_extend(struct bm_collector *c, uint64_t count);
 
-/* The values of a component of the v-th variable. */
-uint8_t *bm_collector_lane(const struct bm_collector *c, size_t v,
-                           int component);
+/* The lanes of a variable, and the bytes that one of them has of a particle. */
+int bm_lanes(const struct bm_criteria *asked, const bouma_variable *v);
+size_t bm_lane_size(const struct bm_criteria *asked, const bouma_variable *v);
+
+/* A lane of the v-th variable. */
+uint8_t *bm_collector_lane(const struct bm_collector *c, size_t v, int lane);
 
 /* Append a batch: for bm_particle_query(), whose 'context' is the collector.
  * Not 0 if there is no memory. */

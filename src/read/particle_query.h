@@ -18,6 +18,7 @@ struct bm_query_column {
     int out;                          /* index among those wanted, or -1 */
     size_t value_size, sample_size;   /* of the variable */
     int plain; /* aligned bytes as stored are the values */
+    int woven; /* components are handed over interleaved */
 };
 
 /* A component must be from low to high. */
@@ -25,7 +26,7 @@ struct bm_query_test {
     int column;
     int component;
     int of_position;
-    bouma_scalar low, high;
+    union bm_scalar low, high;
 };
 
 struct bm_query_question {
@@ -33,9 +34,9 @@ struct bm_query_question {
     int column_count, tested_count, out_count;
     struct bm_query_test *tests;
     size_t test_count;
-    struct bm_tree_query tree;  /* the box is closed */
-    bouma_scalar *least, *most; /* [tree.rows] */
-    int never;                  /* nothing can match */
+    struct bm_tree_query tree;     /* the box is closed */
+    union bm_scalar *least, *most; /* [tree.rows] */
+    int never;                     /* nothing can match */
     double t_from, t_to;
 };
 

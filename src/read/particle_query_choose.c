@@ -8,7 +8,7 @@
 /* Keep those of list[n] whose value is from low to high. */
 #define KEEP(name, ctype, member)                                              \
     static uint32_t keep_##name(const void *data, uint16_t *list, uint32_t n,  \
-                                bouma_scalar low, bouma_scalar high)           \
+                                union bm_scalar low, union bm_scalar high)     \
     {                                                                          \
         const ctype *v = data;                                                 \
         uint32_t m = 0;                                                        \
@@ -33,7 +33,8 @@ KEEP(f32, float, f)
 KEEP(f64, double, f)
 
 static uint32_t (*const keepers[])(const void *data, uint16_t *list, uint32_t n,
-                                   bouma_scalar low, bouma_scalar high) = {
+                                   union bm_scalar low,
+                                   union bm_scalar high) = {
     [BOUMA_TYPE_I8] = keep_i8,   [BOUMA_TYPE_I16] = keep_i16,
     [BOUMA_TYPE_I32] = keep_i32, [BOUMA_TYPE_I64] = keep_i64,
     [BOUMA_TYPE_U8] = keep_u8,   [BOUMA_TYPE_U16] = keep_u16,

@@ -109,7 +109,7 @@ static size_t plan_piece(const struct bm_query_state *s,
 
         if (c->out < 0)
             continue;
-        if (!all || (!plain && !is_kept(s, e)))
+        if (!all || c->woven || (!plain && !is_kept(s, e)))
             p->room += rounded((size_t)matches(p) * c->sample_size);
         if (!plain)
             bytes += (size_t)p->count * c->sample_size;
@@ -131,16 +131,23 @@ static int pick_column(struct bm_query_state *s, const struct bm_turn *turn,
 {
     const struct bm_query_column *c = &s->asked.columns[column];
     const uint16_t *choices = s->batch.choices.data;
-    size_t size = c->value_size;
-    int all = p->choice == BM_ALL_MATCH;
+    size_t size = c->value_size, components = (size_t)c->variable->components;
+    int all = p->choice == BM_ALL_MATCH, as_it_is = all && !c->woven;
     const uint8_t *values;
-    int rc = bm_query_values(s, turn, p, column, all ? room : NULL, &values);
+    int rc =
+        bm_query_values(s, turn, p, column, as_it_is ? room : NULL, &values);
 
-    *out = all ? values : room;
-    for (int k = 0; k < c->variable->components && !rc && !all; k++)
-        bm_gather_near(room + (size_t)k * p->choice * size,
-                       values + (size_t)k * p->count * size,
-                       choices + p->chosen, p->choice, size);
+    *out = as_it_is ? values : room;
+    for (size_t k = 0; k < components && !rc && !as_it_is; k++) {
+        const uint8_t *from = values + k * p->count * size;
+
+        if (c->woven)
+            bm_gather_apart(room + k * size, components, from,
+                            all ? NULL : choices + p->chosen, matches(p), size);
+        else
+            bm_gather_near(room + k * p->choice * size, from,
+                           choices + p->chosen, p->choice, size);
+    }
     return rc;
 }
 
@@ -175,7 +182,10 @@ static int deliver_piece(void *context, const struct bm_turn *turn)
 {
     struct bm_query_state *s = context;
     const struct bm_query_piece *p = &s->batch.pieces[turn->number];
-    bouma_batch batch = {matches(p), columns_of(s, turn->number)};
+    bouma_batch batch = {.size = sizeof(batch),
+                         .count = matches(p),
+                         .columns = columns_of(s, turn->number),
+                         .order = s->query->query.order};
     int rc;
 
     if (!batch.count)

@@ -42,7 +42,7 @@ static uint32_t row_of(const struct bm_object *set,
     return row;
 }
 
-static int is_empty(bouma_type type, bouma_scalar low, bouma_scalar high)
+static int is_empty(bouma_type type, union bm_scalar low, union bm_scalar high)
 {
     if (bm_type_is_float(type))
         return !(low.f <= high.f);
@@ -62,7 +62,7 @@ static void narrow(struct bm_query_question *q, int axis, double low,
 }
 
 static void add_test(struct bm_query_state *s, const struct bouma_variable *v,
-                     int component, bouma_scalar low, bouma_scalar high)
+                     int component, union bm_scalar low, union bm_scalar high)
 {
     struct bm_query_question *q = &s->asked;
     int column = add_column(q, v);
@@ -86,10 +86,10 @@ static void add_test(struct bm_query_state *s, const struct bouma_variable *v,
  * it. */
 static void test_box(struct bm_query_state *s)
 {
-    const bouma_particles_query *q = &s->query->query;
+    const struct bm_criteria *q = &s->query->query;
 
     for (int d = 0; d < s->set->ndims && q->boxed; d++) {
-        bouma_scalar low = {.f = q->low[d]}, high = {.f = q->high[d]};
+        union bm_scalar low = {.f = q->low[d]}, high = {.f = q->high[d]};
 
         if (!(q->closed >> d & 1))
             high.f = nextafter(high.f, -INFINITY);
@@ -101,7 +101,7 @@ static void test_box(struct bm_query_state *s)
 static int make_room(struct bm_query_state *s)
 {
     const bouma_allocator *a = s->step->ds->a;
-    const bouma_particles_query *query = &s->query->query;
+    const struct bm_criteria *query = &s->query->query;
     struct bm_query_question *q = &s->asked;
     size_t tests = query->condition_count + 3;
     size_t columns = query->variable_count + query->condition_count + 1;
@@ -122,9 +122,20 @@ static int make_room(struct bm_query_state *s)
     return s->query->values && !s->has_mutex ? BOUMA_ENOMEM : BOUMA_OK;
 }
 
+/* The i-th variable that is wanted. */
+static void hand_over(struct bm_query_question *q,
+                      const struct bm_criteria *query, int i)
+{
+    struct bm_query_column *c = &q->columns[add_column(q, query->variables[i])];
+
+    c->out = i;
+    c->woven = query->order == BOUMA_COMPONENT_ORDER_INTERLEAVED &&
+               c->variable->components > 1;
+}
+
 int bm_query_init(struct bm_query_state *s)
 {
-    const bouma_particles_query *query = &s->query->query;
+    const struct bm_criteria *query = &s->query->query;
     const struct bm_detail *d = &bm_bat_of(s->set)->detail;
     struct bm_query_question *q = &s->asked;
 
@@ -141,7 +152,7 @@ int bm_query_init(struct bm_query_state *s)
                  query->conditions[i].component, query->conditions[i].low,
                  query->conditions[i].high);
     for (size_t i = 0; i < query->variable_count; i++)
-        q->columns[add_column(q, query->variables[i])].out = (int)i;
+        hand_over(q, query, (int)i);
     q->out_count = (int)query->variable_count;
     q->t_from = bm_detail_threshold(d, query->from);
     q->t_to = bm_detail_threshold(d, query->quality);

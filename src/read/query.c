@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/value.h"
 #include "read/read_tiles.h"
 
 /* A chunk that will be read, and where its entry in the tables is. */

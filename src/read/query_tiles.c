@@ -2,6 +2,7 @@
  * tile, each at a level of its own. Tables have the ranges of chunks, whose
  * samples are in many tiles: so no tile is left out before it was read, unless
  * the variable has no value that is asked for. */
+#include "base/value.h"
 #include "read/read_tiles.h"
 
 #include <string.h>

@@ -152,11 +152,34 @@ struct bm_draw {
     const uint64_t *keys; /* [count] of the batch that 'each' is given */
 };
 
-/* A query in full: variables are there, all is checked. */
+/* A component must be from low to high, both included. */
+struct bm_condition {
+    const struct bouma_variable *variable;
+    int component;
+    union bm_scalar low, high;
+};
+
+/* Which particles, and what of them: what a caller asks, checked and complete.
+ * If 'boxed': low <= position < high on each axis, in the order of coordinates;
+ * on axes whose bit is set in 'closed', high is included. */
+struct bm_criteria {
+    double from, quality;
+    int boxed;
+    double low[3], high[3];
+    unsigned closed;
+    const struct bm_condition *conditions;
+    size_t condition_count;
+    bouma_variable *const *variables;
+    size_t variable_count;
+    bouma_component_order order; /* of what is handed over */
+    int shares;
+};
+
+/* A query in full. */
 struct bm_particle_query {
     struct bouma_step *step;
     struct bm_object *set;
-    bouma_particles_query query;
+    struct bm_criteria query;
     int (*each)(void *context, const bouma_batch *batch);
     void *context;
     /* NULL: files that can match; else just these of the set, and of them the

@@ -33,15 +33,16 @@ struct own_file {
 struct restart {
     struct bouma_step *step;
     struct bm_object *set;
-    const bouma_particles_query *query;
+    const struct bm_criteria *query;
     struct bm_requests requests;
     struct own_file *mine;
     size_t mine_count;
     struct reply *replies;     /* [ranks], of the slice at hand */
     struct bm_collector found; /* in it, for one rank after the other */
     uint64_t *first; /* [ranks + 1], of what each reader has for this one */
-    size_t lanes;    /* components of all variables */
+    size_t lanes;    /* of all variables */
     uint64_t sample; /* bytes of a particle in them */
+    struct bm_into *into; /* where they go from 'out', or NULL: they stay */
     struct bm_collector out;
     uint64_t had; /* particles in it, before the slice at hand */
     struct bm_pipe *pipe;
@@ -180,7 +181,8 @@ static int query_slice(struct restart *r, struct slice *s,
 static void let_go(struct restart *r, struct bm_collector *c)
 {
     for (size_t i = 0;
-         r->step->ds->comm->lost && c->columns && i < c->variable_count; i++)
+         r->step->ds->comm->lost && c->columns && i < r->query->variable_count;
+         i++)
         c->columns[i] = NULL;
     bm_collector_release(c);
 }
@@ -249,12 +251,10 @@ static int prepare(struct restart *r, uint64_t *rounds)
 
     r->replies = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->replies));
     if (!rc && (!r->replies || count_slices(r, rounds) ||
-                bm_collector_init(&r->found, ds->a, r->query->variables,
-                                  r->query->variable_count) ||
-                bm_collector_init(&r->out, ds->a, r->query->variables,
-                                  r->query->variable_count)))
+                bm_collector_init(&r->found, ds->a, r->query) ||
+                bm_collector_init(&r->out, ds->a, r->query)))
         rc = no_memory(r);
-    if (!rc) /* less will do if there is not so much */
+    if (!rc && !r->into) /* less will do if there is not so much */
         bm_collector_reserve(
             &r->out,
             bm_requests_expect(&r->requests, ds->comm->rank, r->query));
@@ -285,6 +285,17 @@ static int collect_next(struct restart *r, size_t *k, struct slice *s)
 
 /* ---- particles go to the ranks ------------------------------------------ */
 
+/* Those of the v-th variable. */
+static int lanes_of(const struct restart *r, size_t v)
+{
+    return bm_lanes(r->query, r->query->variables[v]);
+}
+
+static size_t size_of(const struct restart *r, size_t v)
+{
+    return bm_lane_size(r->query, r->query->variables[v]);
+}
+
 /* The lanes of what a reader has for a rank, one after the other. Rounds are
  * filled, whatever is in them. */
 static void list_lanes(struct restart *r, struct bm_flow_builder *flows,
@@ -293,10 +304,9 @@ static void list_lanes(struct restart *r, struct bm_flow_builder *flows,
     size_t tag = (size_t)reader * r->lanes;
 
     for (size_t v = 0; v < r->query->variable_count; v++)
-        for (int c = 0; c < r->query->variables[v]->components; c++)
-            bm_flow_builder_add(
-                flows, reader, rank,
-                count * bm_variable_value_size(r->query->variables[v]), tag++);
+        for (int c = 0; c < lanes_of(r, v); c++)
+            bm_flow_builder_add(flows, reader, rank, count * size_of(r, v),
+                                tag++);
 }
 
 /* Readers tell how many they have for whom, and all ranks learn where that is
@@ -347,11 +357,10 @@ static uint8_t *lane_room(void *context, size_t tag)
     struct restart *r = context;
     size_t k = tag % r->lanes, v = 0;
 
-    for (; k >= (size_t)r->query->variables[v]->components; v++)
-        k -= (size_t)r->query->variables[v]->components;
+    for (; k >= (size_t)lanes_of(r, v); v++)
+        k -= (size_t)lanes_of(r, v);
     return bm_collector_lane(&r->out, v, (int)k) +
-           (r->had + r->first[tag / r->lanes]) *
-               bm_variable_value_size(r->query->variables[v]);
+           (r->had + r->first[tag / r->lanes]) * size_of(r, v);
 }
 
 /* A part of the stream. */
@@ -385,11 +394,10 @@ static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
     BM_BISECT(i, ranks, k, r->replies[k].at <= at);
     for (begin = r->replies[i].at; i < ranks && begin < w.end; i++)
         for (size_t v = 0; v < r->query->variable_count; v++) {
-            const struct bouma_variable *variable = r->query->variables[v];
-            size_t size = bm_variable_value_size(variable);
+            size_t size = size_of(r, v);
             uint64_t lane = r->replies[i].count * size;
 
-            for (int k = 0; k < variable->components && lane; k++) {
+            for (int k = 0; k < lanes_of(r, v) && lane; k++) {
                 copy_part(&w, begin, lane,
                           bm_collector_lane(&r->found, v, k) +
                               r->replies[i].first * size);
@@ -411,6 +419,25 @@ static int make_pipe(struct restart *r, struct bm_flow_builder *flows)
                                 ds->comm, &options, &calls);
 }
 
+/* What came in a slice goes into the caller's arrays. */
+static int pass_on(struct restart *r)
+{
+    int rc = bm_into_add(r->into, r->out.count,
+                         (const void *const *)r->out.columns, r->out.room);
+
+    bm_collector_clear(&r->out);
+    return rc;
+}
+
+/* What a rank has in the end. */
+static int finish(struct restart *r, struct bm_restart_out *out)
+{
+    if (r->into)
+        return bm_into_check(r->into, r->set);
+    out->data = bm_collector_finish(&r->out);
+    return out->data ? BOUMA_OK : no_memory(r);
+}
+
 /* Collective. */
 static int deliver(struct restart *r, struct bm_flow_builder *flows, int rc)
 {
@@ -430,6 +457,8 @@ static int deliver(struct restart *r, struct bm_flow_builder *flows, int rc)
     rc = bm_pipe_open(r->pipe, ds->comm, &ds->engine.pool, rc, &ds->error);
     if (!rc)
         rc = bm_pipe_run(r->pipe, 1, rc, &ds->error);
+    if (!rc && r->into)
+        rc = pass_on(r);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     bm_pipe_free(r->pipe);
     r->pipe = NULL;
@@ -459,23 +488,23 @@ static int go_through(struct restart *r)
     return rc;
 }
 
-int bm_restart(bouma_particle_data **out, struct bouma_step *step,
-               struct bm_object *set, const bouma_particles_query *query,
+int bm_restart(struct bm_restart_out *out, struct bouma_step *step,
+               struct bm_object *set, const struct bm_criteria *query,
                int shares, int rc)
 {
     struct restart r = {
         .step = step,
         .set = set,
         .query = query,
+        .into = out->into,
         .requests = {.set = set,
                      .tree = bm_manifest_file_tree(&step->manifest, set),
                      .ranks = step->ds->comm->size,
                      .shares = shares}};
     struct bouma_dataset *ds = step->ds;
 
-    *out = NULL;
     for (size_t v = 0; !rc && v < query->variable_count; v++) {
-        r.lanes += (size_t)query->variables[v]->components;
+        r.lanes += (size_t)bm_lanes(query, query->variables[v]);
         r.sample += bm_variable_sample_size(query->variables[v]);
     }
     rc = share_requests(&r, rc);
@@ -485,14 +514,12 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
         /* What is for others is not needed any more. */
         let_go(&r, &r.found);
         if (!rc)
-            *out = bm_collector_finish(&r.out);
-        if (!rc && !*out)
-            rc = no_memory(&r);
+            rc = finish(&r, out);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
     if (rc) {
-        bouma_particle_data_free(*out);
-        *out = NULL;
+        bouma_particle_data_free(out->data);
+        out->data = NULL;
     }
     let_go(&r, &r.out);
     bm_drop(ds->a, r.replies);

@@ -114,7 +114,7 @@ static uint64_t some_of(double part, uint64_t count)
 }
 
 uint64_t bm_requests_expect(const struct bm_requests *r, int rank,
-                            const bouma_particles_query *q)
+                            const struct bm_criteria *q)
 {
     uint64_t ranks = (uint64_t)r->ranks, at = (uint64_t)rank, n = 0;
     const struct bm_request *w = &r->all[rank];

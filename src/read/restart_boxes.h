@@ -40,6 +40,6 @@ int bm_requests_box(const struct bm_requests *r,
 /* How many particles a rank will get, as far as boxes tell; 0 where conditions
  * decide. */
 uint64_t bm_requests_expect(const struct bm_requests *r, int rank,
-                            const bouma_particles_query *q);
+                            const struct bm_criteria *q);
 
 #endif

@@ -165,7 +165,7 @@ static void fill_map(const struct hand *h, uint32_t row,
                      const struct bm_range *all, bouma_type type)
 {
     struct bm_tree *t = &h->w->b->tree;
-    bouma_scalar low = all->low, high = all->high;
+    union bm_scalar low = all->low, high = all->high;
     struct bm_bins bins;
     int any = 0, finite = bm_bins_valid(type, low, high);
 

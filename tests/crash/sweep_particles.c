@@ -1,6 +1,9 @@
 /* sweep_particles.c -- see sweep_particles.h. */
 #include "sweep_particles.h"
 
+#include "columns.h"
+#include "condition.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -66,14 +69,14 @@ int sweep_particles_write(bouma_dataset *ds, struct sweep_particles_writer *w,
     /* In two blocks. */
     for (int i = 0; i < 2 && !local; i++) {
         int from = i ? n / 3 : 0, to = i ? n : n / 3;
-        bouma_column columns[3] = {
-            {.variable = bouma_particles_variable(w->dust, 0),
+        struct test_column columns[3] = {
+            {.variable = bouma_particles_position(w->dust),
              .data = position[from]},
             {.variable = w->id, .data = &id[from]},
             {.variable = w->mass, .data = &mass[from]}};
 
-        local = bouma_particles_put(w->dust, (uint64_t)(to - from), columns, 3,
-                                    NULL);
+        local = test_put_particles(w->dust, (uint64_t)(to - from), columns, 3,
+                                   NULL);
     }
     rc = local ? bouma_step_abort(ds) : bouma_step_end(ds);
     return rc ? rc : local;
@@ -116,8 +119,8 @@ static int count_of(int64_t step, const bouma_particles_query *q, double low,
         double x = position_of(step, k, 0), y = position_of(step, k, 1);
         double mass = (double)mass_of(step, k);
 
-        n += (!q->boxed || (x >= q->low[0] && x < q->high[0] &&
-                            y >= q->low[1] && y < q->high[1])) &&
+        n += (!q->box || (x >= q->box->low[0] && x < q->box->high[0] &&
+                          y >= q->box->low[1] && y < q->box->high[1])) &&
              mass > low && mass < high;
     }
     return n;
@@ -128,19 +131,18 @@ int sweep_particles_ask(bouma_step *step, int64_t number, int *wrong)
     bouma_particles *dust = bouma_step_find_particles(step, "dust");
     bouma_variable *mass = bouma_particles_find_variable(dust, "mass");
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *d;
     bouma_condition c;
     int rc;
 
-    bouma_particles_query_init(&q, sizeof(q));
-    q.boxed = 1;
-    q.low[0] = 2;
-    q.high[0] = 7;
-    q.low[1] = 1;
-    q.high[1] = 12;
-    rc = bouma_condition_set(&c, mass, 0, 9.5, 40.5);
-    if (rc)
-        return rc;
+    q = (bouma_particles_query){.size = sizeof(q)};
+    q.box = &box;
+    box.low[0] = 2;
+    box.high[0] = 7;
+    box.low[1] = 1;
+    box.high[1] = 12;
+    c = condition_of(mass, 0, 9.5, 40.5);
     q.conditions = &c;
     q.condition_count = 1;
     rc = bouma_particles_read(&d, dust, &q);
@@ -186,15 +188,16 @@ int sweep_particles_box(bouma_step *step, int64_t number, int rank, int ranks,
                         int *count, int *wrong)
 {
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *d;
     int rc;
 
-    bouma_particles_query_init(&q, sizeof(q));
-    q.boxed = 1;
-    q.low[0] = (double)number + 7.0 * rank / ranks;
-    q.high[0] = rank == ranks - 1 ? (double)number + 7
-                                  : (double)number + 7.0 * (rank + 1) / ranks;
-    q.high[1] = 100;
+    q = (bouma_particles_query){.size = sizeof(q)};
+    q.box = &box;
+    box.low[0] = (double)number + 7.0 * rank / ranks;
+    box.high[0] = rank == ranks - 1 ? (double)number + 7
+                                    : (double)number + 7.0 * (rank + 1) / ranks;
+    box.high[1] = 100;
     rc = bouma_particles_restart(&d, bouma_step_find_particles(step, "dust"),
                                  &q);
     return take(d, rc, number, count, wrong);

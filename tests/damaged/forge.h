@@ -6,6 +6,7 @@
 #include "../helpers/arrays.h"
 #include "../helpers/damage.h"
 #include "bouma.h"
+#include "columns.h"
 #include "sized.h"
 
 #define FORGE_PATH "set.bouma"
@@ -59,9 +60,9 @@ static inline float forge_value(int step, int y, int x)
 static inline void forge_put_particles(bouma_particles *dust, int step)
 {
     static float at[FORGE_PARTICLES][2], mass[FORGE_PARTICLES];
-    bouma_column columns[2] = {
-        {.variable = bouma_particles_variable(dust, 0), .data = at},
-        {.variable = bouma_particles_variable(dust, 1), .data = mass}};
+    struct test_column columns[2] = {
+        {.variable = bouma_particles_position(dust), .data = at},
+        {.variable = bouma_particles_variable(dust, 0), .data = mass}};
     uint64_t random = (uint64_t)step;
 
     for (int i = 0; i < FORGE_PARTICLES; i++) {
@@ -69,7 +70,7 @@ static inline void forge_put_particles(bouma_particles *dust, int step)
         at[i][1] = (float)check_below(&random, 1 << 20);
         mass[i] = (float)check_below(&random, 1000);
     }
-    REQUIRE(!bouma_particles_put(dust, FORGE_PARTICLES, columns, 2, NULL));
+    REQUIRE(!test_put_particles(dust, FORGE_PARTICLES, columns, 2, NULL));
 }
 
 static inline void forge_write(struct forge *f)

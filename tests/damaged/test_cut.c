@@ -1,6 +1,7 @@
 /* test_cut.c -- a subfile that was cut: what is whole in it can be read, what
  * is not is refused, verify tells what is lost, repair puts it on record, and
  * it is a damage until it is forgotten. */
+#include "condition.h"
 #include "damage_io.h"
 #include "forge.h"
 #include "read/read.h"
@@ -82,14 +83,12 @@ static int ask_dust(const struct forge *f, double quality, int conditions,
         rc = bouma_step_open(&step, ds, STEP);
     if (!rc) {
         dust = bouma_step_particles(step, 0);
-        bouma_particles_query_init(&q, sizeof(q));
+        q = (bouma_particles_query){.size = sizeof(q)};
         q.quality = quality;
-        rc = bouma_condition_set(&c, bouma_particles_variable(dust, 1), 0, 100,
-                                 200);
-        q.conditions = &c;
+        c = condition_of(bouma_particles_variable(dust, 0), 0, 100, 200);
+        q.conditions = conditions ? &c : NULL;
         q.condition_count = conditions ? 1 : 0;
-        if (!rc)
-            rc = bouma_particles_read(&d, dust, &q);
+        rc = bouma_particles_read(&d, dust, &q);
         if (rc)
             CHECK_TEXT(bouma_error_message(ds), "were written");
         *count = d ? d->count : 0;

@@ -103,25 +103,27 @@ static int ask(struct world *w, struct particle_block_set *set, int which)
     const struct particle_block *s = &w->particle_block;
     bouma_particle_data *d = NULL;
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_condition c;
     int wrong = 0;
 
-    bouma_particles_query_init(&q, sizeof(q));
-    q.conditions = &c;
+    q = (bouma_particles_query){.size = sizeof(q)};
     switch (which) {
     case 1:
-        q.boxed = 1;
-        q.low[0] = 0.2;
-        q.high[0] = 0.6;
-        q.low[1] = 0.1;
-        q.high[1] = 0.9;
+        q.box = &box;
+        box.low[0] = 0.2;
+        box.high[0] = 0.6;
+        box.low[1] = 0.1;
+        box.high[1] = 0.9;
         break;
     case 2:
-        wrong += bouma_condition_set(&c, set->variables[MASS], 0, 0.5, 0.8);
+        c = condition_of(set->variables[MASS], 0, 0.5, 0.8);
+        q.conditions = &c;
         q.condition_count = 1;
         break;
     case 3:
-        wrong += bouma_condition_set(&c, set->variables[KIND], 0, -2, 2);
+        c = condition_of(set->variables[KIND], 0, -2, 2);
+        q.conditions = &c;
         q.condition_count = 1;
         break;
     case 4:
@@ -130,8 +132,6 @@ static int ask(struct world *w, struct particle_block_set *set, int which)
     default:
         break;
     }
-    if (wrong)
-        return 1;
     if (bouma_particles_read(&d, set->particles, &q))
         return -1;
     memset(w->there, 0, sizeof(w->there));

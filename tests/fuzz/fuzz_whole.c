@@ -14,6 +14,8 @@
 
 #include "../helpers/arrays.h"
 #include "bouma.h"
+#include "columns.h"
+#include "condition.h"
 #include "fuzz_help.h"
 #include "layout/head.h"
 #include "layout/particle_summary.h"
@@ -105,7 +107,7 @@ static void define_particles(bouma_particles **out, bouma_variable **v,
     HOLDS(!bouma_particles_define(out, ds, "p", &spec));
     HOLDS(!bouma_particles_define_variable(&v[1], *out, "mass", &mass));
     HOLDS(!bouma_particles_define_variable(&v[2], *out, "kind", &kind));
-    v[0] = bouma_particles_variable(*out, 0);
+    v[0] = bouma_particles_position(*out);
     for (int i = 0; i < PARTICLES; i++) {
         positions[i][0] = i % 30 == 4 ? (float)NAN : (float)(i * 7 % 90) / 8;
         positions[i][1] = (float)(i * 11 % 90) / 16;
@@ -117,12 +119,12 @@ static void define_particles(bouma_particles **out, bouma_variable **v,
 
 static void put_particles(bouma_particles *p, bouma_variable **v, int step)
 {
-    bouma_column columns[3] = {{.variable = v[0], .data = positions},
-                               {.variable = v[1], .data = masses},
-                               {.variable = v[2], .data = kinds_of}};
+    struct test_column columns[3] = {{.variable = v[0], .data = positions},
+                                     {.variable = v[1], .data = masses},
+                                     {.variable = v[2], .data = kinds_of}};
 
-    HOLDS(!bouma_particles_put(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
-                               NULL));
+    HOLDS(!test_put_particles(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
+                              NULL));
 }
 
 static void write_original(bouma_options *options)
@@ -195,17 +197,17 @@ static void define_quantised(bouma_particles **out, bouma_variable **v,
     HOLDS(!bouma_particles_define(out, ds, "q", &spec));
     HOLDS(!bouma_particles_define_variable(&v[1], *out, "mass", &mass));
     HOLDS(!bouma_particles_define_variable(&v[2], *out, "pace", &pace));
-    v[0] = bouma_particles_variable(*out, 0);
+    v[0] = bouma_particles_position(*out);
 }
 
 static void put_quantised(bouma_particles *p, bouma_variable **v, int step)
 {
-    bouma_column columns[3] = {{.variable = v[0], .data = positions},
-                               {.variable = v[1], .data = masses},
-                               {.variable = v[2], .data = positions}};
+    struct test_column columns[3] = {{.variable = v[0], .data = positions},
+                                     {.variable = v[1], .data = masses},
+                                     {.variable = v[2], .data = positions}};
 
-    HOLDS(!bouma_particles_put(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
-                               NULL));
+    HOLDS(!test_put_particles(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
+                              NULL));
 }
 
 static void fill_waves(int s)
@@ -666,12 +668,13 @@ static int take_batch(void *user, const bouma_batch *batch)
  * of the particles, all of them. */
 static void use_particles(bouma_particles *p)
 {
-    int count = bouma_particles_variable_count(p);
+    int count = 1 + bouma_particles_variable_count(p);
     bouma_particles_info info = {.size = sizeof(info)};
     bouma_particles_file file = {.size = sizeof(file)};
     bouma_particles_node node = {.size = sizeof(node)};
     bouma_particle_data *d;
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     uint64_t all = 0, found;
 
     use_attributes(bouma_particles_attributes(p));
@@ -684,7 +687,8 @@ static void use_particles(bouma_particles *p)
     if (all > 1 << 20)
         return;
     for (int v = 0; v < count; v++) {
-        bouma_variable *variable = bouma_particles_variable(p, v);
+        bouma_variable *variable = v ? bouma_particles_variable(p, v - 1)
+                                     : bouma_particles_position(p);
         bouma_variable_info about = {.size = sizeof(about)};
         bouma_range range;
         bouma_condition c;
@@ -692,21 +696,21 @@ static void use_particles(bouma_particles *p)
         bouma_variable_info_get(&about, variable);
         for (int k = 0; k < about.components; k++) {
             bouma_variable_range(&range, variable, k);
-            bouma_particles_query_init(&q, sizeof(q));
-            HOLDS(!bouma_condition_set(&c, variable, k, 0.5, 5));
+            q = (bouma_particles_query){.size = sizeof(q)};
+            c = condition_of(variable, k, 0.5, 5);
             q.conditions = &c;
             q.condition_count = 1;
-            q.boxed = k & 1;
-            q.high[0] = q.high[1] = q.high[2] = 4;
+            q.box = k & 1 ? &box : NULL;
+            box.high[0] = box.high[1] = box.high[2] = 4;
             q.quality = k & 2 ? 0.4 : 1;
             found = 0;
             if (!bouma_particles_query_run(p, &q, take_batch, &found))
                 HOLDS(found <= all);
         }
     }
-    bouma_particles_query_init(&q, sizeof(q));
-    q.boxed = 1;
-    q.high[0] = q.high[1] = q.high[2] = 5;
+    q = (bouma_particles_query){.size = sizeof(q)};
+    q.box = &box;
+    box.high[0] = box.high[1] = box.high[2] = 5;
     found = 0;
     if (!bouma_particles_query_run(p, &q, take_batch, &found))
         HOLDS(found <= all);
@@ -722,7 +726,8 @@ static void use_particles(bouma_particles *p)
     if (!bouma_particles_restart(&d, p, NULL)) {
         HOLDS(d->count == all);
         for (int v = 0; v < count && all; v++)
-            record_decoded(bouma_particles_variable(p, v));
+            record_decoded(v ? bouma_particles_variable(p, v - 1)
+                             : bouma_particles_position(p));
     }
     bouma_particle_data_free(d);
 }

@@ -1,6 +1,7 @@
 /* golden_particles.c -- see golden_particles.h. As in golden_sets.c, nothing
  * here may change once a format is released. */
 #include "golden_particles.h"
+#include "columns.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -185,7 +186,7 @@ static int define(const struct set *s, bouma_dataset *ds,
         rc = bouma_attributes_set_text(bouma_particles_attributes(*particles),
                                        "kind", s->name);
     if (!rc)
-        handles[0] = bouma_particles_variable(*particles, 0);
+        handles[0] = bouma_particles_position(*particles);
     for (int v = 1; v < MAX_VARIABLES && s->variables[v].name && !rc; v++) {
         bouma_variable_spec own = {.size = sizeof(own),
                                    .type = s->variables[v].type,
@@ -202,7 +203,7 @@ static int define(const struct set *s, bouma_dataset *ds,
 static int write_step(const struct set *s, bouma_dataset *ds, int step,
                       bouma_particles *particles, bouma_variable **handles)
 {
-    bouma_column columns[MAX_VARIABLES];
+    struct test_column columns[MAX_VARIABLES];
     void *kept[MAX_VARIABLES] = {NULL};
     int n = 0, rc = bouma_step_begin(ds, step, step * 0.5);
 
@@ -219,11 +220,11 @@ static int write_step(const struct set *s, bouma_dataset *ds, int step,
                 store(p, s->variables[v].type, number_of(s, v, step, k, c));
         if (!is_absent(s, v, step))
             columns[n++] =
-                (bouma_column){.variable = handles[v], .data = kept[v]};
+                (struct test_column){.variable = handles[v], .data = kept[v]};
     }
     if (!rc)
-        rc = bouma_particles_put(particles, (uint64_t)s->counts[step], columns,
-                                 (size_t)n, NULL);
+        rc = test_put_particles(particles, (uint64_t)s->counts[step], columns,
+                                (size_t)n, NULL);
     if (!rc)
         rc = bouma_step_end(ds);
     for (int v = 0; v < MAX_VARIABLES; v++)
@@ -275,10 +276,10 @@ static int is_right(double got, double right, double tolerance)
 static int is_in(const struct set *s, int step, int64_t k,
                  const bouma_particles_query *q)
 {
-    for (int d = 0; d < s->ndims && q->boxed; d++) {
+    for (int d = 0; d < s->ndims && q->box; d++) {
         double x = number_of(s, 0, step, k, d);
 
-        if (!isfinite(x) || !(x >= q->low[d]) || !(x < q->high[d]))
+        if (!isfinite(x) || !(x >= q->box->low[d]) || !(x < q->box->high[d]))
             return 0;
     }
     return 1;
@@ -332,6 +333,7 @@ static int wrong_variable(const struct set *s, int step, int v,
 static int wrong_step(const struct set *s, bouma_dataset *ds, int number)
 {
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particles_info info = {.size = sizeof(info)};
     bouma_particle_data *d;
     bouma_particles *p;
@@ -357,16 +359,17 @@ static int wrong_step(const struct set *s, bouma_dataset *ds, int number)
             strcmp(kind.values, s->name),
         s->name, number, "attribute");
     for (int v = 0; v < MAX_VARIABLES && s->variables[v].name; v++)
-        wrong +=
-            told(wrong_variable(s, number, v, bouma_particles_variable(p, v)),
-                 s->name, number, s->variables[v].name);
-    bouma_particles_query_init(&q, sizeof(q));
+        wrong += told(wrong_variable(s, number, v,
+                                     v ? bouma_particles_variable(p, v - 1)
+                                       : bouma_particles_position(p)),
+                      s->name, number, s->variables[v].name);
+    q = (bouma_particles_query){.size = sizeof(q)};
     for (int i = 0; i < 2; i++) {
         /* All; and a box whose faces are not near any particle. */
-        q.boxed = i;
+        q.box = i ? &box : NULL;
         for (int a = 0; a < 3; a++) {
-            q.low[a] = 2.0 + 1.0 / 128;
-            q.high[a] = 9.0 + 1.0 / 128;
+            box.low[a] = 2.0 + 1.0 / 128;
+            box.high[a] = 9.0 + 1.0 / 128;
         }
         if (bouma_particles_read(&d, p, &q)) {
             wrong += told(1, s->name, number, bouma_error_message(ds));

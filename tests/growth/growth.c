@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "codec/lattice.h"
+#include "columns.h"
 #include "crowd.h"
 #include "files.h"
 #include "layout/layout.h"
@@ -426,13 +427,13 @@ static void try_sets(size_t n)
 
     many_make(&m, n);
     for (size_t i = 0; i < n; i++) {
-        bouma_column c = {.data = &x};
+        struct test_column c = {.data = &x};
         bouma_particles *set;
         char name[64];
 
         MUST(m.ds, bouma_particles_define(&set, m.ds, name_of(name, i), &spec));
-        c.variable = bouma_particles_variable(set, 0);
-        MUST(m.ds, bouma_particles_put(set, 1, &c, 1, NULL));
+        c.variable = bouma_particles_position(set);
+        MUST(m.ds, test_put_particles(set, 1, &c, 1, NULL));
     }
     measured(plan_particles, &m);
     REQUIRE(bouma_step_abort(m.ds) == BOUMA_EABORTED);

@@ -29,13 +29,13 @@ static inline uint64_t load_integer(const void *in, size_t size)
 }
 
 /* A value of a type. */
-static inline void store_value(void *out, bouma_type type, bouma_scalar v)
+static inline void store_value(void *out, bouma_type type, union bm_scalar v)
 {
     bm_scalar_store(out, type, v);
     bm_swap_to_little(out, 1, bouma_type_size(type));
 }
 
-static inline bouma_scalar load_value(const void *in, bouma_type type)
+static inline union bm_scalar load_value(const void *in, bouma_type type)
 {
     uint8_t bytes[8];
 

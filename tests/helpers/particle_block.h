@@ -10,6 +10,8 @@
 
 #include "bouma.h"
 #include "check.h"
+#include "columns.h"
+#include "condition.h"
 
 enum shape {
     UNIFORM,
@@ -173,7 +175,7 @@ static inline int particle_block_define(struct particle_block_set *set,
                                              list[i].name, &v);
     }
     if (!rc)
-        set->variables[0] = bouma_particles_variable(set->particles, 0);
+        set->variables[0] = bouma_particles_position(set->particles);
     return rc;
 }
 
@@ -182,7 +184,7 @@ static inline int particle_block_put(const struct particle_block_set *set,
 {
     const void *velocity[3] = {s->velocity, s->velocity + s->count,
                                s->velocity + 2 * s->count};
-    const bouma_column columns[PARTICLE_BLOCK_VARIABLES] = {
+    const struct test_column columns[PARTICLE_BLOCK_VARIABLES] = {
         {.variable = set->variables[POSITION],
          .data = s->type == BOUMA_TYPE_F32 ? (const void *)s->position_f32
                                            : s->position},
@@ -193,8 +195,8 @@ static inline int particle_block_put(const struct particle_block_set *set,
         {.variable = set->variables[SMALL], .data = s->small},
         {.variable = set->variables[LARGE], .data = s->large}};
 
-    return bouma_particles_put(set->particles, s->count, columns,
-                               PARTICLE_BLOCK_VARIABLES, NULL);
+    return test_put_particles(set->particles, s->count, columns,
+                              PARTICLE_BLOCK_VARIABLES, NULL);
 }
 
 /* Find the variables of a set that is read. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../helpers/arrays.h"
+#include "columns.h"
 #include "layout/front.h"
 #include "rows_trial.h"
 
@@ -368,12 +369,12 @@ static void write_objects(const struct trial *t)
                            &cuttings[i], 1, &own),
                  BOUMA_OK);
     }
-    CHECK_EQ(bouma_particles_put(
-                 o.dust, 2,
-                 &(bouma_column){.variable = bouma_particles_find_variable(
-                                     o.dust, "position"),
-                                 .data = positions},
-                 1, NULL),
+    CHECK_EQ(test_put_particles(o.dust, 2,
+                                &(struct test_column){
+                                    .variable = bouma_particles_find_variable(
+                                        o.dust, "position"),
+                                    .data = positions},
+                                1, NULL),
              BOUMA_OK);
     CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     for (int i = 0; i <= ROWS; i++)

@@ -1,5 +1,6 @@
 /* flock.c -- see flock.h. */
 #include "flock.h"
+#include "columns.h"
 
 #define IDS_OF_A_RANK 1000000
 
@@ -118,7 +119,7 @@ static uint8_t *add_memory(struct flock_put *put, size_t bytes)
 
 /* Particles from..to, a record for each, without padding: so most values are
  * not aligned; the last one first, if 'backwards'. */
-static void as_records(struct flock_put *put, bouma_column *columns,
+static void as_records(struct flock_put *put, struct test_column *columns,
                        const struct particle_block *s, int variables,
                        uint64_t from, uint64_t to, int backwards)
 {
@@ -148,7 +149,7 @@ static void as_records(struct flock_put *put, bouma_column *columns,
 /* Each variable for itself: components side by side, or one after the other
  * (from an odd address on), or each in an array of its own. */
 enum apart { SIDE_BY_SIDE, PLANES, ARRAYS };
-static void as_arrays(struct flock_put *put, bouma_column *columns,
+static void as_arrays(struct flock_put *put, struct test_column *columns,
                       const void *parts[][3], const struct particle_block *s,
                       int variables, uint64_t from, uint64_t to, enum apart how)
 {
@@ -186,11 +187,11 @@ static void as_arrays(struct flock_put *put, bouma_column *columns,
 static int hand_over_block(struct flock_put *out,
                            const struct particle_block_set *set,
                            const struct particle_block *s, int variables,
-                           uint64_t from, uint64_t to, const double *bounds,
-                           int layout)
+                           uint64_t from, uint64_t to,
+                           const bouma_bounds *bounds, int layout)
 {
     const void *parts[PARTICLE_BLOCK_VARIABLES][3];
-    bouma_column columns[PARTICLE_BLOCK_VARIABLES];
+    struct test_column columns[PARTICLE_BLOCK_VARIABLES];
 
     memset(columns, 0, sizeof(columns));
     for (int v = 0; v < variables; v++)
@@ -200,19 +201,22 @@ static int hand_over_block(struct flock_put *out,
     else
         as_arrays(out, columns, parts, s, variables, from, to,
                   (enum apart)(layout - 2));
-    return bouma_particles_put(set->particles, to - from, columns,
-                               (size_t)variables, bounds);
+    return test_put_particles(set->particles, to - from, columns,
+                              (size_t)variables, bounds);
 }
 
 int flock_hand_over(struct flock_put *out, const struct particle_block_set *set,
                     const struct particle_block *s, int variables,
                     enum bounding bounding, uint64_t *random)
 {
-    static const double same[6] = {0, 1, 0, 1, 0, 1};
-    static const double wrong[6] = {-1e300, -1e299, 5, 5, 7, 1e30};
-    const double *bounds = bounding == BOUNDS_NONE   ? NULL
-                           : bounding == BOUNDS_SAME ? same
-                                                     : wrong;
+    static const bouma_bounds same = {.axes = BOUMA_AXES_XYZ,
+                                      .high = {1, 1, 1}};
+    static const bouma_bounds wrong = {.axes = BOUMA_AXES_XYZ,
+                                       .low = {-1e300, 5, 7},
+                                       .high = {-1e299, 5, 1e30}};
+    const bouma_bounds *bounds = bounding == BOUNDS_NONE   ? NULL
+                                 : bounding == BOUNDS_SAME ? &same
+                                                           : &wrong;
     int blocks = 1 + (int)(s->count % 3), worst = BOUMA_OK;
 
     memset(out, 0, sizeof(*out));
@@ -268,11 +272,12 @@ uint64_t flock_wrong(const struct flock *f, const bouma_particle_data *d,
 static int matches(const struct particle_block *s, uint64_t i,
                    const bouma_particles_query *q, const double *mass)
 {
-    for (int d = 0; d < s->ndims && q->boxed; d++) {
+    for (int d = 0; d < s->ndims && q->box; d++) {
         double x = s->position[i * (uint64_t)s->ndims + (uint64_t)d];
 
-        if (!isfinite(x) || !(x >= q->low[d]) ||
-            !(q->closed >> d & 1 ? x <= q->high[d] : x < q->high[d]))
+        if (!isfinite(x) || !(x >= q->box->low[d]) ||
+            !(q->box->closed >> d & 1 ? x <= q->box->high[d]
+                                      : x < q->box->high[d]))
             return 0;
     }
     return !mass || (s->mass[i] >= mass[0] && s->mass[i] <= mass[1]);
@@ -302,21 +307,21 @@ static double some_coordinate(const struct flock *f, int axis, uint64_t *random)
                        (uint64_t)axis];
 }
 
-void flock_box(const struct flock *f, bouma_particles_query *q,
-               uint64_t *random)
+int flock_box(const struct flock *f, bouma_bounds *box, uint64_t *random)
 {
-    q->boxed = f->count > 0;
-    for (int d = 0; d < f->particle_blocks[0].ndims && q->boxed; d++) {
+    box->axes = BOUMA_AXES_XYZ;
+    for (int d = 0; d < f->particle_blocks[0].ndims && f->count; d++) {
         double a = some_coordinate(f, d, random);
         double b = some_coordinate(f, d, random);
 
-        q->low[d] = isnan(a) ? -INFINITY : a;
-        q->high[d] = isnan(b) ? INFINITY : b;
-        if (q->low[d] > q->high[d]) {
-            double swap = q->low[d];
+        box->low[d] = isnan(a) ? -INFINITY : a;
+        box->high[d] = isnan(b) ? INFINITY : b;
+        if (box->low[d] > box->high[d]) {
+            double swap = box->low[d];
 
-            q->low[d] = q->high[d];
-            q->high[d] = swap;
+            box->low[d] = box->high[d];
+            box->high[d] = swap;
         }
     }
+    return f->count > 0;
 }

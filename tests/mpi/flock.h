@@ -75,7 +75,6 @@ uint64_t flock_missed(const struct flock *f, const bouma_particles_query *q,
                       const double *mass, const uint8_t *there);
 
 /* A box with ends at coordinates of particles. */
-void flock_box(const struct flock *f, bouma_particles_query *q,
-               uint64_t *random);
+int flock_box(const struct flock *f, bouma_bounds *box, uint64_t *random);
 
 #endif

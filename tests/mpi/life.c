@@ -6,6 +6,7 @@
 
 #include "../helpers/arrays.h"
 #include "../helpers/check.h"
+#include "columns.h"
 
 const char *const life_names[] = {
 #define LIFE_ENTRY(name, text) text,
@@ -107,9 +108,8 @@ static int put(struct life *l, int step)
 {
     bouma_box box = box_of(l);
     int64_t width = box.hi[1] - box.lo[1];
-    bouma_column columns[2] = {
-        {.variable = bouma_particles_variable(l->dust, 0),
-         .data = l->positions},
+    struct test_column columns[2] = {
+        {.variable = bouma_particles_position(l->dust), .data = l->positions},
         {.variable = l->mass, .data = l->masses}};
     int rc;
 
@@ -125,7 +125,7 @@ static int put(struct life *l, int step)
         l->masses[i] = (float)id;
     }
     rc = test_put(l->density, &box, l->samples);
-    return rc ? rc : bouma_particles_put(l->dust, DUST, columns, 2, NULL);
+    return rc ? rc : test_put_particles(l->dust, DUST, columns, 2, NULL);
 }
 
 /* A rank that cannot take part takes the step back; then it fails for all. */

@@ -8,6 +8,7 @@
 #include "blocks.h"
 
 #include "../helpers/check.h"
+#include "columns.h"
 #include "sized.h"
 
 enum { N = 40, STEPS = 4 };
@@ -123,10 +124,10 @@ static void set_up(struct setting *s, const struct ranks *ranks,
 static int put_particle(struct setting *s, bouma_particles *set)
 {
     float x[2] = {(float)s->ranks->rank, 1};
-    bouma_column column = {.variable = bouma_particles_variable(set, 0),
-                           .data = x};
+    struct test_column column = {.variable = bouma_particles_position(set),
+                                 .data = x};
 
-    return bouma_particles_put_copy(set, 1, &column, 1, NULL);
+    return test_put_particles_copy(set, 1, &column, 1, NULL);
 }
 
 /* Hand over, end the step, and overwrite the arrays at once. 'set' may be NULL.

@@ -144,22 +144,21 @@ static void check_info(const struct flock *all, const struct test *t,
 static void query(const struct flock *all, const struct particle_block_set *set,
                   bouma_dataset *ds, uint64_t *random, uint8_t *there)
 {
-    bouma_particles_query q;
+    bouma_particles_query q = {.size = sizeof(q)};
+    bouma_bounds box = {0};
     bouma_particle_data *d;
     bouma_condition c;
     double mass[2];
     int way = (int)check_below(random, 4);
 
-    bouma_particles_query_init(&q, sizeof(q));
-    if (way)
-        flock_box(all, &q, random);
-    q.closed =
+    if (way && flock_box(all, &box, random))
+        q.box = &box;
+    box.closed =
         (unsigned)check_below(random, 1 << all->particle_blocks[0].ndims);
     mass[0] = (double)check_below(random, 20) * 0.1;
     mass[1] = mass[0] + (double)check_below(random, 10) * 0.1;
-    CHECK_EQ(bouma_condition_set(&c, set->variables[MASS], 0, mass[0], mass[1]),
-             BOUMA_OK);
-    q.conditions = &c;
+    c = condition_of(set->variables[MASS], 0, mass[0], mass[1]);
+    q.conditions = way != 1 ? &c : NULL;
     q.condition_count = way != 1;
     CHECK_EQ(bouma_particles_read(&d, set->particles, &q), BOUMA_OK);
     if (!d) {
@@ -335,7 +334,7 @@ static void one_rank_fails_all(struct ranks *ranks)
                         i == 0 && last ? LARGE : PARTICLE_BLOCK_VARIABLES,
                         BOUNDS_NONE, &random);
         if (i == 1 && last)
-            CHECK_EQ(bouma_particles_put(set.particles, 3, NULL, 0, NULL),
+            CHECK_EQ(test_put_particles(set.particles, 3, NULL, 0, NULL),
                      BOUMA_EINVAL);
         rc = bouma_step_end(ds);
         CHECK(same_on_all(rc, bouma_error_message(ds)));

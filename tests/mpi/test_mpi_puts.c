@@ -8,6 +8,7 @@
 #include "../helpers/arrays.h"
 #include "../helpers/check.h"
 #include "blocks.h"
+#include "columns.h"
 
 enum { N = 24 };
 
@@ -131,7 +132,7 @@ static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
     bouma_particles_spec kind = {
         .size = sizeof(kind), .ndims = 1, .type = BOUMA_TYPE_F32};
     bouma_particles *dust;
-    bouma_column column;
+    struct test_column column;
     struct setting s;
     const bouma_box *box;
     void *page;
@@ -140,8 +141,8 @@ static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
     CHECK_EQ(bouma_particles_define(&dust, s.ds, "dust", &kind), BOUMA_OK);
     box = &s.slabs.blocks[ranks->rank].box;
     for (int which = 0; which < 2; which++) {
-        column = (bouma_column){.variable = bouma_particles_variable(dust, 0),
-                                .data = at};
+        column = (struct test_column){
+            .variable = bouma_particles_position(dust), .data = at};
         page = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         REQUIRE(page != MAP_FAILED);
@@ -150,7 +151,7 @@ static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
         CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
         if (!which)
             CHECK_EQ(test_put(s.variable, box, page), BOUMA_OK);
-        CHECK_EQ(bouma_particles_put(dust, 4, &column, 1, NULL), BOUMA_OK);
+        CHECK_EQ(test_put_particles(dust, 4, &column, 1, NULL), BOUMA_OK);
         if (s.last)
             munmap(page, bytes);
         check_failure(&s, bouma_step_end(s.ds), BOUMA_ESTATE,
@@ -240,8 +241,8 @@ struct particle {
 };
 
 typedef int put_particles(bouma_particles *particles, uint64_t count,
-                          const bouma_column *columns, size_t column_count,
-                          const double *bounds);
+                          const struct test_column *columns,
+                          size_t column_count, const bouma_bounds *bounds);
 
 struct dust {
     bouma_particles *set;
@@ -251,8 +252,8 @@ struct dust {
 static int put_structs(const struct dust *dust, const struct particle *p,
                        put_particles *put)
 {
-    bouma_column columns[3] = {
-        {.variable = bouma_particles_variable(dust->set, 0),
+    struct test_column columns[3] = {
+        {.variable = bouma_particles_position(dust->set),
          .data = p->position,
          .stride = sizeof(*p)},
         {.variable = dust->mass, .data = &p->mass, .stride = sizeof(*p)},
@@ -329,7 +330,7 @@ static void particles_in_structures_are_checked(struct ranks *ranks)
 
         make_particles(p, ranks->rank);
         CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-        CHECK_EQ(put_structs(&dust, p, bouma_particles_put), BOUMA_OK);
+        CHECK_EQ(put_structs(&dust, p, test_put_particles), BOUMA_OK);
         if (s.last && what == 0)
             p[COUNT / 2].position[2] += 1;
         else if (s.last && what == 1)
@@ -341,7 +342,7 @@ static void particles_in_structures_are_checked(struct ranks *ranks)
     }
     make_particles(p, ranks->rank);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(put_structs(&dust, p, bouma_particles_put), BOUMA_OK);
+    CHECK_EQ(put_structs(&dust, p, test_put_particles), BOUMA_OK);
     p[0].name[3] = 'x'; /* a member that was not handed over */
     CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     if (ranks->rank == 0)
@@ -359,7 +360,7 @@ static void copies_of_particles_may_change(struct ranks *ranks)
     define_dust(&dust, s.ds);
     make_particles(p, ranks->rank);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(put_structs(&dust, p, bouma_particles_put_copy), BOUMA_OK);
+    CHECK_EQ(put_structs(&dust, p, test_put_particles_copy), BOUMA_OK);
     memset(p, 0x5a, sizeof(p));
     CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);

@@ -83,6 +83,7 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     bouma_record record = {.size = sizeof(record)};
     bouma_particles_info about = {.size = sizeof(about)};
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *d = NULL;
     bouma_dataset_info info = {.size = sizeof(info)};
     struct particle_block_set set;
@@ -101,19 +102,20 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     bouma_step_record_get(&record, step);
     particle_block_find(&set, step, "dust");
     bouma_particles_info_get(&about, set.particles);
-    bouma_particles_query_init(&q, sizeof(q));
-    q.boxed = 1;
+    q = (bouma_particles_query){.size = sizeof(q)};
+    q.box = &box;
     for (int k = 0; k < 3; k++) {
-        q.low[k] = about.low[k];
-        q.high[k] = about.high[k] + 1;
+        box.low[k] = about.low[k];
+        box.high[k] = about.high[k] + 1;
     }
     if (axis < 3) {
-        double low = q.low[axis], width = (q.high[axis] - low) / ranks->size;
+        double low = box.low[axis],
+               width = (box.high[axis] - low) / ranks->size;
 
         if (ranks->rank)
-            q.low[axis] = low + width * ranks->rank;
+            box.low[axis] = low + width * ranks->rank;
         if (ranks->rank < ranks->size - 1)
-            q.high[axis] = low + width * (ranks->rank + 1);
+            box.high[axis] = low + width * (ranks->rank + 1);
     }
     before = memory.now;
     memory.peak = memory.now;

@@ -58,35 +58,34 @@ static void write_all(struct test *t, const char *path)
 
 /* This rank's tile of a box, the same cuts on all ranks: through particles
  * where that is possible. */
-static void tile(struct test *t, bouma_particles_query *q)
+static void tile(struct test *t, bouma_bounds *box)
 {
     uint64_t random = t->shared;
     int first = 0, count = t->size;
 
-    q->boxed = 1;
     while (count > 1) {
         int axis = (int)check_below(&random, t->spec.ndims), half = count / 2;
-        double cut = 0.5 * q->low[axis] + 0.5 * q->high[axis];
+        double cut = 0.5 * box->low[axis] + 0.5 * box->high[axis];
 
         for (int i = 0; i < 9; i++) {
-            bouma_particles_query p;
+            bouma_bounds p;
 
             flock_box(&t->all, &p, &random);
-            if (p.low[axis] > q->low[axis] && p.low[axis] < q->high[axis])
+            if (p.low[axis] > box->low[axis] && p.low[axis] < box->high[axis])
                 cut = p.low[axis];
         }
-        while (!(q->low[axis] < q->high[axis]) && t->spec.ndims > 1) {
+        while (!(box->low[axis] < box->high[axis]) && t->spec.ndims > 1) {
             /* A flat axis is not cut. */
             axis = (axis + 1) % t->spec.ndims;
-            cut = 0.5 * q->low[axis] + 0.5 * q->high[axis];
+            cut = 0.5 * box->low[axis] + 0.5 * box->high[axis];
             if (t->spec.shape == ONE_POINT)
                 break;
         }
         if (t->rank < first + half) {
-            q->high[axis] = cut;
+            box->high[axis] = cut;
             count = half;
         } else {
-            q->low[axis] = cut;
+            box->low[axis] = cut;
             first += half;
             count -= half;
         }
@@ -94,13 +93,13 @@ static void tile(struct test *t, bouma_particles_query *q)
 }
 
 static void whole_domain(const struct test *t, bouma_particles_query *q,
-                         double more)
+                         bouma_bounds *box, double more)
 {
-    bouma_particles_query_init(q, sizeof(*q));
-    q->boxed = 1;
+    *q = (bouma_particles_query){.size = sizeof(*q), .box = box};
+    *box = (bouma_bounds){.axes = BOUMA_AXES_XYZ};
     for (int d = 0; d < t->spec.ndims; d++) {
-        q->low[d] = t->info.low[d];
-        q->high[d] = t->info.high[d] + more;
+        box->low[d] = t->info.low[d];
+        box->high[d] = t->info.high[d] + more;
     }
 }
 
@@ -138,14 +137,16 @@ static uint64_t not_once(struct test *t, const uint8_t *wanted)
 /* What one rank alone finds in the whole of space. */
 static uint8_t *wanted_of(struct test *t, const bouma_particles_query *like)
 {
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ, .closed = like->box->closed};
     bouma_particles_query q = *like;
     uint8_t *wanted = malloc((size_t)t->all.count + 1);
     bouma_particle_data *d;
 
     REQUIRE(wanted);
+    q.box = &box;
     for (int a = 0; a < 3; a++) {
-        q.low[a] = -INFINITY;
-        q.high[a] = INFINITY;
+        box.low[a] = -INFINITY;
+        box.high[a] = INFINITY;
     }
     CHECK_EQ(bouma_particles_read(&d, t->set.particles, &q), BOUMA_OK);
     REQUIRE(d);
@@ -158,21 +159,21 @@ static void tiles_have_each_particle_once(struct test *t)
 {
     for (int way = 0; way < 4; way++) {
         bouma_particles_query q;
+        bouma_bounds box;
         bouma_particle_data *d;
         bouma_condition c;
         uint8_t *wanted;
 
         /* The domain is that of the particles, or larger. */
-        whole_domain(t, &q, way % 2);
+        whole_domain(t, &q, &box, way % 2);
         t->shared++;
         if (t->spec.shape != ONE_POINT || way % 2)
-            tile(t, &q);
+            tile(t, &box);
         else if (t->rank) /* a point: only the first has a box that has it */
-            q.low[0] = q.high[0] = -5;
+            box.low[0] = box.high[0] = -5;
         if (way >= 2) {
             q.quality = 0.37;
-            CHECK_EQ(bouma_condition_set(&c, t->set.variables[KIND], 0, -3, 4),
-                     BOUMA_OK);
+            c = condition_of(t->set.variables[KIND], 0, -3, 4);
             q.conditions = &c;
             q.condition_count = 1;
             q.from = 0.02;
@@ -189,18 +190,19 @@ static void tiles_have_each_particle_once(struct test *t)
 static void a_face_at_the_end_of_particles_is_shared_by_nobody(struct test *t)
 {
     bouma_particles_query q;
+    bouma_bounds box;
     bouma_particle_data *d;
     uint8_t *wanted;
 
-    whole_domain(t, &q, 1);
+    whole_domain(t, &q, &box, 1);
     if (t->rank == 0)
-        q.high[0] = t->info.high[0];
+        box.high[0] = t->info.high[0];
     else if (t->rank == 1)
-        q.low[0] = t->info.high[0];
+        box.low[0] = t->info.high[0];
     else
-        q.low[0] = q.high[0] = t->info.high[0] + 10;
+        box.low[0] = box.high[0] = t->info.high[0] + 10;
     if (t->size < 2)
-        q.high[0] = t->info.high[0] + 1;
+        box.high[0] = t->info.high[0] + 1;
     d = restart(t, &q);
     wanted = wanted_of(t, &q);
     CHECK_EQ(not_once(t, wanted), 0);
@@ -212,11 +214,12 @@ static void boxes_that_overlap_have_all_of_theirs(struct test *t)
 {
     for (int i = 0; i < 3; i++) {
         bouma_particles_query q;
+        bouma_bounds box = {0};
         bouma_particle_data *d;
 
-        bouma_particles_query_init(&q, sizeof(q));
-        flock_box(&t->all, &q, &t->own);
-        q.closed = 1u << check_below(&t->own, t->spec.ndims);
+        q = (bouma_particles_query){.size = sizeof(q)};
+        q.box = flock_box(&t->all, &box, &t->own) ? &box : NULL;
+        box.closed = 1u << check_below(&t->own, t->spec.ndims);
         d = restart(t, &q);
         CHECK_EQ(flock_missed(&t->all, &q, NULL, t->there), 0);
         bouma_particle_data_free(d);
@@ -245,16 +248,16 @@ static void equal_shares_are_equal(struct test *t)
 static void shares_of_what_matches(struct test *t)
 {
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_condition c;
     bouma_particle_data *d;
     uint8_t *wanted = malloc((size_t)t->all.count + 1);
     uint64_t k = 0;
 
     REQUIRE(wanted);
-    bouma_particles_query_init(&q, sizeof(q));
+    q = (bouma_particles_query){.size = sizeof(q)};
     q.shares = 1;
-    CHECK_EQ(bouma_condition_set(&c, t->set.variables[KIND], 0, -3, 5),
-             BOUMA_OK);
+    c = condition_of(t->set.variables[KIND], 0, -3, 5);
     q.conditions = &c;
     q.condition_count = 1;
     d = restart(t, &q);
@@ -267,7 +270,7 @@ static void shares_of_what_matches(struct test *t)
     d = NULL;
     CHECK_EQ(bouma_particles_read(&d, t->set.particles, &q), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(t->ds), "restart");
-    q.boxed = 1;
+    q.box = &box;
     CHECK_EQ(bouma_particles_restart(&d, t->set.particles, &q), BOUMA_EINVAL);
     free(wanted);
 }
@@ -288,12 +291,13 @@ static void queries_that_differ_are_refused(struct test *t, bouma_step *other)
     bouma_variable *list[2] = {t->set.variables[ID], t->set.variables[MASS]};
     int last = t->rank == t->size - 1;
     bouma_particles_query q;
+    bouma_bounds box;
     bouma_particle_data *d = NULL;
     bouma_condition c;
 
     if (t->size < 2)
         return;
-    whole_domain(t, &q, 0);
+    whole_domain(t, &q, &box, 0);
     refused(t, bouma_particles_restart(&d, t->set.particles, last ? NULL : &q),
             BOUMA_EMISMATCH, "share");
     CHECK(!d);
@@ -305,14 +309,15 @@ static void queries_that_differ_are_refused(struct test *t, bouma_step *other)
     q.variable_count = last ? 1 : 2;
     refused(t, bouma_particles_restart(&d, t->set.particles, &q),
             BOUMA_EMISMATCH, "variables");
-    CHECK_EQ(bouma_condition_set(&c, list[1], 0, 0, last), BOUMA_OK);
+    c = condition_of(list[1], 0, 0, last);
     q.variable_count = 2;
     q.conditions = &c;
     q.condition_count = 1;
     refused(t, bouma_particles_restart(&d, t->set.particles, &q),
             BOUMA_EMISMATCH, "conditions");
+    q.conditions = NULL;
     q.condition_count = 0;
-    q.low[0] = last ? (double)NAN : 0;
+    box.low[0] = last ? (double)NAN : 0;
     refused(t, bouma_particles_restart(&d, t->set.particles, &q), BOUMA_EINVAL,
             "NaN");
     refused(
@@ -328,41 +333,57 @@ static void nothing_comes_of_nothing(struct test *t, bouma_step *step)
 {
     bouma_particles *nothing = bouma_step_find_particles(step, "nothing");
     bouma_particles_query q;
+    bouma_bounds box;
     bouma_particle_data *d = NULL;
 
     CHECK_EQ(bouma_particles_restart(&d, nothing, NULL), BOUMA_OK);
     CHECK(d && !d->count);
     bouma_particle_data_free(d);
-    whole_domain(t, &q, 0);
+    whole_domain(t, &q, &box, 0);
     CHECK_EQ(bouma_particles_restart(&d, nothing, &q), BOUMA_OK);
     CHECK(d && !d->count);
     bouma_particle_data_free(d);
 }
 
-/* Only ids; and no variable at all: just how many there are. */
+/* Only ids; and only positions, the coordinates of a particle side by side. */
 static void only_what_is_wanted_comes(struct test *t)
 {
     bouma_particles_query q;
-    bouma_particle_data *d = NULL;
-    uint64_t sum = 0;
+    bouma_bounds box;
+    bouma_particle_data *ids = NULL, *d = NULL;
+    size_t ndims = (size_t)t->spec.ndims;
+    uint64_t at, among_all, wrong = 0;
 
-    whole_domain(t, &q, 1);
+    whole_domain(t, &q, &box, 1);
     q.variables = &t->set.variables[ID];
-    for (q.variable_count = 0; q.variable_count < 2; q.variable_count++) {
-        CHECK_EQ(bouma_particles_restart(&d, t->set.particles, &q), BOUMA_OK);
-        if (!d)
-            continue;
-        CHECK_EQ(d->variable_count, q.variable_count);
-        CHECK_EQ(d->count, t->info.count - t->info.strays);
-        for (uint64_t i = 0; i < d->count && q.variable_count; i++) {
-            uint64_t at, among_all;
+    q.variable_count = 1;
+    CHECK_EQ(bouma_particles_restart(&ids, t->set.particles, &q), BOUMA_OK);
+    REQUIRE(ids);
+    CHECK_EQ(ids->variable_count, 1);
+    CHECK_EQ(ids->count, t->info.count - t->info.strays);
+    q.variables = &t->set.variables[POSITION];
+    q.order = BOUMA_COMPONENT_ORDER_INTERLEAVED;
+    CHECK_EQ(bouma_particles_restart(&d, t->set.particles, &q), BOUMA_OK);
+    REQUIRE(d);
+    CHECK_EQ(d->order, BOUMA_COMPONENT_ORDER_INTERLEAVED);
+    CHECK_EQ(d->count, ids->count);
+    for (uint64_t i = 0; i < d->count; i++) {
+        const struct particle_block *s = flock_find(
+            &t->all, ((uint64_t *)ids->columns[0])[i], &at, &among_all);
 
-            sum += flock_find(&t->all, ((uint64_t *)d->columns[0])[i], &at,
-                              &among_all) != NULL;
+        for (size_t a = 0; a < ndims && s; a++) {
+            size_t k = (size_t)i * ndims + a;
+            double x = s->type == BOUMA_TYPE_F32
+                           ? (double)((float *)d->columns[0])[k]
+                           : ((double *)d->columns[0])[k];
+
+            wrong += x != s->position[at * ndims + a];
         }
-        bouma_particle_data_free(d);
+        wrong += !s;
     }
-    CHECK_EQ(sum, t->info.count - t->info.strays);
+    CHECK_EQ(wrong, 0);
+    bouma_particle_data_free(ids);
+    bouma_particle_data_free(d);
 }
 
 /* All ranks wait for each other. Those that do not read would take the

@@ -7,21 +7,21 @@
 #include "format_text.h"
 #include "numbers.h"
 
-bouma_scalar attribute_value(const bouma_attribute *attribute, size_t i)
+bouma_value attribute_value(const bouma_attribute *attribute, size_t i)
 {
     const void *values = attribute->values;
-    bouma_scalar out = {0};
+    bouma_value out = {.type = 0};
 
     switch (attribute->type) {
 #define CASE(name, value, ctype, text)                                         \
     case BOUMA_##name: {                                                       \
         const ctype v = ((const ctype *)values)[i];                            \
         if (BOUMA_##name >= BOUMA_TYPE_F32)                                    \
-            out.f = (double)v;                                                 \
+            out = bouma_value_real((double)v);                                 \
         else if (BOUMA_##name >= BOUMA_TYPE_U8)                                \
-            out.u = (uint64_t)v;                                               \
+            out = bouma_value_uint((uint64_t)v);                               \
         else                                                                   \
-            out.i = (int64_t)v;                                                \
+            out = bouma_value_int((int64_t)v);                                 \
         break;                                                                 \
     }
         BOUMA_TYPE_LIST(CASE)
@@ -43,8 +43,7 @@ static void print_values(const bouma_attribute *attribute)
     }
     for (size_t i = 0; i < attribute->count && i < most; i++)
         printf("%s%s", i ? ", " : "",
-               format_scalar(text, attribute->type,
-                             attribute_value(attribute, i)));
+               format_value(text, attribute_value(attribute, i)));
     if (attribute->count > most)
         printf(", ... (%zu values)", attribute->count);
 }

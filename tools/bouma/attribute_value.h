@@ -4,8 +4,8 @@
 
 #include "bouma.h"
 
-/* The i-th value of an attribute of numbers, in the member for its kind. */
-bouma_scalar attribute_value(const bouma_attribute *attribute, size_t i);
+/* The i-th value of an attribute of numbers. */
+bouma_value attribute_value(const bouma_attribute *attribute, size_t i);
 
 /* Print lines "name = value" on standard output, 'indent' blanks from the
  * left. */

@@ -152,11 +152,9 @@ static json_t *variable_json(const struct querying *querying, size_t v)
         json_t *of = json_object();
 
         json_put(of, "min",
-                 range->empty ? json_null()
-                              : json_scalar(about->type, range->exact_low));
+                 range->empty ? json_null() : json_value(range->exact_low));
         json_put(of, "max",
-                 range->empty ? json_null()
-                              : json_scalar(about->type, range->exact_high));
+                 range->empty ? json_null() : json_value(range->exact_high));
         json_put(of, "nans", json_count(range->nans));
         json_array_append_new(ranges, of);
     }
@@ -196,9 +194,8 @@ static void add_range(struct text_table *table, const char *name,
     if (range->empty)
         text_table_add(table, "-");
     else
-        text_table_add(table, "%s to %s",
-                       format_scalar(low, type, range->exact_low),
-                       format_scalar(high, type, range->exact_high));
+        text_table_add(table, "%s to %s", format_value(low, range->exact_low),
+                       format_value(high, range->exact_high));
     text_table_add(table, "%" PRIu64, range->nans);
 }
 

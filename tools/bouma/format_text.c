@@ -64,22 +64,14 @@ const char *format_point(char *out, int ndims, const double *point)
     return out;
 }
 
-const char *format_scalar(char *out, bouma_type type, bouma_scalar value)
+const char *format_value(char *out, bouma_value value)
 {
-    switch (type) {
-    case BOUMA_TYPE_F32:
-    case BOUMA_TYPE_F64:
+    if (value.type == BOUMA_TYPE_F64)
         snprintf(out, FORMAT_BYTES, "%.6g", value.f);
-        break;
-    case BOUMA_TYPE_U8:
-    case BOUMA_TYPE_U16:
-    case BOUMA_TYPE_U32:
-    case BOUMA_TYPE_U64:
+    else if (value.type == BOUMA_TYPE_U64)
         snprintf(out, FORMAT_BYTES, "%" PRIu64, value.u);
-        break;
-    default:
+    else
         snprintf(out, FORMAT_BYTES, "%" PRId64, value.i);
-    }
     return out;
 }
 

@@ -19,7 +19,7 @@ const char *format_seconds(char *out, double seconds);
 const char *format_shape(char *out, int ndims, const int64_t *shape);
 const char *format_point(char *out, int ndims, const double *point);
 /* The smallest or largest value of a range, every digit of an integer's. */
-const char *format_scalar(char *out, bouma_type type, bouma_scalar value);
+const char *format_value(char *out, bouma_value value);
 /* "1 file", "3 files": 'word' is that for one. */
 const char *format_count(char *out, uint64_t count, const char *word);
 

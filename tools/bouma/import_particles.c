@@ -262,24 +262,27 @@ static int compare_frame(const struct import *import, struct context *ctx)
 static int put(const struct import *import)
 {
     const struct particle_set *set = &import->set;
-    const void *parts[MAX_AXES];
-    bouma_column *columns = calloc(set->attribute_count + 1, sizeof(*columns));
-    int status;
+    size_t count = set->attribute_count + 1;
+    void *parts[MAX_AXES];
+    bouma_column *columns = calloc(count, sizeof(*columns));
+    bouma_array *arrays = calloc(count, sizeof(*arrays));
+    int status = columns && arrays ? BOUMA_OK : BOUMA_ENOMEM;
 
-    if (!columns)
-        return BOUMA_ENOMEM;
-    columns[0] = particle_set_position(set, parts);
-    columns[0].variable = bouma_particles_variable(import->particles, 0);
-    for (size_t i = 0; i < set->attribute_count; i++)
-        columns[i + 1] = (bouma_column){
-            .variable = import->variables[i],
-            .data = set->attributes[i]->data,
-            .stride = set->attributes[i]->stride,
-            .component_stride = set->attributes[i]->component_stride};
-    status =
-        bouma_particles_put(import->particles, set->part.last - set->part.first,
-                            columns, set->attribute_count + 1, NULL);
+    for (size_t i = 0; !status && i < count; i++) {
+        arrays[i] = i ? particle_set_values(set, set->attributes[i - 1])
+                      : particle_set_position(set, parts);
+        columns[i] = (bouma_column){
+            .size = sizeof(*columns),
+            .variable = i ? import->variables[i - 1]
+                          : bouma_particles_position(import->particles),
+            .array = &arrays[i]};
+    }
+    if (!status)
+        status = bouma_particles_put_borrow(import->particles,
+                                            set->part.last - set->part.first,
+                                            columns, count, NULL);
     free(columns);
+    free(arrays);
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "choice_names.h"
 #include "info.h"
+#include "locate.h"
 #include "print_json.h"
 
 static json_t *unit_json(const char *unit)
@@ -27,11 +28,9 @@ static json_t *ranges_json(const bouma_variable *variable,
             continue;
         }
         json_put(object, "min",
-                 range.empty ? json_null()
-                             : json_scalar(about->type, range.exact_low));
+                 range.empty ? json_null() : json_value(range.exact_low));
         json_put(object, "max",
-                 range.empty ? json_null()
-                             : json_scalar(about->type, range.exact_high));
+                 range.empty ? json_null() : json_value(range.exact_high));
         json_put(object, "nans", json_count(range.nans));
         json_array_append_new(list, object);
     }
@@ -152,11 +151,9 @@ static json_t *range_json(const bouma_variable *variable)
         bool none = bouma_variable_range(&range, variable, c) || range.empty;
 
         json_array_append_new(ends,
-                              none ? json_null()
-                                   : json_scalar(about.type, range.exact_low));
-        json_array_append_new(ends,
-                              none ? json_null()
-                                   : json_scalar(about.type, range.exact_high));
+                              none ? json_null() : json_value(range.exact_low));
+        json_array_append_new(ends, none ? json_null()
+                                         : json_value(range.exact_high));
         if (about.components == 1) {
             json_decref(list);
             return ends;
@@ -166,7 +163,7 @@ static json_t *range_json(const bouma_variable *variable)
     return list;
 }
 
-static json_t *attribute_json(bouma_variable *variable, int levels)
+static json_t *particle_variable_json(bouma_variable *variable, int levels)
 {
     json_t *object = variable_json(variable, levels, false);
 
@@ -200,9 +197,9 @@ static json_t *tree_json(const bouma_particles *particles, int ndims)
     return list;
 }
 
-/* "attributes" are the variables of particles but their position, as people
- * call them; "variables" are all of them, as of a grid. What a program has set
- * on an object, of either kind, are its "remarks". */
+/* The key "variables" has all variables, as of a grid; "attributes" has them
+ * without the position. What a program has set on an object, of either kind,
+ * are its "remarks". */
 static json_t *particles_json(const struct info *info, const bouma_step *step,
                               const bouma_step_details *details,
                               bouma_particles *particles)
@@ -213,9 +210,9 @@ static json_t *particles_json(const struct info *info, const bouma_step *step,
     bouma_particles_info about = {.size = sizeof(about)};
 
     bouma_particles_info_get(&about, particles);
-    for (int i = 0; i < about.variables; i++) {
-        json_t *one = attribute_json(bouma_particles_variable(particles, i),
-                                     about.levels);
+    for (int i = 0; i < particle_variable_count(particles); i++) {
+        json_t *one = particle_variable_json(particle_variable(particles, i),
+                                             about.levels);
 
         json_array_append(variables, one);
         if (i == 0)

@@ -7,6 +7,7 @@
 #include "choice_names.h"
 #include "format_text.h"
 #include "info.h"
+#include "locate.h"
 #include "text_table.h"
 
 /* ---- the tree over the files --------------------------------------------- */
@@ -137,7 +138,7 @@ static void print_files(const bouma_step *step,
 
 static bouma_variable *variable_at(void *of, int i)
 {
-    return bouma_particles_variable(of, i);
+    return particle_variable(of, i);
 }
 
 /* Bytes of each level of detail, of all variables, and of all up to it. There
@@ -159,9 +160,9 @@ static int print_levels(bouma_particles *particles,
     for (int k = about->levels - 1; k >= 0; k--) {
         uint64_t bytes = 0;
 
-        for (int i = 0; i < about->variables; i++)
-            bytes += bouma_variable_level_bytes(
-                bouma_particles_variable(particles, i), k);
+        for (int i = 0; i <= about->variables; i++)
+            bytes +=
+                bouma_variable_level_bytes(particle_variable(particles, i), k);
         sum += bytes;
         text_table_add(&table, "%d", k);
         text_table_add(&table, "%s", format_bytes(text, bytes));
@@ -182,7 +183,7 @@ int info_print_particles(const struct info *info, struct context *ctx,
     int rc;
 
     bouma_particles_info_get(&about, particles);
-    variables.count = about.variables;
+    variables.count = particle_variable_count(particles);
     printf("\n  %sparticles %s%s: %" PRIu64 " on %d %s, levels of detail 0 to "
            "%d",
            context_bold(ctx), about.name, context_plain(ctx), about.count,

@@ -18,7 +18,7 @@ static void add_blanks(struct text_table *table, int count)
 
 /* Two cells: the range of a component, and how many NaN are not in it. */
 static void add_range(struct text_table *table, const bouma_variable *variable,
-                      bouma_type type, int component)
+                      int component)
 {
     char low[FORMAT_BYTES], high[FORMAT_BYTES];
     bouma_range range;
@@ -30,9 +30,8 @@ static void add_range(struct text_table *table, const bouma_variable *variable,
     if (range.empty)
         text_table_add(table, "-");
     else
-        text_table_add(table, "%s to %s",
-                       format_scalar(low, type, range.exact_low),
-                       format_scalar(high, type, range.exact_high));
+        text_table_add(table, "%s to %s", format_value(low, range.exact_low),
+                       format_value(high, range.exact_high));
     text_table_add(table, "%" PRIu64, range.nans);
 }
 
@@ -65,14 +64,14 @@ static void add_variable(struct text_table *table,
     text_table_add(table, "%s",
                    format_ratio(text, about.raw_bytes, about.stored_bytes));
     if (about.components == 1)
-        add_range(table, variable, about.type, 0);
+        add_range(table, variable, 0);
     else
         add_blanks(table, 2);
     text_table_add(table, "%s", about.unit ? about.unit : "");
     for (int c = 0; about.components > 1 && c < about.components; c++) {
         text_table_add(table, "  [%d]", c);
         add_blanks(table, 5);
-        add_range(table, variable, about.type, c);
+        add_range(table, variable, c);
         add_blanks(table, 1);
     }
 }

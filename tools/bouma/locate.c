@@ -261,8 +261,8 @@ int locate_particles(bouma_particles **out, struct context *ctx,
     return no_object(ctx, in, "set of particles", &request);
 }
 
-int locate_attribute(bouma_variable **out, struct context *ctx,
-                     bouma_particles *particles, const char *name)
+int locate_particle_variable(bouma_variable **out, struct context *ctx,
+                             bouma_particles *particles, const char *name)
 {
     struct name_list names = {.near = {.word = name}};
     bouma_variable_info about = {.size = sizeof(about)};
@@ -275,8 +275,8 @@ int locate_attribute(bouma_variable **out, struct context *ctx,
     /* Of no particles, no value is there of any variable. */
     if (*out && (about.present || where.count == 0))
         return DONE;
-    for (int i = 0; i < bouma_particles_variable_count(particles); i++) {
-        bouma_variable_info_get(&about, bouma_particles_variable(particles, i));
+    for (int i = 0; i < particle_variable_count(particles); i++) {
+        bouma_variable_info_get(&about, particle_variable(particles, i));
         if (about.present)
             name_list_add(&names, about.name, NULL);
     }

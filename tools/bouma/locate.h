@@ -34,7 +34,20 @@ int locate_particles(bouma_particles **out, struct context *ctx,
                      struct located_step in, const char *name);
 
 /* A variable of a set that the step has. */
-int locate_attribute(bouma_variable **out, struct context *ctx,
-                     bouma_particles *particles, const char *name);
+int locate_particle_variable(bouma_variable **out, struct context *ctx,
+                             bouma_particles *particles, const char *name);
+
+/* The variables of particles with their position, which is the first. */
+static inline int particle_variable_count(const bouma_particles *particles)
+{
+    return 1 + bouma_particles_variable_count(particles);
+}
+
+static inline bouma_variable *particle_variable(bouma_particles *particles,
+                                                int i)
+{
+    return i ? bouma_particles_variable(particles, i - 1)
+             : bouma_particles_position(particles);
+}
 
 #endif

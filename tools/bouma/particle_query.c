@@ -17,8 +17,10 @@ static int read_quality(struct particle_query *query, struct context *ctx,
                         const struct arguments *args)
 {
     bouma_particles_query *of = &query->query;
-    int rc = arguments_number(args, ctx, "quality", &of->quality);
+    int rc;
 
+    of->quality = 1;
+    rc = arguments_number(args, ctx, "quality", &of->quality);
     if (!rc)
         rc = arguments_number(args, ctx, "from", &of->from);
     if (!rc && !(of->from >= 0 && of->from <= of->quality && of->quality <= 1))
@@ -34,17 +36,18 @@ static int read_box(struct particle_query *query, struct context *ctx,
                     const struct arguments *args)
 {
     const char *text = arguments_text(args, "box");
-    bouma_particles_query *of = &query->query;
+    bouma_bounds *box = &query->box;
     char message[256];
 
     if (!text)
         return DONE;
-    if (!parse_coordinates(text, query->about.ndims, of->low, of->high, message,
-                           sizeof(message)))
+    box->axes = BOUMA_AXES_XYZ;
+    if (!parse_coordinates(text, query->about.ndims, box->low, box->high,
+                           message, sizeof(message)))
         return context_fail(ctx, CALL_AT_FAULT, "--box: %s", message);
-    of->boxed = 1;
+    query->query.box = box;
     for (int i = 0; i < query->about.ndims; i++)
-        query->never = query->never || of->low[i] == of->high[i];
+        query->never = query->never || box->low[i] == box->high[i];
     return DONE;
 }
 
@@ -61,13 +64,14 @@ static int set_conditions(struct particle_query *query, struct context *ctx,
         const struct where_range *range = &where->ranges[i];
 
         query->conditions[i] =
-            (bouma_condition){.variable = bouma_particles_variable(
+            (bouma_condition){.size = sizeof(bouma_condition),
+                              .variable = particle_variable(
                                   query->particles, numbers[range->variable]),
                               .component = range->component,
                               .low = range->low,
                               .high = range->high};
     }
-    query->query.conditions = query->conditions;
+    query->query.conditions = where->count ? query->conditions : NULL;
     query->query.condition_count = where->count;
     return DONE;
 }
@@ -76,7 +80,7 @@ static int read_where(struct particle_query *query, struct context *ctx,
                       const struct arguments *args)
 {
     const char *text = arguments_text(args, "where");
-    int total = bouma_particles_variable_count(query->particles), rc = DONE;
+    int total = particle_variable_count(query->particles), rc = DONE;
     struct where_variable *names = calloc((size_t)total + 1, sizeof(*names));
     int *numbers = calloc((size_t)total + 1, sizeof(*numbers));
     struct where where = {0};
@@ -88,8 +92,7 @@ static int read_where(struct particle_query *query, struct context *ctx,
     for (int i = 0; !rc && i < total; i++) {
         bouma_variable_info about = {.size = sizeof(about)};
 
-        bouma_variable_info_get(&about,
-                                bouma_particles_variable(query->particles, i));
+        bouma_variable_info_get(&about, particle_variable(query->particles, i));
         if (!about.present && query->about.count > 0)
             continue;
         numbers[count] = i;
@@ -138,11 +141,12 @@ int particle_query_read(struct particle_query *out, struct context *ctx,
 {
     int rc;
 
-    *out = (struct particle_query){.ds = ds, .particles = particles};
+    *out = (struct particle_query){.ds = ds,
+                                   .particles = particles,
+                                   .query = {.size = sizeof(out->query)}};
     bouma_particles_info_get(SIZED(&out->about), particles);
     /* A set without particles has all variables, and no values of them. */
     out->never = out->about.count == 0;
-    bouma_particles_query_init(&out->query, sizeof(out->query));
     rc = read_quality(out, ctx, args);
     if (!rc)
         rc = read_box(out, ctx, args);
@@ -188,10 +192,8 @@ int particle_query_all(struct particle_query *query, struct context *ctx)
 {
     int rc = DONE;
 
-    for (int i = 0; !rc && i < bouma_particles_variable_count(query->particles);
-         i++) {
-        bouma_variable *variable =
-            bouma_particles_variable(query->particles, i);
+    for (int i = 0; !rc && i < particle_variable_count(query->particles); i++) {
+        bouma_variable *variable = particle_variable(query->particles, i);
         bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, variable);
@@ -211,7 +213,7 @@ int particle_query_these(struct particle_query *query, struct context *ctx,
         char *name = strsep(&rest, ",");
         bouma_variable *variable;
 
-        rc = locate_attribute(&variable, ctx, query->particles, name);
+        rc = locate_particle_variable(&variable, ctx, query->particles, name);
         for (size_t i = 0; !rc && i < query->count; i++)
             if (query->variables[i] == variable)
                 rc = context_fail(ctx, CALL_AT_FAULT,
@@ -246,7 +248,7 @@ static int run_sample(const struct particle_query *query,
     bouma_particle_data *data;
     int status = bouma_particles_sample(&data, query->particles, &query->query,
                                         query->sample, query->seed);
-    bouma_batch batch;
+    bouma_batch batch = {.size = sizeof(batch)};
 
     if (status)
         return status;

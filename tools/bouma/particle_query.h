@@ -10,6 +10,7 @@ struct particle_query {
     bouma_particles *particles;
     bouma_particles_info about;
     bouma_particles_query query;
+    bouma_bounds box; /* of the query, if it has one */
     bouma_condition *conditions;
     bool never;   /* no particle can match, such as in an empty box */
     bool sampled; /* --sample was given */

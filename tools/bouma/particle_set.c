@@ -486,27 +486,54 @@ static int choose_position_type(struct particle_set *set, struct context *ctx,
     return rc;
 }
 
-bouma_column particle_set_position(const struct particle_set *set,
-                                   const void **parts)
+/* The bytes that values with these strides take. */
+static size_t span_of(const bouma_array *array, uint64_t rows, int components)
 {
-    bouma_column column = {.data = set->converted};
+    uint64_t step = (uint64_t)llabs(array->stride[0]);
+    uint64_t next = (uint64_t)llabs(array->component_stride);
+
+    return (size_t)((rows ? rows - 1 : 0) * step +
+                    (uint64_t)(components - 1) * next +
+                    bouma_type_size(array->type));
+}
+
+static uint64_t rows_of(const struct particle_set *set)
+{
+    return set->part.last - set->part.first;
+}
+
+bouma_array particle_set_values(const struct particle_set *set,
+                                const struct table_column *column)
+{
+    bouma_array array = {.size = sizeof(array),
+                         .type = column->type,
+                         .data = (void *)column->data,
+                         .stride = {column->stride},
+                         .component_stride = column->component_stride};
+
+    array.bytes = span_of(&array, rows_of(set), column->components);
+    return array;
+}
+
+bouma_array particle_set_position(const struct particle_set *set, void **parts)
+{
+    bouma_array array = {
+        .size = sizeof(array), .type = set->type, .data = set->converted};
 
     if (set->converted) {
-        column.stride = (int64_t)bouma_type_size(set->type);
-        column.component_stride =
-            column.stride * (int64_t)(set->part.last - set->part.first);
-        return column;
+        array.stride[0] = (int64_t)bouma_type_size(set->type);
+        array.component_stride = array.stride[0] * (int64_t)rows_of(set);
+        array.bytes = span_of(&array, rows_of(set), set->ndims);
+        return array;
     }
-    column.stride = set->axes[0]->stride;
-    if (set->vector || set->ndims == 1) {
-        column.data = set->axes[0]->data;
-        column.component_stride = set->axes[0]->component_stride;
-        return column;
-    }
+    if (set->vector || set->ndims == 1)
+        return particle_set_values(set, set->axes[0]);
     for (int i = 0; i < set->ndims; i++)
-        parts[i] = set->axes[i]->data;
-    column.parts = parts;
-    return column;
+        parts[i] = (void *)set->axes[i]->data;
+    array.parts = parts;
+    array.stride[0] = set->axes[0]->stride;
+    array.bytes = span_of(&array, rows_of(set), 1);
+    return array;
 }
 
 int particle_set_choose(struct particle_set *set, struct context *ctx,

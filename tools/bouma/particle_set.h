@@ -51,9 +51,10 @@ int particle_set_next(struct particle_set *set, struct context *ctx,
 /* The frame of a dump that is loaded, or NULL. */
 const struct lammps_frame *particle_set_frame(const struct particle_set *set);
 
-/* Where the positions that were loaded lie; 'parts' has room for an array of
- * each axis. */
-bouma_column particle_set_position(const struct particle_set *set,
-                                   const void **parts);
+/* Where the positions that were loaded lie, and the values of a column; 'parts'
+ * has room for an array of each axis. */
+bouma_array particle_set_position(const struct particle_set *set, void **parts);
+bouma_array particle_set_values(const struct particle_set *set,
+                                const struct table_column *column);
 
 #endif

@@ -37,17 +37,17 @@ static void widen(bouma_range *range, bouma_type type, const void *values,
     case BOUMA_##name: {                                                       \
         const ctype *v = values;                                               \
         for (uint64_t i = 0; i < count; i++) {                                 \
-            bouma_scalar at;                                                   \
+            bouma_value at;                                                    \
             if (v[i] != v[i]) {                                                \
                 range->nans++;                                                 \
                 continue;                                                      \
             }                                                                  \
             if (BOUMA_##name >= BOUMA_TYPE_F32)                                \
-                at.f = (double)v[i];                                           \
+                at = bouma_value_real((double)v[i]);                           \
             else if (BOUMA_##name >= BOUMA_TYPE_U8)                            \
-                at.u = (uint64_t)v[i];                                         \
+                at = bouma_value_uint((uint64_t)v[i]);                         \
             else                                                               \
-                at.i = (int64_t)v[i];                                          \
+                at = bouma_value_int((int64_t)v[i]);                           \
             if (range->empty || v[i] < MEMBER_##name(range->exact_low))        \
                 range->exact_low = at;                                         \
             if (range->empty || v[i] > MEMBER_##name(range->exact_high))       \

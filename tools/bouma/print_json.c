@@ -76,20 +76,13 @@ json_t *json_numbers(const double *values, int count)
     return list;
 }
 
-json_t *json_scalar(bouma_type type, bouma_scalar value)
+json_t *json_value(bouma_value value)
 {
-    switch (type) {
-    case BOUMA_TYPE_F32:
-    case BOUMA_TYPE_F64:
+    if (value.type == BOUMA_TYPE_F64)
         return json_number(value.f);
-    case BOUMA_TYPE_U8:
-    case BOUMA_TYPE_U16:
-    case BOUMA_TYPE_U32:
-    case BOUMA_TYPE_U64:
+    if (value.type == BOUMA_TYPE_U64)
         return json_count(value.u);
-    default:
-        return json_integer(value.i);
-    }
+    return json_integer(value.i);
 }
 
 /* A text, one number, or a list of numbers. */
@@ -100,11 +93,10 @@ static json_t *attribute_json(const bouma_attribute *attribute)
     if (attribute->type == BOUMA_TYPE_STRING)
         return json_text(attribute->values);
     if (attribute->count == 1)
-        return json_scalar(attribute->type, attribute_value(attribute, 0));
+        return json_value(attribute_value(attribute, 0));
     list = json_array();
     for (size_t i = 0; i < attribute->count; i++)
-        json_array_append_new(
-            list, json_scalar(attribute->type, attribute_value(attribute, i)));
+        json_array_append_new(list, json_value(attribute_value(attribute, i)));
     return list;
 }
 

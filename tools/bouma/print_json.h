@@ -26,7 +26,7 @@ json_t *json_ratio(uint64_t raw, uint64_t stored);
 json_t *json_integers(const int64_t *values, int count);
 json_t *json_numbers(const double *values, int count);
 /* A value of 'type', exact if it is an integer. */
-json_t *json_scalar(bouma_type type, bouma_scalar value);
+json_t *json_value(bouma_value value);
 json_t *json_attributes(const bouma_attributes *attributes);
 json_t *json_notes(const bouma_dataset *ds);
 

@@ -70,10 +70,10 @@ static int choose_variables(struct rendering *rendering, struct context *ctx)
                                  particles);
     if (!rc)
         rc = particle_query_add(&rendering->query, ctx,
-                                bouma_particles_variable(particles, 0));
+                                bouma_particles_position(particles));
     if (rc || !slash)
         return rc;
-    rc = locate_attribute(&variable, ctx, particles, slash + 1);
+    rc = locate_particle_variable(&variable, ctx, particles, slash + 1);
     if (!rc)
         rc = particle_query_add(&rendering->query, ctx, variable);
     if (!rc)
@@ -151,10 +151,10 @@ static void choose_extent(struct rendering *rendering)
 
         if (about->count == about->strays)
             low = high = 0;
-        if (query->boxed && isfinite(query->low[i]))
-            low = query->low[i];
-        if (query->boxed && isfinite(query->high[i]))
-            high = query->high[i];
+        if (query->box && isfinite(query->box->low[i]))
+            low = query->box->low[i];
+        if (query->box && isfinite(query->box->high[i]))
+            high = query->box->high[i];
         if (!(low <= high))
             high = low;
         render_widen(&low, &high);

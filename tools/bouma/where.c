@@ -363,7 +363,7 @@ static bool add_condition(struct parser *parser, const struct operand *left,
     const struct operand *number = left->is_number ? left : right;
     struct where *where = parser->out;
     struct where_range *range;
-    bouma_scalar low, high;
+    bouma_value low, high;
     bouma_type type;
     bool is_new, some;
 

@@ -24,7 +24,7 @@ struct where_variable {
 struct where_range {
     size_t variable; /* its number */
     int component;
-    bouma_scalar low, high; /* in the member for the type's kind */
+    bouma_value low, high; /* of the type's kind */
 };
 
 struct where {

@@ -252,15 +252,18 @@ static enum kind kind_of(bouma_type type)
 }
 
 bool where_number_range(const struct where_number *number, bouma_type type,
-                        enum where_comparison comparison, bouma_scalar *low,
-                        bouma_scalar *high)
+                        enum where_comparison comparison, bouma_value *low,
+                        bouma_value *high)
 {
     enum kind kind = kind_of(type);
     struct among among;
     bool some;
 
-    if (kind == REAL)
+    if (kind == REAL) {
+        low->type = high->type = BOUMA_TYPE_F64;
         return range_of_reals(number, comparison, &low->f, &high->f);
+    }
+    low->type = high->type = kind == SIGNED ? BOUMA_TYPE_I64 : BOUMA_TYPE_U64;
     among = kind == SIGNED ? find_signed(number) : find_unsigned(number);
     some = range_of_keys(&among, comparison, &low->u, &high->u);
     if (kind == SIGNED) {
@@ -270,8 +273,8 @@ bool where_number_range(const struct where_number *number, bouma_type type,
     return some;
 }
 
-bool where_intersect(bouma_type type, bouma_scalar *low, bouma_scalar *high,
-                     bouma_scalar other_low, bouma_scalar other_high)
+bool where_intersect(bouma_type type, bouma_value *low, bouma_value *high,
+                     bouma_value other_low, bouma_value other_high)
 {
     switch (kind_of(type)) {
     case REAL:

@@ -33,12 +33,12 @@ size_t where_number_parse(struct where_number *out, const char *text);
 /* The values of 'type' that compare so with the number: from *low to *high.
  * False if there are none. */
 bool where_number_range(const struct where_number *number, bouma_type type,
-                        enum where_comparison comparison, bouma_scalar *low,
-                        bouma_scalar *high);
+                        enum where_comparison comparison, bouma_value *low,
+                        bouma_value *high);
 
 /* Put into *low and *high what they have in common with another range; false if
  * that is nothing. */
-bool where_intersect(bouma_type type, bouma_scalar *low, bouma_scalar *high,
-                     bouma_scalar other_low, bouma_scalar other_high);
+bool where_intersect(bouma_type type, bouma_value *low, bouma_value *high,
+                     bouma_value other_low, bouma_value other_high);
 
 #endif

@@ -197,7 +197,6 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_variable_range(NULL, v, 0), BOUMA_EINVAL, "no place");
     TELLS(ds, bouma_variable_select(NULL, v, 0, NULL), BOUMA_EINVAL,
           "no place");
-    TELLS(ds, bouma_condition_set(NULL, v, 0, 0, 1), BOUMA_EINVAL, "no place");
     bouma_grid_info_get(NULL, grid);
     bouma_variable_info_get(NULL, v);
     TELLS(ds, bouma_variable_select(&selection, v, 2, NULL), BOUMA_ENOTFOUND,
@@ -508,7 +507,6 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_attributes_get(&got, NULL, 0), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_attributes_find(&got, NULL, "x"), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_attributes_set_number(NULL, "x", 1), BOUMA_ESTATE);
-    bouma_particles_query_init(NULL, sizeof(bouma_particles_query));
     CHECK_EQ(bouma_array_inside(NULL, 1, 3, (int64_t[]){4, 4, 4},
                                 (int64_t[]){0, 0, 0}),
              BOUMA_EINVAL);

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arrays.h"
 #include "bouma.h"
 #include "check.h"
+#include "columns.h"
 #include "fault_alloc.h"
 #include "files.h"
 #include "must.h"
@@ -116,7 +116,7 @@ static int write_step(bouma_dataset *ds, int64_t step)
     static const char *const names[] = {"patch", "hz", "local", "wavelet",
                                         "idx"};
     double samples[SAMPLES], position[PARTICLES * 2], mass[PARTICLES];
-    bouma_column columns[2] = {{.data = position}, {.data = mass}};
+    struct test_column columns[2] = {{.data = position}, {.data = mass}};
     bouma_particles *dust;
     bouma_grid *grid;
 
@@ -134,9 +134,9 @@ static int write_step(bouma_dataset *ds, int64_t step)
              test_put_copy(bouma_grid_find_variable(grid, "v"), NULL, samples));
     }
     MUST(ds, bouma_dataset_find_particles(&dust, ds, "dust"));
-    columns[0].variable = bouma_particles_find_variable(dust, "position");
+    columns[0].variable = bouma_particles_position(dust);
     columns[1].variable = bouma_particles_find_variable(dust, "mass");
-    MUST(ds, bouma_particles_put_copy(dust, PARTICLES, columns, 2, NULL));
+    MUST(ds, test_put_particles_copy(dust, PARTICLES, columns, 2, NULL));
     return bouma_step_end(ds);
 }
 

@@ -37,22 +37,22 @@ static void define(struct lossy *l, bouma_dataset *ds,
              BOUMA_OK);
     CHECK_EQ(bouma_particles_define_variable(&l->b, l->particles, "b", &b),
              BOUMA_OK);
-    l->position = bouma_particles_variable(l->particles, 0);
+    l->position = bouma_particles_position(l->particles);
 }
 
 static int put(const struct lossy *l, const struct particle_block *s)
 {
     const void *parts[3] = {s->velocity, s->velocity + s->count,
                             s->velocity + 2 * s->count};
-    const bouma_column columns[] = {{.variable = l->position,
-                                     .data = s->type == BOUMA_TYPE_F32
-                                                 ? (const void *)s->position_f32
-                                                 : s->position},
-                                    {.variable = l->id, .data = s->id},
-                                    {.variable = l->a, .data = s->mass},
-                                    {.variable = l->b, .parts = parts}};
+    const struct test_column columns[] = {
+        {.variable = l->position,
+         .data = s->type == BOUMA_TYPE_F32 ? (const void *)s->position_f32
+                                           : s->position},
+        {.variable = l->id, .data = s->id},
+        {.variable = l->a, .data = s->mass},
+        {.variable = l->b, .parts = parts}};
 
-    return bouma_particles_put(l->particles, s->count, columns, 4, NULL);
+    return test_put_particles(l->particles, s->count, columns, 4, NULL);
 }
 
 /* How far a value is off; -1 if it is one that must be kept, and is not. */
@@ -121,13 +121,14 @@ static void check_queries(const struct lossy *l, const struct particle_block *s,
     for (int trial = 0; trial < 40; trial++) {
         bouma_particle_data *d = NULL;
         bouma_particles_query q;
+        bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
         bouma_condition c;
         uint64_t should = 0, sum = 0, found = 0;
         double ends[2];
 
-        bouma_particles_query_init(&q, sizeof(q));
-        q.boxed = trial % 3 != 0;
-        q.closed = trial % 2;
+        q = (bouma_particles_query){.size = sizeof(q)};
+        q.box = trial % 3 != 0 ? &box : NULL;
+        box.closed = trial % 2;
         for (int k = 0; k < 2; k++)
             do
                 ends[k] = a[check_random(&state) % all->count];
@@ -138,24 +139,23 @@ static void check_queries(const struct lossy *l, const struct particle_block *s,
             double y = particle_block_position_of(
                 all, s->type, axis, check_random(&state) % all->count);
 
-            q.low[axis] = isnan(x) || isnan(y) ? -INFINITY : fmin(x, y);
-            q.high[axis] = isnan(x) || isnan(y) ? INFINITY : fmax(x, y);
+            box.low[axis] = isnan(x) || isnan(y) ? -INFINITY : fmin(x, y);
+            box.high[axis] = isnan(x) || isnan(y) ? INFINITY : fmax(x, y);
         }
-        CHECK_EQ(bouma_condition_set(&c, l->a, 0, fmin(ends[0], ends[1]),
-                                     fmax(ends[0], ends[1])),
-                 BOUMA_OK);
-        q.conditions = &c;
+        c = condition_of(l->a, 0, fmin(ends[0], ends[1]),
+                         fmax(ends[0], ends[1]));
+        q.conditions = trial % 4 != 1 ? &c : NULL;
         q.condition_count = trial % 4 != 1;
         for (uint64_t i = 0; i < all->count; i++) {
             int in =
                 !q.condition_count || (a[i] >= c.low.f && a[i] <= c.high.f);
 
-            for (int axis = 0; axis < s->ndims && q.boxed; axis++) {
+            for (int axis = 0; axis < s->ndims && q.box; axis++) {
                 double x = particle_block_position_of(all, s->type, axis, i);
 
-                in &= isfinite(x) && x >= q.low[axis] &&
-                      (q.closed >> axis & 1 ? x <= q.high[axis]
-                                            : x < q.high[axis]);
+                in &= isfinite(x) && x >= box.low[axis] &&
+                      (box.closed >> axis & 1 ? x <= box.high[axis]
+                                              : x < box.high[axis]);
             }
             should += (uint64_t)in;
             sum += in ? ((uint64_t *)all->columns[1])[i] : 0;
@@ -202,7 +202,7 @@ static void run(enum shape shape, int ndims, bouma_type type,
     if (!step)
         printf("%s\n", bouma_error_message(ds));
     l.particles = bouma_step_find_particles(step, "p");
-    l.position = bouma_particles_variable(l.particles, 0);
+    l.position = bouma_particles_position(l.particles);
     l.id = bouma_particles_find_variable(l.particles, "id");
     l.a = bouma_particles_find_variable(l.particles, "a");
     l.b = bouma_particles_find_variable(l.particles, "b");

@@ -115,14 +115,15 @@ static int matches(const struct particle_block *s, uint64_t k,
                    const bouma_particles_query *q, double mass_low,
                    double mass_high, int with_mass)
 {
-    for (int d = 0; d < s->ndims && q->boxed; d++) {
+    for (int d = 0; d < s->ndims && q->box; d++) {
         double x = s->position[k * (uint64_t)s->ndims + (uint64_t)d];
 
-        if (!(x >= q->low[d]) ||
-            !(q->closed >> d & 1 ? x <= q->high[d] : x < q->high[d]))
+        if (!(x >= q->box->low[d]) ||
+            !(q->box->closed >> d & 1 ? x <= q->box->high[d]
+                                      : x < q->box->high[d]))
             return 0;
     }
-    for (int d = 0; d < s->ndims && q->boxed; d++)
+    for (int d = 0; d < s->ndims && q->box; d++)
         if (!isfinite(s->position[k * (uint64_t)s->ndims + (uint64_t)d]))
             return 0;
     return !with_mass || (s->mass[k] >= mass_low && s->mass[k] <= mass_high);
@@ -149,40 +150,39 @@ static void queries_find_what_brute_force_finds(void)
         step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_ZSTD, 64);
         for (int trial = 0; trial < 60 && step; trial++) {
             bouma_particles_query q;
+            bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
             bouma_condition c;
             bouma_particle_data *d = NULL;
             double ends[2];
             int with_mass = trial % 3 != 0;
 
-            bouma_particles_query_init(&q, sizeof(q));
-            q.boxed = trial % 4 != 1;
-            q.closed = trial % 5 ? 0 : 5;
+            q = (bouma_particles_query){.size = sizeof(q)};
+            q.box = trial % 4 != 1 ? &box : NULL;
+            box.closed = trial % 5 ? 0 : 5;
             for (int a = 0; a < 3; a++) {
                 /* Ends at coordinates of particles, and elsewhere. */
                 uint64_t i = check_random(&state) % s.count;
                 uint64_t k = check_random(&state) % s.count;
 
-                q.low[a] = s.position[i * 3 + (uint64_t)a];
-                q.high[a] = s.position[k * 3 + (uint64_t)a];
-                if (trial % 7 == 2 || isnan(q.low[a]) || isnan(q.high[a])) {
-                    q.low[a] = -INFINITY;
-                    q.high[a] = INFINITY;
+                box.low[a] = s.position[i * 3 + (uint64_t)a];
+                box.high[a] = s.position[k * 3 + (uint64_t)a];
+                if (trial % 7 == 2 || isnan(box.low[a]) || isnan(box.high[a])) {
+                    box.low[a] = -INFINITY;
+                    box.high[a] = INFINITY;
                 }
-                if (q.low[a] > q.high[a] && trial % 11) {
-                    double swap = q.low[a];
+                if (box.low[a] > box.high[a] && trial % 11) {
+                    double swap = box.low[a];
 
-                    q.low[a] = q.high[a];
-                    q.high[a] = swap;
+                    box.low[a] = box.high[a];
+                    box.high[a] = swap;
                 }
             }
             for (int a = 0; a < 2; a++)
                 do
                     ends[a] = s.mass[check_random(&state) % s.count];
                 while (isnan(ends[a]));
-            CHECK_EQ(bouma_condition_set(&c, set.variables[MASS], 0, ends[0],
-                                         ends[1]),
-                     BOUMA_OK);
-            q.conditions = &c;
+            c = condition_of(set.variables[MASS], 0, ends[0], ends[1]);
+            q.conditions = with_mass ? &c : NULL;
             q.condition_count = (size_t)with_mass;
             CHECK_EQ(bouma_particles_read(&d, set.particles, &q), BOUMA_OK);
             if (!d) {
@@ -229,9 +229,8 @@ static void all_ranges_of_integers_are_right(void)
             bouma_particle_data *d = NULL;
             uint64_t should = 0;
 
-            bouma_particles_query_init(&q, sizeof(q));
-            CHECK_EQ(bouma_condition_set(&c, set.variables[KIND], 0, low, high),
-                     BOUMA_OK);
+            q = (bouma_particles_query){.size = sizeof(q)};
+            c = condition_of(set.variables[KIND], 0, low, high);
             q.conditions = &c;
             q.condition_count = 1;
             CHECK_EQ(bouma_particles_read(&d, set.particles, &q), BOUMA_OK);
@@ -243,13 +242,14 @@ static void all_ranges_of_integers_are_right(void)
     /* Neighbours that a double cannot tell apart. */
     for (int64_t i = 0; i < 20; i++) {
         bouma_particles_query q;
-        bouma_condition c = {.variable = set.variables[LARGE]};
+        bouma_condition c = {.size = sizeof(c),
+                             .variable = set.variables[LARGE]};
         bouma_particle_data *d = NULL;
         uint64_t should = 0;
 
-        bouma_particles_query_init(&q, sizeof(q));
-        c.low.i = ((int64_t)1 << 60) + 37 * i;
-        c.high.i = c.low.i + i % 3;
+        q = (bouma_particles_query){.size = sizeof(q)};
+        c.low = bouma_value_int(((int64_t)1 << 60) + 37 * i);
+        c.high = bouma_value_int(c.low.i + i % 3);
         q.conditions = &c;
         q.condition_count = 1;
         CHECK_EQ(bouma_particles_read(&d, set.particles, &q), BOUMA_OK);
@@ -292,7 +292,7 @@ static void quality_is_a_share(void)
             bouma_particles_query q;
             bouma_particle_data *d = NULL;
 
-            bouma_particles_query_init(&q, sizeof(q));
+            q = (bouma_particles_query){.size = sizeof(q)};
             q.from = ends[e - 1];
             q.quality = ends[e];
             CHECK_EQ(bouma_particles_read(&d, set.particles, &q), BOUMA_OK);
@@ -372,11 +372,12 @@ static void the_layout_costs_little(void)
         .size = sizeof(spec), .ndims = 3, .codec = BOUMA_CODEC_RAW};
     float *position = malloc(3 * sizeof(float) * N);
     double *value[4];
-    bouma_column columns[5] = {{.data = position}};
+    struct test_column columns[5] = {{.data = position}};
     bouma_options opts;
     bouma_dataset *ds;
     bouma_particles *set;
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *d = NULL;
     bouma_dataset_info before = {.size = sizeof(before)},
                        after = {.size = sizeof(after)};
@@ -398,7 +399,7 @@ static void the_layout_costs_little(void)
     }
     CHECK_EQ(bouma_dataset_create(&ds, "c.bouma", &opts), BOUMA_OK);
     CHECK_EQ(bouma_particles_define(&set, ds, "p", &spec), BOUMA_OK);
-    columns[0].variable = bouma_particles_variable(set, 0);
+    columns[0].variable = bouma_particles_position(set);
     for (int k = 0; k < 4; k++) {
         bouma_variable_spec v = {.size = sizeof(v),
                                  .type = BOUMA_TYPE_F64,
@@ -410,7 +411,7 @@ static void the_layout_costs_little(void)
         columns[k + 1].data = value[k];
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(bouma_particles_put(set, N, columns, 5, NULL), BOUMA_OK);
+    CHECK_EQ(test_put_particles(set, N, columns, 5, NULL), BOUMA_OK);
     CHECK_EQ(end_step(&record, ds), BOUMA_OK);
     CHECK_EQ(record.raw_bytes, 44 * N);
     CHECK((double)record.stored_bytes <= 1.009 * 44 * N);
@@ -422,7 +423,7 @@ static void the_layout_costs_little(void)
     CHECK_EQ(bouma_dataset_open(&ds, "c.bouma", &opts), BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
     set = bouma_step_find_particles(step, "p");
-    bouma_particles_query_init(&q, sizeof(q));
+    q = (bouma_particles_query){.size = sizeof(q)};
     q.quality = 0.1;
     CHECK_EQ(bouma_particles_read(&d, set, &q), BOUMA_OK);
     CHECK_EQ(bouma_dataset_info_get(&after, ds), BOUMA_OK);
@@ -435,9 +436,9 @@ static void the_layout_costs_little(void)
     set = bouma_step_find_particles(step, "p");
     CHECK_EQ(bouma_dataset_info_get(&before, ds), BOUMA_OK);
     q.quality = 1;
-    q.boxed = 1;
+    q.box = &box;
     for (int c = 0; c < 3; c++)
-        q.high[c] = 0.1;
+        box.high[c] = 0.1;
     CHECK_EQ(bouma_particles_read(&d, set, &q), BOUMA_OK);
     CHECK_EQ(bouma_dataset_info_get(&after, ds), BOUMA_OK);
     CHECK(d && d->count > N / 2000);
@@ -462,7 +463,7 @@ static void the_best_axis_can_be_asked_for(void)
 
     for (int best = 0; best < 2; best++) {
         bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 2};
-        bouma_column column = {0};
+        struct test_column column = {0};
         bouma_particles_node root = {.size = sizeof(root)};
         bouma_options opts;
         bouma_dataset *ds;
@@ -475,18 +476,20 @@ static void the_best_axis_can_be_asked_for(void)
         opts.best_axis = best;
         CHECK_EQ(bouma_dataset_create(&ds, "b.bouma", &opts), BOUMA_OK);
         CHECK_EQ(bouma_particles_define(&set, ds, "p", &spec), BOUMA_OK);
-        column.variable = bouma_particles_variable(set, 0);
+        column.variable = bouma_particles_position(set);
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
         for (int i = 0; i < 3; i++) {
-            const double bounds[4] = {
-                (double)corners[i][0], (double)corners[i][0] + 0.5,
-                (double)corners[i][1], (double)corners[i][1] + 0.5};
+            bouma_bounds bounds = {.axes = BOUMA_AXES_ZYX}; /* y first */
 
             for (int k = 0; k < 50; k++)
                 for (int c = 0; c < 2; c++)
                     position[i][k][c] = corners[i][c];
+            for (int c = 0; c < 2; c++) {
+                bounds.low[1 - c] = (double)corners[i][c];
+                bounds.high[1 - c] = (double)corners[i][c] + 0.5;
+            }
             column.data = position[i];
-            CHECK_EQ(bouma_particles_put(set, counts[i], &column, 1, bounds),
+            CHECK_EQ(test_put_particles(set, counts[i], &column, 1, &bounds),
                      BOUMA_OK);
         }
         CHECK_EQ(bouma_step_end(ds), BOUMA_OK);

@@ -22,9 +22,9 @@ static double value_of(bouma_type type, const void *values, size_t i)
 }
 
 /* The bits of value i as the union has them. */
-static bouma_scalar scalar_of(bouma_type type, const void *values, size_t i)
+static union bm_scalar scalar_of(bouma_type type, const void *values, size_t i)
 {
-    bouma_scalar s = {0};
+    union bm_scalar s = {0};
 
     switch (type) {
     case BOUMA_TYPE_I64:
@@ -42,7 +42,7 @@ static bouma_scalar scalar_of(bouma_type type, const void *values, size_t i)
     return s;
 }
 
-static int less(bouma_type type, bouma_scalar a, bouma_scalar b)
+static int less(bouma_type type, union bm_scalar a, union bm_scalar b)
 {
     return bm_type_is_float(type)   ? a.f < b.f
            : type == BOUMA_TYPE_U64 ? a.u < b.u
@@ -54,7 +54,7 @@ static struct bm_range slow_range(bouma_type type, const void *values, size_t n)
     struct bm_range r = {{0}, {0}, 0, 0};
 
     for (size_t i = 0; i < n; i++) {
-        bouma_scalar s = scalar_of(type, values, i);
+        union bm_scalar s = scalar_of(type, values, i);
 
         if (bm_type_is_float(type) && isnan(s.f)) {
             r.nans++;
@@ -291,7 +291,7 @@ static void a_bound_goes_through_its_bytes(void)
             size_t size = bouma_type_size(type);
             uint64_t raw = check_random(&state);
             uint8_t bytes[9];
-            bouma_scalar s = scalar_of(type, &raw, 0), back;
+            union bm_scalar s = scalar_of(type, &raw, 0), back;
 
             if (bm_type_is_float(type) && isnan(s.f))
                 continue;
@@ -312,7 +312,7 @@ static void the_sign_of_zero_and_infinities_are_stored(void)
     static const double values[] = {0.0, -0.0, INFINITY, -INFINITY};
 
     for (int i = 0; i < 4; i++) {
-        bouma_scalar s = {.f = values[i]}, back;
+        union bm_scalar s = {.f = values[i]}, back;
         uint8_t bytes[8];
 
         bm_scalar_store(bytes, BOUMA_TYPE_F32, s);

@@ -6,18 +6,18 @@
 
 #include "check.h"
 
-static bouma_scalar real(double v)
+static union bm_scalar real(double v)
 {
-    return (bouma_scalar){.f = v};
+    return (union bm_scalar){.f = v};
 }
 
-static bouma_scalar whole(int64_t v)
+static union bm_scalar whole(int64_t v)
 {
-    return (bouma_scalar){.i = v};
+    return (union bm_scalar){.i = v};
 }
 
-static struct bm_bins bins_of(bouma_type type, bouma_scalar low,
-                              bouma_scalar high)
+static struct bm_bins bins_of(bouma_type type, union bm_scalar low,
+                              union bm_scalar high)
 {
     struct bm_bins b;
 
@@ -325,7 +325,7 @@ static void bins_of_64_bits_are_exact(void)
 
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++) {
-            bouma_scalar low = {.u = ends[i]}, high = {.u = ends[j]};
+            union bm_scalar low = {.u = ends[i]}, high = {.u = ends[j]};
             struct bm_bins b = bins_of(BOUMA_TYPE_U64, low, high);
             uint64_t range = ends[j] - ends[i], width = range / 32 + 1;
 
@@ -389,7 +389,7 @@ static void ranges_leave_out_what_is_not_finite(void)
     double none[] = {NAN, INFINITY, -INFINITY};
     float f[] = {1, INFINITY, -2};
     int16_t n[] = {5, -7, 2};
-    bouma_scalar low = {0}, high = {0};
+    union bm_scalar low = {0}, high = {0};
     int any = 0;
 
     bm_bins_widen(&low, &high, &any, BOUMA_TYPE_F64, none, 3);

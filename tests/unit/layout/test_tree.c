@@ -55,7 +55,7 @@ static void *typed_row(const struct sample *s, int row)
     REQUIRE(out);
     for (uint32_t i = 0; i < s->count; i++) {
         double v = s->value[(uint32_t)row * s->count + i];
-        bouma_scalar scalar = {.f = v};
+        union bm_scalar scalar = {.f = v};
 
         if (row == 2)
             scalar.u = (uint64_t)v;
@@ -71,7 +71,7 @@ static void fill_rows(struct sample *s)
     REQUIRE(!bm_tree_add_maps(&s->t, ROWS));
     for (int row = 0; row < ROWS; row++) {
         void *values = typed_row(s, row);
-        bouma_scalar low = {0}, high = {0};
+        union bm_scalar low = {0}, high = {0};
         struct bm_bins bins;
         int any = 0;
 
@@ -102,7 +102,7 @@ static void sample_init(struct sample *s, enum kind kind, uint32_t count,
         p.stride[axis] = (int64_t)size;
         for (uint32_t i = 0; i < count; i++) {
             size_t at = (size_t)axis * count + i;
-            bouma_scalar v = {.f = coordinate(kind, &state)};
+            union bm_scalar v = {.f = coordinate(kind, &state)};
 
             store_value(raw + at * size, type, v);
             x[at] = load_value(raw + at * size, type).f;

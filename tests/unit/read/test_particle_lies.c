@@ -55,9 +55,8 @@ static int ask(uint64_t *found)
         rc = bouma_step_open(&step, ds, 0);
     if (!rc) {
         particle_block_find(&set, step, "dust");
-        bouma_particles_query_init(&q, sizeof(q));
-        rc = bouma_condition_set(&c, set.variables[LARGE], 0, -INFINITY,
-                                 INFINITY);
+        q = (bouma_particles_query){.size = sizeof(q)};
+        c = condition_of(set.variables[LARGE], 0, -INFINITY, INFINITY);
         q.conditions = &c;
         q.condition_count = 1;
     }

@@ -37,7 +37,7 @@ static void begin(struct trial *t, enum shape shape, uint64_t count, int files,
     MUST(t->ds, bouma_dataset_open(&t->ds, "a.bouma", &opts));
     MUST(t->ds, bouma_step_open(&t->step, t->ds, step));
     particle_block_find(&t->set, t->step, "dust");
-    bouma_particles_query_init(&t->id, sizeof(t->id));
+    t->id = (bouma_particles_query){.size = sizeof(t->id)};
     t->id.variables = &t->set.variables[ID];
     t->id.variable_count = 1;
 }
@@ -240,18 +240,19 @@ static void samples_of_a_query_are_of_what_matches(void)
     static uint32_t drawn[ALL];
     bouma_condition rare;
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     double each, sum = 0;
     uint64_t matching = 0, none = 0;
     struct trial t;
 
     begin(&t, UNIFORM, ALL, 3, 2);
     q = t.id;
-    MUST(t.ds, bouma_condition_set(&rare, t.set.variables[KIND], 0, 3, 3));
+    rare = condition_of(t.set.variables[KIND], 0, 3, 3);
     q.conditions = &rare;
     q.condition_count = 1;
-    q.boxed = 1;
+    q.box = &box;
     for (int d = 0; d < 3; d++)
-        q.high[d] = 0.5 * (d + 1);
+        box.high[d] = 0.5 * (d + 1);
     matching = take(&t, &q, ALL, 9, id);
     CHECK(matching > 100 && matching < 200); /* 20000 / 17 / 8 = 147 */
     for (uint64_t i = 0; i < matching; i++)

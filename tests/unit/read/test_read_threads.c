@@ -103,18 +103,19 @@ static int ask(struct particle_block_set *set, enum question question)
 {
     bouma_particle_data *d = NULL;
     bouma_particles_query q;
+    bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_condition mass;
-    int rc = BOUMA_OK;
+    int rc;
 
-    bouma_particles_query_init(&q, sizeof(q));
+    q = (bouma_particles_query){.size = sizeof(q)};
     if (question == A_BOX || question == BY_VALUE)
         for (int i = 0; i < 3; i++) {
-            q.boxed = 1;
-            q.low[i] = 0.1;
-            q.high[i] = 0.8;
+            q.box = &box;
+            box.low[i] = 0.1;
+            box.high[i] = 0.8;
         }
     if (question == BY_VALUE || question == AN_EVEN_SAMPLE) {
-        rc = bouma_condition_set(&mass, set->variables[MASS], 0, 0.5, 1.9);
+        mass = condition_of(set->variables[MASS], 0, 0.5, 1.9);
         q.conditions = &mass;
         q.condition_count = 1;
     }
@@ -124,13 +125,12 @@ static int ask(struct particle_block_set *set, enum question question)
     }
     if (question == STOPPED)
         now.stop_after = 5;
-    if (!rc && question < READ_AT_ONCE)
+    if (question < READ_AT_ONCE)
         return bouma_particles_query_run(set->particles, &q, take_batch, NULL);
-    if (!rc)
-        rc = question == READ_AT_ONCE
-                 ? bouma_particles_read(&d, set->particles, &q)
-                 : bouma_particles_sample(&d, set->particles, &q, 5000,
-                                          question == A_SAMPLE ? 7 : 0);
+    rc = question == READ_AT_ONCE
+             ? bouma_particles_read(&d, set->particles, &q)
+             : bouma_particles_sample(&d, set->particles, &q, 5000,
+                                      question == A_SAMPLE ? 7 : 0);
     take_data(d);
     bouma_particle_data_free(d);
     return rc;

@@ -1,0 +1,135 @@
+/* api_restart.c -- particles for all ranks at once. */
+#include "api/column.h"
+#include "base/hash.h"
+#include "read/restart.h"
+
+/* A hash of all that ranks must ask alike. */
+static uint64_t hash_query(const struct bm_object *set,
+                           const struct bm_criteria *q, int shares)
+{
+    uint64_t h = bm_hash64(&shares, sizeof(shares), 1);
+
+    h = bm_hash64(&set->schema->step->manifest.step, sizeof(uint64_t), h);
+    h = bm_hash64(&set->number, sizeof(set->number), h);
+    h = bm_hash64(&q->from, sizeof(q->from), h);
+    h = bm_hash64(&q->quality, sizeof(q->quality), h);
+    h = bm_hash64(&q->order, sizeof(q->order), h);
+    for (size_t i = 0; i < q->variable_count; i++)
+        h = bm_hash64(&q->variables[i]->id, sizeof(uint32_t), h);
+    for (size_t i = 0; i < q->condition_count; i++) {
+        const struct bm_condition *c = &q->conditions[i];
+
+        h = bm_hash64(&c->variable->id, sizeof(uint32_t), h);
+        h = bm_hash64(&c->component, sizeof(c->component), h);
+        h = bm_hash64(&c->low, sizeof(c->low), h);
+        h = bm_hash64(&c->high, sizeof(c->high), h);
+    }
+    return h;
+}
+
+/* Whether a set can be read, before anything else; and how such a call begins.
+ */
+static int begin(struct bm_object *set)
+{
+    int rc;
+
+    bm_error_clear(set->schema->error);
+    if (!set->schema->step)
+        return bm_fail(set->schema->error, BOUMA_ESTATE,
+                       "particles \"%s\" are being written; open a step to "
+                       "read",
+                       set->name);
+    rc = bm_api_begin(set->schema->dataset, BM_TO_READ);
+    return rc ? rc : bm_api_check_together(set->schema->step);
+}
+
+/* 'rc' is this rank's status so far. Collective. */
+static int restart(struct bm_restart_out *out, struct bm_object *set,
+                   const struct bm_criteria *asked, int shares, int rc)
+{
+    bouma_dataset *ds = set->schema->dataset;
+    double begun;
+
+    rc = bm_comm_begin(ds->comm, "a restart read",
+                       rc ? 0 : hash_query(set, asked, shares), NULL, rc,
+                       &ds->error);
+    if (rc == BOUMA_EMISMATCH && !ds->error.status)
+        bm_fail(&ds->error, rc,
+                "the ranks ask for different steps, particles, variables, "
+                "conditions, qualities or orders of components, or some for a "
+                "box and some for a share; only their boxes may differ");
+    begun = bm_trace_now(ds->engine.tracing.trace);
+    if (!rc)
+        rc = bm_restart(out, set->schema->step, set, asked, shares, rc);
+    return bm_api_traced(ds, "read for restart", begun, rc);
+}
+
+int bouma_particles_restart(bouma_particle_data **out,
+                            bouma_particles *particles,
+                            const bouma_particles_query *query)
+{
+    BM_STRICT_MATH;
+    struct bm_restart_out to = {NULL, NULL};
+    struct bm_asked asked;
+    struct bm_object *set;
+    bouma_step *step;
+    int rc;
+
+    if (out)
+        *out = NULL;
+    if (!particles)
+        return BOUMA_EINVAL;
+    set = &particles->object;
+    rc = begin(set);
+    if (rc)
+        return rc;
+    step = set->schema->step;
+    bm_api_enter_step(step);
+    rc = bm_asked_init(&asked, set, query);
+    if (!rc && !out)
+        rc = bm_fail(set->schema->error, BOUMA_EINVAL,
+                     "a rank has no place for the particles of a restart");
+    rc =
+        restart(&to, set, &asked.criteria, !query || asked.criteria.shares, rc);
+    if (out)
+        *out = to.data;
+    bm_asked_release(&asked, set->schema->a);
+    return bm_api_leave_step(step, rc);
+}
+
+int bouma_particles_restart_into(uint64_t *count, bouma_particles *particles,
+                                 const bouma_particles_query *query,
+                                 const bouma_column *columns,
+                                 size_t column_count, uint64_t capacity)
+{
+    BM_STRICT_MATH;
+    const struct bm_wanted wanted = {query, columns, column_count, capacity};
+    struct bm_into into;
+    struct bm_restart_out to = {NULL, &into};
+    struct bm_asked asked;
+    struct bm_object *set;
+    bouma_step *step;
+    int rc;
+
+    if (count)
+        *count = 0;
+    if (!particles)
+        return BOUMA_EINVAL;
+    set = &particles->object;
+    rc = begin(set);
+    if (rc)
+        return rc;
+    step = set->schema->step;
+    bm_api_enter_step(step);
+    rc = bm_api_into(&into, &asked, set, &wanted);
+    if (!rc && !count)
+        rc = bm_fail(set->schema->error, BOUMA_EINVAL,
+                     "a rank has no place for the number of particles of a "
+                     "restart");
+    rc =
+        restart(&to, set, &asked.criteria, !query || asked.criteria.shares, rc);
+    if (count && (!rc || rc == BOUMA_ELIMIT))
+        *count = into.count;
+    bm_api_into_release(&into, &asked);
+    return bm_api_leave_step(step, rc);
+}

@@ -1,0 +1,25 @@
+/* criteria.h -- what a caller asks of particles, checked and completed. */
+#ifndef BM_API_CRITERIA_H
+#define BM_API_CRITERIA_H
+
+#include "api/api.h"
+#include "read/read.h"
+
+/* The criteria, and the memory that they point to. */
+struct bm_asked {
+    struct bm_criteria criteria;
+    bouma_variable **variables;
+    struct bm_condition *conditions;
+};
+
+/* 'given' may be NULL. To be released in any case. */
+int bm_asked_init(struct bm_asked *out, const struct bm_object *set,
+                  const bouma_particles_query *given);
+/* Only a restart divides particles among ranks. */
+int bm_api_check_alone(const struct bm_criteria *asked,
+                       const struct bm_object *set);
+/* bm_particle_query(), traced. */
+int bm_api_query(struct bm_particle_query *query);
+void bm_asked_release(struct bm_asked *asked, const bouma_allocator *a);
+
+#endif
