@@ -25,6 +25,7 @@ struct series {
 struct block {
     bouma_box box;
     float *data;
+    size_t bytes;
 };
 
 static void check(int rc, const bouma_dataset *ds)
@@ -42,7 +43,8 @@ static void block_init(struct block *block, const struct bench *b)
     block->box =
         (bouma_box){.lo = {PLANES * b->rank / b->ranks, 0, 0},
                     .hi = {PLANES * (b->rank + 1) / b->ranks, SIZE, SIZE}};
-    block->data = allocate(field_box_bytes(&block->box));
+    block->bytes = field_box_bytes(&block->box);
+    block->data = allocate(block->bytes);
     field_fill(&field, &block->box, block->data);
     field_release(&field);
 }
@@ -89,9 +91,11 @@ static double write_step(struct series *s, const struct block *block)
     MPI_Barrier(MPI_COMM_WORLD);
     begun = measure_now();
     check(bouma_step_begin(s->ds, s->steps, 0), s->ds);
-    check(bouma_variable_put(s->variable, &block->box, block->data, NULL),
+    check(bouma_variable_put_borrow(
+              s->variable, &block->box,
+              &BOUMA_ARRAY(BOUMA_TYPE_F32, block->data, block->bytes)),
           s->ds);
-    check(bouma_step_end(s->ds, NULL), s->ds);
+    check(bouma_step_end(s->ds), s->ds);
     s->steps++;
     return slowest(measure_now() - begun);
 }

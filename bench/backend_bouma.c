@@ -2,6 +2,7 @@
  * as a simulation writes it; opening and closing the dataset is not timed. A
  * read opens the dataset anew, as a program that comes later does. */
 #include "backend.h"
+#include "sized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,15 +64,21 @@ static void write_step(struct backend *backend, const struct backend_input *in)
     struct dataset *d = backend->state;
 
     check(bouma_step_begin(d->writer, d->step, (double)d->step), d->writer);
-    check(bouma_variable_put(d->variable, &in->box, in->data, NULL), d->writer);
-    check(bouma_step_end(d->writer, &backend->record), d->writer);
+    check(bouma_variable_put_borrow(d->variable, &in->box,
+                                    &BOUMA_ARRAY(BOUMA_TYPE_F32, in->data,
+                                                 in->count * sizeof(float))),
+          d->writer);
+    check(end_step(&backend->record, d->writer), d->writer);
     d->step++;
 }
 
 static void read_step(struct backend *backend, const struct backend_input *in)
 {
     struct dataset *d = backend->state;
-    bouma_request request = {.level = 0, .box = in->box, .data = in->back};
+    bouma_request request = {.size = sizeof(request),
+                             .box = in->box,
+                             .array = &BOUMA_ARRAY(BOUMA_TYPE_F32, in->back,
+                                                   in->count * sizeof(float))};
     bouma_dataset *ds;
     bouma_step *step;
     char path[BACKEND_PATH_BYTES];

@@ -50,6 +50,7 @@ struct bench {
     const char *directory;
     bouma_box box; /* of this rank */
     uint32_t *data;
+    size_t bytes;
 };
 
 static _Noreturn void fail(const char *what)
@@ -116,8 +117,10 @@ static double write_dataset(const struct bench *b, int kind)
     MPI_Barrier(MPI_COMM_WORLD);
     begun = measure_now();
     check(bouma_step_begin(ds, 0, 0), ds);
-    check(bouma_variable_put(v, &b->box, b->data, NULL), ds);
-    check(bouma_step_end(ds, NULL), ds);
+    check(bouma_variable_put_borrow(
+              v, &b->box, &BOUMA_ARRAY(BOUMA_TYPE_U32, b->data, b->bytes)),
+          ds);
+    check(bouma_step_end(ds), ds);
     seconds = measure_now() - begun;
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -205,17 +208,22 @@ struct taken {
 static struct taken read_box(struct reader *r, int level, const bouma_box *box)
 {
     int64_t unit = (int64_t)1 << level, n[3];
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
     struct taken t;
     uint32_t *data;
+    size_t bytes;
     size_t i = 0;
 
     for (int d = 0; d < 3; d++) /* boxes begin at samples of the level */
         n[d] = (box->hi[d] - box->lo[d] + unit - 1) / unit;
-    data = allocate((size_t)(n[0] * n[1] * n[2]) * sizeof(*data));
+    bytes = (size_t)(n[0] * n[1] * n[2]) * sizeof(*data);
+    data = allocate(bytes);
     bouma_dataset_info_get(&before, r->ds);
     t.seconds = measure_now();
-    check(bouma_variable_read(r->v, level, box, data, NULL), r->ds);
+    check(bouma_variable_read(r->v, level, box,
+                              &BOUMA_ARRAY(BOUMA_TYPE_U32, data, bytes)),
+          r->ds);
     t.seconds = measure_now() - t.seconds;
     bouma_dataset_info_get(&after, r->ds);
     t.bytes = after.bytes_read - before.bytes_read;
@@ -366,7 +374,8 @@ static void take_block(struct bench *b)
         b->box.hi[d] = b->size * (place + 1) / dims[d];
         count *= (size_t)(b->box.hi[d] - b->box.lo[d]);
     }
-    out = b->data = allocate(count * sizeof(*out));
+    b->bytes = count * sizeof(*out);
+    out = b->data = allocate(b->bytes);
     for (int64_t z = b->box.lo[0]; z < b->box.hi[0]; z++)
         for (int64_t y = b->box.lo[1]; y < b->box.hi[1]; y++)
             for (int64_t x = b->box.lo[2]; x < b->box.hi[2]; x++)

@@ -108,8 +108,11 @@ static void make_dataset(const char *path, const struct field *field)
     check(bouma_grid_define(&grid, ds, "grid", &shape), ds);
     check(bouma_variable_define(&variable, grid, "value", &kind), ds);
     check(bouma_step_begin(ds, 0, 0.0), ds);
-    check(bouma_variable_put(variable, &box, data, NULL), ds);
-    check(bouma_step_end(ds, NULL), ds);
+    check(bouma_variable_put_borrow(
+              variable, &box,
+              &BOUMA_ARRAY(BOUMA_TYPE_F32, data, field_box_bytes(&box))),
+          ds);
+    check(bouma_step_end(ds), ds);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
     free(data);
@@ -127,7 +130,7 @@ static void warm_up(const char *path, const struct field *field,
 {
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_box box;
     float *data;
 
@@ -140,7 +143,10 @@ static void warm_up(const char *path, const struct field *field,
 
     whole(&box, field);
     data = allocate(field_box_bytes(&box));
-    check(bouma_variable_read(only_variable(step), 0, NULL, data, NULL), ds);
+    check(bouma_variable_read(
+              only_variable(step), 0, NULL,
+              &BOUMA_ARRAY(BOUMA_TYPE_F32, data, field_box_bytes(&box))),
+          ds);
     if (field_mismatches(field, &box, data))
         fail(path, "wrong values");
     free(data);
@@ -194,14 +200,17 @@ static void measure_box(struct result *r, int i, const char *path,
 {
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     double begin = measure_now(), opened, stepped, done;
 
     check(bouma_dataset_open(&ds, path, NULL), ds);
     opened = measure_now();
     check(bouma_step_open(&step, ds, 0), ds);
     stepped = measure_now();
-    check(bouma_variable_read(only_variable(step), 0, box, data, NULL), ds);
+    check(bouma_variable_read(
+              only_variable(step), 0, box,
+              &BOUMA_ARRAY(BOUMA_TYPE_F32, data, field_box_bytes(box))),
+          ds);
     done = measure_now();
 
     check(bouma_dataset_info_get(&info, ds), ds);

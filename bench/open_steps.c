@@ -42,8 +42,10 @@ static void make_first(const char *path)
     check(bouma_grid_define(&grid, ds, "grid", &shape), ds);
     check(bouma_variable_define(&variable, grid, "value", &kind), ds);
     check(bouma_step_begin(ds, 0, 0), ds);
-    check(bouma_variable_put(variable, NULL, data, NULL), ds);
-    check(bouma_step_end(ds, NULL), ds);
+    check(bouma_variable_put_borrow(
+              variable, NULL, &BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data))),
+          ds);
+    check(bouma_step_end(ds), ds);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
 }

@@ -105,8 +105,8 @@ static void print_record(int step, const bouma_record *r)
            "shape %.3f, ship %.3f, store %.3f, commit %.3f\n",
            step, (double)r->raw_bytes / 1048576,
            (double)r->stored_bytes / 1048576, (long long)r->files,
-           r->seconds.shape, r->seconds.ship, r->seconds.store,
-           r->seconds.commit);
+           r->shape_seconds, r->ship_seconds, r->store_seconds,
+           r->commit_seconds);
 }
 
 int main(int argc, char **argv)
@@ -144,9 +144,8 @@ int main(int argc, char **argv)
                                     .components = 3,
                                     .unit = "K/m"};
     int64_t ghosted[3] = {PLANES + 2, N + 2, N + 2};
-    bouma_memory inside;
+    int64_t first[3] = {1, 1, 1}; /* behind the ghost cells */
 
-    bouma_array_inside(&inside, BOUMA_TYPE_F64, 1, 3, ghosted);
     rc = bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, NULL);
     check(rc, ds);
     check(bouma_grid_define(&grid, ds, "cube", &shape), ds);
@@ -158,8 +157,11 @@ int main(int argc, char **argv)
           ds);
     for (int i = 0; i <= ITERATIONS; i++) {
         plane *now = temperature[i % 2], *next = temperature[(i + 1) % 2];
-        bouma_record record;
+        bouma_array inner =
+            BOUMA_ARRAY(BOUMA_TYPE_F64, now, sizeof(temperature[0]));
+        bouma_record record = {.size = sizeof(record)};
 
+        bouma_array_inside(&inner, 1, 3, ghosted, first);
         exchange(now, rank, ranks);
         advance(now, next);
         if (i % EVERY != 0)
@@ -168,11 +170,15 @@ int main(int argc, char **argv)
         check(bouma_attributes_set_number(bouma_dataset_step_attributes(ds),
                                           "iteration", i),
               ds);
-        check(bouma_variable_put(scalar, &box, &now[1][1][1], &inside), ds);
-        check(bouma_variable_put(exact, &box, &now[1][1][1], &inside), ds);
+        check(bouma_variable_put_borrow(scalar, &box, &inner), ds);
+        check(bouma_variable_put_borrow(exact, &box, &inner), ds);
         if (i == ITERATIONS) /* in other steps, it is absent */
-            check(bouma_variable_put(vector, &box, flux, NULL), ds);
-        check(bouma_step_end(ds, &record), ds);
+            check(bouma_variable_put_borrow(
+                      vector, &box,
+                      &BOUMA_ARRAY(BOUMA_TYPE_F32, flux, sizeof(flux))),
+                  ds);
+        check(bouma_step_end(ds), ds);
+        check(bouma_dataset_record_get(&record, ds), ds);
         if (rank == 0)
             print_record(i, &record);
     }
@@ -181,9 +187,11 @@ int main(int argc, char **argv)
 
     /* Read the last step as it was handed over, among ghost cells. */
     bouma_step *step;
+    bouma_array room = BOUMA_ARRAY(BOUMA_TYPE_F64, back, sizeof(back));
     bouma_request request = {
-        .box = box, .data = &back[1][1][1], .memory = &inside};
+        .size = sizeof(request), .box = box, .array = &room};
 
+    bouma_array_inside(&room, 1, 3, ghosted, first);
     rc = bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, NULL);
     check(rc, ds);
     check(bouma_step_open(&step, ds, ITERATIONS), ds);

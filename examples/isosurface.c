@@ -49,8 +49,9 @@ struct opened {
 
 static struct opened open_last(char **name)
 {
-    struct opened o = {0};
-    bouma_step_info last;
+    struct opened o = {.grid.size = sizeof(o.grid),
+                       .about.size = sizeof(o.about)};
+    bouma_step_info last = {.size = sizeof(last)};
     bouma_grid *grid;
     int rc = bouma_dataset_open(&o.ds, name[0], NULL);
 
@@ -76,7 +77,7 @@ static struct opened open_last(char **name)
 /* Close it; returns the bytes that were read. */
 static uint64_t close_again(struct opened *o)
 {
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
 
     check(bouma_dataset_info_get(&info, o->ds), o->ds);
     bouma_step_free(o->step);
@@ -194,7 +195,11 @@ static int64_t count_all(const struct opened *o, double value, int64_t samples)
     void *data = allocate(samples, bouma_type_size(o->about.type));
     int64_t result;
 
-    check(bouma_variable_read(o->variable, 0, NULL, data, NULL), o->ds);
+    check(bouma_variable_read(
+              o->variable, 0, NULL,
+              &BOUMA_ARRAY(o->about.type, data,
+                           (size_t)samples * bouma_type_size(o->about.type))),
+          o->ds);
     for (int64_t i = 0; i < samples; i++)
         field[i] = sample(&o->about, data, i);
     result = crossed(field, o->grid.shape, value);

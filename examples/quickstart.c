@@ -56,8 +56,11 @@ int main(int argc, char **argv)
     for (int n = 0; n < STEPS; n++) {
         simulate(rank, n);
         check(bouma_step_begin(ds, n, 0.1 * n), ds);
-        check(bouma_variable_put(density, &box, block, NULL), ds);
-        check(bouma_step_end(ds, NULL), ds);
+        check(bouma_variable_put_borrow(
+                  density, &box,
+                  &BOUMA_ARRAY(BOUMA_TYPE_F32, block, sizeof(block))),
+              ds);
+        check(bouma_step_end(ds), ds);
     }
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -67,7 +70,9 @@ int main(int argc, char **argv)
     check(bouma_step_open(&step, ds, STEPS - 1), ds);
     grid = bouma_step_find_grid(step, "cube");
     density = bouma_grid_find_variable(grid, "density");
-    check(bouma_variable_read(density, 0, &box, back, NULL), ds);
+    check(bouma_variable_read(density, 0, &box,
+                              &BOUMA_ARRAY(BOUMA_TYPE_F32, back, sizeof(back))),
+          ds);
     bouma_step_free(step);
     bouma_dataset_free(ds);
 

@@ -49,8 +49,11 @@ int main(int argc, char **argv)
     for (int n = 0; n < STEPS; n++) {
         simulate(n);
         check(bouma_step_begin(ds, n, 0.1 * n), ds);
-        check(bouma_variable_put(density, &box, field, NULL), ds);
-        check(bouma_step_end(ds, NULL), ds);
+        check(bouma_variable_put_borrow(
+                  density, &box,
+                  &BOUMA_ARRAY(BOUMA_TYPE_F32, field, sizeof(field))),
+              ds);
+        check(bouma_step_end(ds), ds);
     }
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -60,8 +63,12 @@ int main(int argc, char **argv)
     check(bouma_step_open(&step, ds, STEPS - 1), ds);
     grid = bouma_step_find_grid(step, "cube");
     density = bouma_grid_find_variable(grid, "density");
-    check(bouma_variable_read(density, 0, NULL, back, NULL), ds);
-    check(bouma_variable_read(density, 1, NULL, half, NULL), ds);
+    check(bouma_variable_read(density, 0, NULL,
+                              &BOUMA_ARRAY(BOUMA_TYPE_F32, back, sizeof(back))),
+          ds);
+    check(bouma_variable_read(density, 1, NULL,
+                              &BOUMA_ARRAY(BOUMA_TYPE_F32, half, sizeof(half))),
+          ds);
     bouma_step_free(step);
     bouma_dataset_free(ds);
 

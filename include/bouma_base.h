@@ -92,8 +92,9 @@ BOUMA_API size_t bouma_type_size(bouma_type type);
 BOUMA_API const char *bouma_type_name(bouma_type type);
 BOUMA_API bouma_type bouma_type_parse(const char *text);
 
-/* The most axes that arrays of the API have room for. */
-#define BOUMA_MAX_DIMS 3
+/* Room for axes, in structs. Grids and positions have 1 to 3 axes; more are
+ * refused. */
+#define BOUMA_MAX_DIMS 6
 
 /* The samples lo <= index < hi, on as many axes as the grid has. */
 typedef struct bouma_box {
@@ -101,23 +102,98 @@ typedef struct bouma_box {
     int64_t hi[BOUMA_MAX_DIMS];
 } bouma_box;
 
-/* Where the samples of a box lie in memory, relative to its first sample at
- * 'data'. Strides are in bytes, as in NumPy, and may be negative; all zero
- * means dense, components innermost. In a put, a single stride of 0 repeats a
- * sample; in a read it is BOUMA_EINVAL, and so is, in either, any other stride
- * shorter than a value. */
-typedef struct bouma_memory {
+/* ---- arrays ------------------------------------------------------------- */
+
+/* What happens to values that the other type does not have, when the type of
+ * an array is not that of its variable. */
+typedef enum bouma_convert {
+    BOUMA_CONVERT_EXACT = 0, /* they are refused (default) */
+    BOUMA_CONVERT_ROUND = 1  /* they are rounded, if the type has room */
+} bouma_convert;
+
+/* Which way bytes go in a copy. */
+typedef enum bouma_copy_direction {
+    BOUMA_COPY_DIRECTION_FROM_ARRAY = 1, /* a put: array to host memory */
+    BOUMA_COPY_DIRECTION_TO_ARRAY = 2    /* a read: host memory to array */
+} bouma_copy_direction;
+
+/* One copy between an array that the processor cannot reach and host memory:
+ * count[0] planes of count[1] rows of 'run' bytes each. Plane i, row j begins
+ * at to + i * to_stride[0] + j * to_stride[1], and likewise in 'from'. 'ndims'
+ * is the number of these axes that have more than one entry (0: a single run,
+ * 1: rows, 2: planes of rows); the first is 1 then where it is not used. */
+typedef struct bouma_copy {
+    size_t size; /* set by the library */
+    bouma_copy_direction direction;
+    int ndims;
+    void *to;
+    const void *from;
+    size_t run;
+    size_t count[2];
+    int64_t to_stride[2], from_stride[2]; /* bytes */
+} bouma_copy;
+
+/* Carries out one copy, and returns once it is done: 0, or any other number if
+ * it has failed. It is called by the thread that called the library, one copy
+ * at a time, and must not use the dataset. */
+typedef int (*bouma_copy_function)(void *user, const bouma_copy *copy);
+
+/* An array of the caller: the samples of a box, to put or to read.
+ *
+ *     double field[64][64];
+ *     bouma_array array = {.size = sizeof(array), .type = BOUMA_TYPE_F64,
+ *                          .data = field, .bytes = sizeof(field)};
+ *
+ * is a dense one: in C order, the components of a sample side by side. In C,
+ * &BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field)) is the same within a call.
+ *
+ * Strides are in bytes, as in NumPy, and may be negative; all zero means dense.
+ * In a put, a single stride of 0 repeats a sample; in a read it is
+ * BOUMA_EINVAL, and so is, in either, any other stride shorter than a value.
+ *
+ * 'bytes' is the size of the memory that the array lies in. If the samples of
+ * the box, from the first byte to the last, take more than that, the call fails
+ * with BOUMA_EINVAL, and its message says how many bytes are needed.
+ *
+ * A put never changes the array. */
+typedef struct bouma_array {
+    size_t size;     /* sizeof(bouma_array) */
+    bouma_type type; /* of the values in memory; must be given */
+    bouma_convert convert;
+    void *data;   /* the first sample of the box; NULL: see 'parts' */
+    size_t bytes; /* of the memory, or of each of the parts */
     int64_t stride[BOUMA_MAX_DIMS];
     int64_t component_stride;
-} bouma_memory;
+    void *const *parts; /* [components]: an array for each component. Strides
+                           are those of each; component_stride must be 0 */
+    bouma_copy_function copy; /* NULL: the processor can use the memory */
+    void *copy_user;          /* the first argument of 'copy' */
+    size_t copy_bytes;        /* most bytes in one copy; 0: 4 MiB */
+} bouma_array;
 
-/* Fill 'out' for a box inside a larger dense array, such as one with ghost
- * cells: the array has 'extent' samples along each axis, the components of a
- * sample side by side. Pass the address of the box's first sample as 'data'.
- * All zeros if 'ndims' is not 1 to 3. */
-BOUMA_API void bouma_array_inside(bouma_memory *out, bouma_type type,
-                                  int components, int ndims,
-                                  const int64_t *extent);
+/* A dense array in one expression; constant data are fine for a put. */
+#ifndef __cplusplus
+#define BOUMA_ARRAY(type_, data_, bytes_)                                      \
+    ((bouma_array){.size = sizeof(bouma_array),                                \
+                   .type = (type_),                                            \
+                   .data = (void *)(data_),                                    \
+                   .bytes = (bytes_)})
+#endif
+
+/* Turn 'array', a dense array of extent[ndims] samples with 'components' values
+ * each, into the part of it that begins at index 'first': set the strides, and
+ * move 'data' to that sample. So a box without its ghost cells is
+ *
+ *     double field[66][66];
+ *     bouma_array inner = BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field));
+ *     bouma_array_inside(&inner, 1, 2, (int64_t[]){66, 66},
+ *                        (int64_t[]){1, 1});
+ *
+ * BOUMA_EINVAL if the array is too small for that extent or has strides
+ * already, 'first' is not in it, or ndims is not 1 to 3; every call refuses the
+ * array then. */
+BOUMA_API int bouma_array_inside(bouma_array *array, int components, int ndims,
+                                 const int64_t *extent, const int64_t *first);
 
 /* ---- options ------------------------------------------------------------ */
 
@@ -282,6 +358,7 @@ BOUMA_API bouma_predict bouma_predict_parse(const char *text);
 
 /* What a codec is like: 1 or 0 each. */
 typedef struct bouma_codec_info {
+    size_t size;          /* sizeof(bouma_codec_info), set by the caller */
     int grids, particles; /* variables of these can have it */
     int tolerance;        /* it needs one */
     int effort;           /* 'codec_level' counts */
@@ -410,6 +487,7 @@ typedef enum bouma_option_use {
 /* An option, for programs that offer options to their users. New members go at
  * the end. */
 typedef struct bouma_option_info {
+    size_t size;          /* sizeof(bouma_option_info) */
     const char *name;     /* for bouma_options_set(): "file_size" */
     const char *flag;     /* for a command line: "file-size" */
     const char *argument; /* placeholder of its value: "BYTES"; NULL: it is yes

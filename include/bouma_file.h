@@ -75,6 +75,7 @@ BOUMA_API int bouma_file_read(bouma_file *file, void *const *data);
 
 /* The last write or read, summed over all ranks. */
 typedef struct bouma_file_report {
+    size_t size;           /* sizeof(bouma_file_report), set by the caller */
     uint64_t bytes;        /* declared */
     uint64_t moved_bytes;  /* between ranks */
     int64_t writers;       /* ranks that wrote or read files */

@@ -20,6 +20,7 @@ extern "C" {
  * steps needs no list. The count is -1 if the list cannot be read;
  * bouma_error_message() says why. Not collective. */
 typedef struct bouma_step_info {
+    size_t size; /* sizeof(bouma_step_info), set by the caller */
     int64_t step;
     double time;
 } bouma_step_info;
@@ -27,12 +28,34 @@ BOUMA_API int64_t bouma_dataset_step_count(const bouma_dataset *ds);
 BOUMA_API int bouma_dataset_step_get(bouma_step_info *out,
                                      const bouma_dataset *ds, int64_t i);
 
+/* The first and the last step; the next one after a number, and the one before
+ * it (of which there need not be a step); and the step whose time is nearest to
+ * 'time'. Of steps that are equally near, the one with the lowest number is
+ * taken; damaged ones whose time is not known are left out. All of them bisect
+ * the list above. BOUMA_ENOTFOUND if there is no such step. Not collective.
+ *
+ *     for (rc = bouma_dataset_first_step(&info, ds); !rc;
+ *          rc = bouma_dataset_next_step(&info, ds, info.step))
+ */
+BOUMA_API int bouma_dataset_first_step(bouma_step_info *out,
+                                       const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_last_step(bouma_step_info *out,
+                                      const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_next_step(bouma_step_info *out,
+                                      const bouma_dataset *ds, int64_t after);
+BOUMA_API int bouma_dataset_previous_step(bouma_step_info *out,
+                                          const bouma_dataset *ds,
+                                          int64_t before);
+BOUMA_API int bouma_dataset_step_at(bouma_step_info *out,
+                                    const bouma_dataset *ds, double time);
+
 /* Find steps that were committed since. Collective. */
 BOUMA_API int bouma_dataset_refresh(bouma_dataset *ds);
 
 /* The identity (16 bytes) of a dataset, the version of its format, and what
  * this handle has read and written so far, on this rank. */
 typedef struct bouma_dataset_info {
+    size_t size; /* sizeof(bouma_dataset_info), set by the caller */
     unsigned char id[16];
     int format_major, format_minor;
     uint64_t bytes_read, bytes_written, files_opened;
@@ -53,10 +76,10 @@ BOUMA_API void bouma_step_free(bouma_step *step);
 
 /* How a step lies on disk. */
 typedef struct bouma_step_details {
+    size_t size; /* sizeof(bouma_step_details), set by the caller */
     int64_t step;
     double time;
     bouma_order order;
-    bouma_record record;
     bouma_distribute distribute;
     bouma_assign assign;
     bouma_place place;
@@ -66,8 +89,13 @@ typedef struct bouma_step_details {
 BOUMA_API int bouma_step_details_get(bouma_step_details *out,
                                      const bouma_step *step);
 
+/* The cost of a step, as its manifest has it: without the time of the commit,
+ * which followed. */
+BOUMA_API int bouma_step_record_get(bouma_record *out, const bouma_step *step);
+
 /* The i-th file of a step. BOUMA_ENOTFOUND past the last. */
 typedef struct bouma_step_file {
+    size_t size; /* sizeof(bouma_step_file), set by the caller */
     uint64_t bytes;
     int64_t chunks;
 } bouma_step_file;
@@ -87,6 +115,7 @@ BOUMA_API bouma_variable *bouma_grid_find_variable(bouma_grid *grid,
 
 /* A grid, as it was defined or is stored. */
 typedef struct bouma_grid_info {
+    size_t size; /* sizeof(bouma_grid_info), set by the caller */
     const char *name;
     int ndims, levels;
     int64_t shape[BOUMA_MAX_DIMS];
@@ -106,11 +135,11 @@ typedef struct bouma_grid_info {
     int hz_wavelet, hz_tile_bits; /* 0: samples, no coefficients */
     int idx; /* it is an IDX dataset, too: idx/NAME.idx in the dataset */
 } bouma_grid_info;
-BOUMA_API void bouma_grid_info_get(bouma_grid_info *out,
-                                   const bouma_grid *grid);
+BOUMA_API int bouma_grid_info_get(bouma_grid_info *out, const bouma_grid *grid);
 
 /* A variable of a grid or of particles, and what the step has of it. */
 typedef struct bouma_variable_info {
+    size_t size; /* sizeof(bouma_variable_info), set by the caller */
     const char *name;
     bouma_type type;
     int components;
@@ -136,8 +165,8 @@ typedef struct bouma_variable_info {
     int averages; /* 1: coarser levels are averages, for which no tolerance
                      holds; 0: they are samples */
 } bouma_variable_info;
-BOUMA_API void bouma_variable_info_get(bouma_variable_info *out,
-                                       const bouma_variable *variable);
+BOUMA_API int bouma_variable_info_get(bouma_variable_info *out,
+                                      const bouma_variable *variable);
 
 /* Stored bytes of one level; reading it also takes those of the coarser ones. 0
  * if there is no such level. With BOUMA_LAYOUT_HZ all bytes count as those of
@@ -167,6 +196,7 @@ BOUMA_API int bouma_variable_range(bouma_range *out,
 /* The result of reading 'box' at 'level': its shape, and the position of its
  * first sample. 'box' may be NULL: the whole grid. */
 typedef struct bouma_selection {
+    size_t size; /* sizeof(bouma_selection), set by the caller */
     int ndims;
     int64_t shape[BOUMA_MAX_DIMS];
     int64_t first[BOUMA_MAX_DIMS]; /* index at full resolution */
@@ -178,22 +208,22 @@ BOUMA_API int bouma_variable_select(bouma_selection *out,
                                     const bouma_variable *variable, int level,
                                     const bouma_box *box);
 
-/* Read the samples of 'box' (NULL: all) at 'level' into 'data', laid out as
- * 'memory' says (NULL: dense, with the shape of bouma_variable_select()). Not
- * collective: any rank may read what it likes. */
+/* Read the samples of 'box' (NULL: all) at 'level' into 'array', whose shape is
+ * that of bouma_variable_select(). Not collective: any rank may read what it
+ * likes. */
 BOUMA_API int bouma_variable_read(bouma_variable *variable, int level,
-                                  const bouma_box *box, void *data,
-                                  const bouma_memory *memory);
+                                  const bouma_box *box,
+                                  const bouma_array *array);
 
 /* The same for any number of boxes on each rank (may be 0) of one step. Each
  * chunk is read by one rank only, which passes it on to the others. Collective.
  */
 typedef struct bouma_request {
+    size_t size; /* sizeof(bouma_request), in all elements */
     bouma_variable *variable;
     int level;
     bouma_box box;
-    void *data;
-    const bouma_memory *memory;
+    const bouma_array *array;
 } bouma_request;
 BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
                               size_t count);
@@ -219,6 +249,7 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * of the variable, 'level_bytes' are 0, and with 'within' all tiles are read.
  */
 typedef struct bouma_patch_info {
+    size_t size;   /* sizeof(bouma_patch_info) */
     bouma_box box; /* the whole patch, in samples of level 0 */
     int levels, components;
     const bouma_range *ranges;   /* [components], of the original values: those
@@ -273,6 +304,7 @@ bouma_particles_attributes(bouma_particles *particles);
 
 /* A set of particles, as the step has it. */
 typedef struct bouma_particles_info {
+    size_t size; /* sizeof(bouma_particles_info), set by the caller */
     const char *name;
     int ndims;
     bouma_type type; /* of positions */
@@ -285,11 +317,12 @@ typedef struct bouma_particles_info {
     int64_t files;
     int64_t tree_nodes; /* of the tree over the files; 0: no tree */
 } bouma_particles_info;
-BOUMA_API void bouma_particles_info_get(bouma_particles_info *out,
-                                        const bouma_particles *particles);
+BOUMA_API int bouma_particles_info_get(bouma_particles_info *out,
+                                       const bouma_particles *particles);
 
 /* The content of the i-th file of a set. */
 typedef struct bouma_particles_file {
+    size_t size;  /* sizeof(bouma_particles_file), set by the caller */
     int64_t file; /* number among the files of the step */
     uint64_t count, strays;
     double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
@@ -302,6 +335,7 @@ BOUMA_API int bouma_particles_file_get(bouma_particles_file *out,
 /* The i-th node of the tree over the files, in preorder: the left child of an
  * inner node is the next one. BOUMA_ENOTFOUND past the last. */
 typedef struct bouma_particles_node {
+    size_t size;   /* sizeof(bouma_particles_node), set by the caller */
     int64_t right; /* number of the right child; 0: a leaf */
     int64_t file;  /* of a leaf, as for bouma_particles_file_get() */
     int axis;      /* -1: none, divided by the order of ranks; or a leaf */

@@ -121,29 +121,54 @@ BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                                     const char *name,
                                     const bouma_variable_spec *spec);
 
+/* Define what a committed step has, as a program does that appends to a dataset:
+ * all grids, sets of particles and variables of step 'step' (-1: the last one),
+ * with their attributes; and set those attributes of the dataset that the step
+ * has. The files of the next step are then, byte for byte, those that the same
+ * definitions made by hand would give. ('hz_partitions' with
+ * BOUMA_HZ_INDEX_GLOBAL is in no file, so it is 1 then.) Find the handles with
+ * bouma_dataset_find_grid() and _particles(). More can be defined.
+ *
+ * BOUMA_ENOTFOUND if there is no such step, which fails no later step.
+ * BOUMA_EEXISTS if a name is defined already: call this first. After a failure
+ * nothing is defined. Collective. */
+BOUMA_API int bouma_define_like(bouma_dataset *ds, int64_t step);
+
+/* A grid or a set of particles that is defined in this dataset, by its name;
+ * bouma_grid_find_variable() then finds its variables. BOUMA_ENOTFOUND if there
+ * is none: the message lists those there are, *out is NULL, and the next step
+ * fails as after a failed definition, until the name is defined. (That holds
+ * for a variable that is not found, too.) Of steps that are read, see
+ * bouma_step_find_grid(). */
+BOUMA_API int bouma_dataset_find_grid(bouma_grid **out, bouma_dataset *ds,
+                                      const char *name);
+BOUMA_API int bouma_dataset_find_particles(bouma_particles **out,
+                                           bouma_dataset *ds, const char *name);
+
 /* Begin step number 'step' (0 or more, in any order) at 'time', which must be
  * finite. */
 BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
- * grid), at 'data', laid out as 'memory' says (NULL: dense). A rank may hand
- * over any number of blocks, or none (an empty box is none); the blocks of all
- * ranks together must cover the grid exactly once. A variable that no rank
+ * grid), in 'array'. A rank may hand over any number of blocks, or none (an
+ * empty box is none); the blocks of all ranks together must cover the grid
+ * exactly once. A variable that no rank
  * hands over is absent from the step. A put that fails also fails the step on
  * all ranks, so it is enough to check the status there.
  *
- * THE ARRAY IS BORROWED UNTIL bouma_step_end() RETURNS. It is read then, not
+ * bouma_variable_put_borrow() BORROWS THE VALUES UNTIL bouma_step_end() RETURNS. It is read then, not
  * now: do not change or free it before. The library never changes it; it may be
  * unaligned. Beware of temporaries: if a Fortran compiler packs an array
  * section for the call, or Python evaluates an expression, the array is gone
  * when the put returns. Then use bouma_variable_put_copy(), which copies the
  * samples at once; the copy is freed when the step ends. The option 'check'
  * finds arrays that were changed too early. */
-BOUMA_API int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
-                                 const void *data, const bouma_memory *memory);
+BOUMA_API int bouma_variable_put_borrow(bouma_variable *variable,
+                                        const bouma_box *box,
+                                        const bouma_array *array);
 BOUMA_API int bouma_variable_put_copy(bouma_variable *variable,
-                                      const bouma_box *box, const void *data,
-                                      const bouma_memory *memory);
+                                      const bouma_box *box,
+                                      const bouma_array *array);
 
 /* Forget, on this rank, all failed definitions, attributes and puts: the next
  * step is written without them and does not fail because of them. Grids that
@@ -200,7 +225,7 @@ typedef struct bouma_column {
  * id if it matters.
  *
  * ARRAYS ARE BORROWED UNTIL bouma_step_end() RETURNS, as with
- * bouma_variable_put(): do not change or free them before. (The columns
+ * bouma_variable_put_borrow(): do not change or free them before. (The columns
  * themselves and the bounds are copied.) bouma_particles_put_copy() copies the
  * values at once. */
 BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,
@@ -214,9 +239,9 @@ BOUMA_API int bouma_particles_put_copy(bouma_particles *particles,
 
 /* Write the step and commit it. After BOUMA_OK it is complete and, by default,
  * durable. After a failure it is either absent or complete; the dataset can
- * still be used, and the step written again. 'record' may be NULL. Collective.
- */
-BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
+ * still be used, and the step written again. bouma_dataset_record_get() tells
+ * what it cost. Collective. */
+BOUMA_API int bouma_step_end(bouma_dataset *ds);
 
 /* With the option 'async', bouma_step_end() returns once all data have been
  * copied: whatever it returns, the caller may then change its arrays,
@@ -233,10 +258,9 @@ BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
  * into the buffers must be stored first. With 'async' the default is 16
  * buffers. */
 
-/* Wait for a step that is still being stored, and commit it; 'record' (may be
- * NULL) gets its record, with all times. BOUMA_OK if there is none. Collective.
- */
-BOUMA_API int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record);
+/* Wait for a step that is still being stored, and commit it; its record then has
+ * all times. BOUMA_OK if there is none. Collective. */
+BOUMA_API int bouma_dataset_wait(bouma_dataset *ds);
 
 /* Abandon the step. A rank may call this where others call bouma_step_end();
  * all of them then get BOUMA_EABORTED. Collective. */
@@ -268,6 +292,18 @@ BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
  * were dropped, and no drain brings them back. Before that, the call waits for
  * a step that is being stored, finishes a group and drains. Collective. */
 BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
+
+/* Delete a step, or 'count' of them, for good and durably, wherever they are
+ * among the others; a damaged one, too. An interrupted call leaves each step
+ * either complete or gone, and calling it again does the rest. As with
+ * bouma_dataset_truncate(), copies in local copies that this call does not know
+ * of stay, but no drain brings them back; and a step that is being stored, a
+ * group and draining are finished first. A number can be written again later.
+ * BOUMA_ENOTFOUND if there is no such step: then nothing is deleted. Many steps
+ * at once take less time than one by one. Collective. */
+BOUMA_API int bouma_step_delete(bouma_dataset *ds, int64_t step);
+BOUMA_API int bouma_dataset_delete_steps(bouma_dataset *ds,
+                                         const int64_t *steps, size_t count);
 
 #ifdef __cplusplus
 }

@@ -20,8 +20,8 @@ int bm_api_check_open(bouma_dataset *ds);
 
 /* A step that is still being stored is committed, or has failed, before
  * anything else happens: here and nowhere else, so that no pipeline has to
- * think of another. Its record, if that is not NULL. Collective. */
-int bm_api_finish_write(bouma_dataset *ds, bouma_record *record);
+ * think of another. Collective. */
+int bm_api_finish_write(bouma_dataset *ds);
 
 /* What a call has a dataset for. */
 enum bm_api_use {
@@ -69,11 +69,13 @@ int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
 /* A variable of a grid or of particles. */
 int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
                            const char *name, const bouma_variable_spec *spec);
-/* EINVAL where samples of a box with so many along each axis would overlap in
- * memory. One that is put may be repeated: 'may_repeat'. */
-int bm_api_check_strides(const bouma_variable *v, const int64_t count[3],
-                         const int64_t stride[3], int64_t component_stride,
-                         int may_repeat);
+/* A caller's array for so many samples of a variable along each axis; EINVAL if
+ * it is too small for them, or values would overlap in memory. A sample that is
+ * put may be repeated: 'may_repeat'. *apart is out->apart, to be dropped from
+ * the memory of the variable's schema. */
+int bm_api_array(struct bm_array *out, int64_t **apart,
+                 const bouma_array *given, const bouma_variable *v,
+                 const int64_t count[3], int may_repeat);
 /* ESTATE while a call that reads the step calls its caller back. */
 int bm_api_check_idle(const struct bouma_step *step);
 
@@ -94,7 +96,16 @@ int bm_api_no_such(struct bm_error *error, const char *kind, const char *name,
                    const char *(*nth)(const void *list, int i),
                    const void *list);
 
-/* EINVAL: the caller gives no pointer for 'what'. 'error' may be NULL. */
+/* A struct that the library fills, and whose first member is its size, which the
+ * caller has set: is it there, and can that be its size? Then it is zeroed, but
+ * for the size. 'own' is the size that it has here. */
+int bm_reply_begin(void *given, size_t own);
+/* Fill it from one of ours, as far as it goes: BOUMA_OK, or EINVAL. */
+int bm_reply(void *given, const void *ours, size_t own);
+/* The same for one that need not be there: EINVAL if its size is not set. */
+int bm_api_check_report(const void *report, struct bm_error *error);
+
+/* EINVAL: the caller gives no such struct for 'what'. 'error' may be NULL. */
 int bm_api_no_output(struct bm_error *error, const char *what);
 
 /* Copy a caller's struct of 'given_bytes' into a zeroed one of ours; a longer
@@ -134,8 +145,9 @@ struct bm_request;
 struct bm_request bm_api_ask(const char *path, const bouma_options *opts,
                              void (*each)(void *user, const bouma_finding *f),
                              void *user, char *message, size_t bytes);
-/* Its path and its options: checked, and complete then. */
-int bm_api_accept(struct bm_request *q);
+/* Its path, its options and the report to fill (may be NULL): checked, and
+ * complete then. */
+int bm_api_accept(struct bm_request *q, void *report);
 /* Tell the caller what its error says. */
 void bm_api_answer(const struct bm_request *q);
 

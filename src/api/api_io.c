@@ -147,10 +147,11 @@ int bouma_file_group(const bouma_file *file, int *group, int *rank, int *ranks)
     return BOUMA_OK;
 }
 
-int bouma_file_report_get(bouma_file_report *out, const bouma_file *file)
+int bouma_file_report_get(bouma_file_report *given, const bouma_file *file)
 {
-    if (!file || !out)
+    bouma_file_report own = {0}, *out = &own;
+    if (!file || !bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
     *out = file->report;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }

@@ -9,24 +9,6 @@
 #include "dataset/idx.h"
 #include "write/write.h"
 
-void bouma_array_inside(bouma_memory *out, bouma_type type, int components,
-                        int ndims, const int64_t *extent)
-{
-    int64_t stride = (int64_t)bouma_type_size(type);
-
-    if (!out)
-        return;
-    memset(out, 0, sizeof(*out));
-    if (!extent || ndims < 1 || ndims > BOUMA_MAX_DIMS)
-        return;
-    out->component_stride = stride;
-    stride *= components > 0 ? components : 1;
-    for (int d = ndims - 1; d >= 0; d--) {
-        out->stride[d] = stride;
-        stride *= extent[d];
-    }
-}
-
 int bm_api_check_writing(bouma_dataset *ds)
 {
     int rc = bm_api_check_open(ds);
@@ -60,27 +42,6 @@ int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                           "newer version are set"
                         : "%s is NULL; it must tell what to define%.0s",
                    what, what);
-}
-
-int bm_api_check_strides(const bouma_variable *v, const int64_t count[3],
-                         const int64_t stride[3], int64_t component_stride,
-                         int may_repeat)
-{
-    int64_t size = (int64_t)bm_variable_value_size(v);
-
-    for (int d = 0; d < 4; d++) {
-        int64_t n = d < 3 ? count[d] : v->components;
-        int64_t one = d < 3 ? stride[d] : component_stride;
-
-        if (n > 1 && one > -size && one < size && (one || !may_repeat))
-            return bm_fail(v->object->schema->error, BOUMA_EINVAL,
-                           "variable \"%s/%s\": with a %s of %lld bytes its "
-                           "values, of %lld bytes each, would overlap",
-                           v->object->name, v->name,
-                           d < 3 ? "stride" : "component_stride",
-                           (long long)one, (long long)size);
-    }
-    return BOUMA_OK;
 }
 
 /* Keys of what is refused and has no name. */
@@ -277,10 +238,10 @@ static int add_put(bouma_dataset *ds, const struct bm_put *put)
 
 /* Whether a variable of grids can be handed over, in this box. */
 static int check_block(bouma_dataset *ds, const bouma_variable *v,
-                       const bouma_box *lifted, const void *data)
+                       const struct bm_box *lifted)
 {
     const struct bm_object *grid = v->object;
-    bouma_box domain = grid->domain;
+    struct bm_box domain = grid->domain;
     char box[160], whole[160];
 
     bm_box_text(box, sizeof(box), lifted, grid->ndims);
@@ -298,18 +259,15 @@ static int check_block(bouma_dataset *ds, const bouma_variable *v,
                        "variable \"%s/%s\": the box %s is not inside the grid "
                        "%s",
                        grid->name, v->name, box, whole);
-    return data ? BOUMA_OK
-                : bm_fail(&ds->error, BOUMA_EINVAL,
-                          "variable \"%s/%s\": no data for the box %s",
-                          grid->name, v->name, box);
+    return BOUMA_OK;
 }
 
-static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
-                     const bouma_memory *memory, int copy)
+static int put_block(bouma_variable *v, const bouma_box *box,
+                     const bouma_array *array, int copy)
 {
     BM_STRICT_MATH;
     bouma_dataset *ds = v->object->schema->dataset;
-    struct bm_put put = {.variable = v, .from.data = data};
+    struct bm_put put = {.variable = v};
     int64_t shape[3];
     char text[160];
     int rc;
@@ -325,15 +283,12 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
     if (rc)
         return rc;
     put.from.box = box ? bm_box_lift(box, v->object->ndims) : v->object->domain;
-    rc = check_block(ds, v, &put.from.box, data);
+    rc = check_block(ds, v, &put.from.box);
     if (rc || !bm_box_volume(&put.from.box))
         return rc;
     for (int d = 0; d < 3; d++)
         shape[d] = put.from.box.hi[d] - put.from.box.lo[d];
-    bm_memory_lift(put.from.stride, &put.from.component_stride, memory, v,
-                   shape);
-    rc = bm_api_check_strides(v, shape, put.from.stride,
-                              put.from.component_stride, 1);
+    rc = bm_api_array(&put.from.array, &put.apart, array, v, shape, 1);
     if (!rc && copy)
         rc = bm_put_keep_copy(&put, ds->a, &ds->error);
     else if (!rc && ds->options.check > 0)
@@ -341,28 +296,28 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
     if (!rc)
         rc = add_put(ds, &put);
     if (rc)
-        bm_drop(ds->a, put.copy);
+        bm_put_release(&put, ds->a);
     return rc;
 }
 
-int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
-                       const void *data, const bouma_memory *memory)
+int bouma_variable_put_borrow(bouma_variable *variable, const bouma_box *box,
+                              const bouma_array *array)
 {
     return variable ? bm_api_put(variable->object->schema->dataset,
-                                 put_block(variable, box, data, memory, 0))
+                                 put_block(variable, box, array, 0))
                     : BOUMA_EINVAL;
 }
 
 int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
-                            const void *data, const bouma_memory *memory)
+                            const bouma_array *array)
 {
     return variable ? bm_api_put(variable->object->schema->dataset,
-                                 put_block(variable, box, data, memory, 1))
+                                 put_block(variable, box, array, 1))
                     : BOUMA_EINVAL;
 }
 
 /* End or abort: what is wrong here is told to all ranks. */
-static int end(bouma_dataset *ds, int status, bouma_record *record)
+static int end(bouma_dataset *ds, int status)
 {
     double begun;
     int rc, finished;
@@ -381,24 +336,25 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     if (!rc)
         rc = status;
     bm_api_enter(ds);
-    finished = bm_api_finish_write(ds, NULL);
+    finished = bm_api_finish_write(ds);
+    memset(&ds->carried.record, 0, sizeof(ds->carried.record));
     begun = bm_trace_now(ds->engine.tracing.trace);
-    rc = finished ? finished : bm_write_step(ds, rc, record);
+    rc = finished ? finished : bm_write_step(ds, rc, &ds->carried.record);
     bm_refused_end_step(&ds->given.refused);
     forget_step(ds);
     return bm_api_leave(ds, bm_api_traced(ds, "write step", begun, rc));
 }
 
-int bouma_step_end(bouma_dataset *ds, bouma_record *record)
+int bouma_step_end(bouma_dataset *ds)
 {
     BM_STRICT_MATH;
 
-    return end(ds, BOUMA_OK, record);
+    return end(ds, BOUMA_OK);
 }
 
 int bouma_step_abort(bouma_dataset *ds)
 {
     BM_STRICT_MATH;
 
-    return end(ds, BOUMA_EABORTED, NULL);
+    return end(ds, BOUMA_EABORTED);
 }

@@ -1,21 +1,30 @@
 /* borrowed.c -- see borrowed.h. */
 #include "dataset/borrowed.h"
 
+#include <string.h>
+
+#include "base/mix.h"
 #include "base/spread.h"
 
-static struct bm_spread spread_of_put(const struct bm_put *put)
+/* The values of a put: of all components, or of one, if they lie apart. */
+static struct bm_spread spread_of_put(const struct bm_put *put, int component)
 {
-    const struct bm_memory_box *from = &put->from;
-    struct bm_spread s = {.data = from->data,
-                          .size = bm_variable_value_size(put->variable)};
+    const struct bm_array *a = &put->from.array;
+    struct bm_spread s = {.data = bm_array_component(a, component),
+                          .size = bouma_type_size(a->type)};
 
     for (int d = 0; d < 3; d++) {
-        s.count[d] = (uint64_t)(from->box.hi[d] - from->box.lo[d]);
-        s.stride[d] = from->stride[d];
+        s.count[d] = (uint64_t)(put->from.box.hi[d] - put->from.box.lo[d]);
+        s.stride[d] = a->stride[d];
     }
-    s.count[3] = (uint64_t)put->variable->components;
-    s.stride[3] = from->component_stride;
+    s.count[3] = a->apart ? 1 : (uint64_t)put->variable->components;
+    s.stride[3] = a->apart ? 0 : a->component_stride;
     return s;
+}
+
+static int spreads_of_put(const struct bm_put *put)
+{
+    return put->from.array.apart ? put->variable->components : 1;
 }
 
 static struct bm_spread spread_of_lane(const struct bm_particle_block *block,
@@ -30,24 +39,85 @@ static struct bm_spread spread_of_lane(const struct bm_particle_block *block,
 
 /* ---- copies ------------------------------------------------------------- */
 
+void bm_put_release(struct bm_put *put, const bouma_allocator *a)
+{
+    bm_drop(a, put->copy);
+    bm_drop(a, put->apart);
+    put->copy = NULL;
+    put->apart = NULL;
+}
+
+/* Copy samples that are not as the variable's, some at a time if they must be
+ * fetched. */
+static int convert_copy(const struct bm_array *to, const struct bm_put *put,
+                        const bouma_allocator *a, struct bm_error *error)
+{
+    const struct bouma_variable *v = put->variable;
+    const struct bm_array *from = &put->from.array;
+    struct bm_footprint all = bm_footprint_of_box(&put->from.box);
+    struct bm_footprint part = {.count = {0, 0, 0}};
+    size_t most = from->remote.most ? from->remote.most : BM_REMOTE_BYTES;
+    size_t sample = bouma_type_size(from->type) * (size_t)v->components;
+    uint64_t samples = most < sample ? 1 : most / sample;
+    uint64_t there = bm_footprint_samples(&all);
+    uint8_t *room = bm_new_raw(
+        a, bm_cutout_room(from, v, samples < there ? samples : there), 1);
+    int rc = room ? BOUMA_OK
+                  : bm_fail(error, BOUMA_ENOMEM, "no memory to copy a block");
+
+    while (!rc && bm_footprint_next(&part, &all, samples)) {
+        struct bm_cutout w = {v, bm_array_part(from, &all, &part), part};
+        struct bm_cutout here = {v, bm_array_part(to, &all, &part), part};
+        struct bm_array fetched;
+
+        rc = bm_cutout_fetch(&fetched, &w, room, error);
+        if (!rc)
+            rc = bm_cutout_store(&here, &fetched, NULL, error);
+    }
+    bm_drop(a, room);
+    return rc;
+}
+
+static void copy_plain(struct bm_array *to, const struct bm_put *put)
+{
+    uint8_t *data = to->data;
+    int64_t stride[BM_SPREAD_AXES];
+    int spreads = spreads_of_put(put);
+
+    for (int c = 0; c < spreads; c++) {
+        struct bm_spread s = spread_of_put(put, c);
+
+        bm_spread_copy(data, stride, &s);
+        data += bm_spread_bytes(&s);
+        to->component_stride =
+            spreads > 1 ? (int64_t)bm_spread_bytes(&s) : stride[3];
+    }
+    memcpy(to->stride, stride, sizeof(to->stride));
+}
+
 int bm_put_keep_copy(struct bm_put *put, const bouma_allocator *a,
                      struct bm_error *error)
 {
-    struct bm_spread s = spread_of_put(put);
-    size_t bytes = bm_spread_bytes(&s);
-    int64_t stride[BM_SPREAD_AXES];
+    const struct bouma_variable *v = put->variable;
+    struct bm_footprint all = bm_footprint_of_box(&put->from.box);
+    size_t sample = bm_variable_sample_size(v), bytes;
+    struct bm_array to;
+    int rc = BOUMA_OK;
 
+    if (__builtin_mul_overflow(bm_footprint_samples(&all), sample, &bytes))
+        bytes = SIZE_MAX;
     put->copy = bm_new_raw(a, bytes, 1);
     if (!put->copy)
         return bm_fail(error, BOUMA_ENOMEM,
                        "variable \"%s/%s\": no memory for a copy of %zu bytes",
-                       put->variable->object->name, put->variable->name, bytes);
-    bm_spread_copy(put->copy, stride, &s);
-    put->from.data = put->copy;
-    for (int d = 0; d < 3; d++)
-        put->from.stride[d] = stride[d];
-    put->from.component_stride = stride[3];
-    return BOUMA_OK;
+                       v->object->name, v->name, bytes);
+    to = bm_array_planar(v, put->copy, all.count);
+    if (bm_array_is_plain(&put->from.array, v))
+        copy_plain(&to, put);
+    else
+        rc = convert_copy(&to, put, a, error);
+    put->from.array = to;
+    return rc;
 }
 
 /* Call 'each' for all lanes that were handed over. */
@@ -113,11 +183,40 @@ int bm_particle_block_keep_copy(struct bm_particle_block *block,
 
 /* ---- the check ---------------------------------------------------------- */
 
+/* Nobody looks at what the processor cannot reach. */
+static int is_checked(const struct bm_put *put)
+{
+    return !put->copy && !put->from.array.remote.copy;
+}
+
+static uint64_t hash_put(const struct bm_put *put)
+{
+    uint64_t hash = 0;
+
+    for (int c = 0; c < spreads_of_put(put); c++) {
+        struct bm_spread s = spread_of_put(put, c);
+
+        hash = c ? bm_mix_next(hash) ^ bm_spread_hash(&s) : bm_spread_hash(&s);
+    }
+    return hash;
+}
+
+static int put_is_mapped(const struct bm_put *put)
+{
+    int mapped = 1;
+
+    for (int c = 0; c < spreads_of_put(put) && mapped; c++) {
+        struct bm_spread s = spread_of_put(put, c);
+
+        mapped = bm_spread_is_mapped(&s);
+    }
+    return mapped;
+}
+
 void bm_put_remember(struct bm_put *put)
 {
-    struct bm_spread s = spread_of_put(put);
-
-    put->hash = bm_spread_hash(&s);
+    if (is_checked(put))
+        put->hash = hash_put(put);
 }
 
 static void hash_lane(void *context, struct bm_particle_lane *lane,
@@ -197,10 +296,12 @@ static int try_all(const struct bm_given *given, const char *what,
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < given->put_count && !rc; i++) {
-        struct bm_spread s = spread_of_put(&given->puts[i]);
+        const struct bm_put *put = &given->puts[i];
 
-        if (!given->puts[i].copy && !test(&s, given->puts[i].hash))
-            rc = blame_put(error, &given->puts[i], what);
+        if (is_checked(put) &&
+            !(test == still_mapped ? put_is_mapped(put)
+                                   : hash_put(put) == put->hash))
+            rc = blame_put(error, put, what);
     }
     for (size_t i = 0; i < given->block_count && !rc; i++) {
         struct trial t = {test, NULL};

@@ -8,7 +8,7 @@
 #include "dataset/dataset.h"
 
 /* A block or particles that a caller hands over, to be read from a copy; ENOMEM
- * and a message. */
+ * and a message, or why a block's samples cannot be had. */
 int bm_put_keep_copy(struct bm_put *put, const bouma_allocator *a,
                      struct bm_error *error);
 int bm_particle_block_keep_copy(struct bm_particle_block *block,

@@ -46,7 +46,7 @@ static int begin_beyond_dropped(struct bouma_dataset *ds)
 
     bm_truncations_init(&t, ds->a);
     if (!bm_truncations_load(&ds->store, ds->id, &t, &ignored) &&
-        bm_truncations_epoch(&t) >= ds->claim.epoch && t.count)
+        bm_truncations_epoch(&t) && bm_truncations_epoch(&t) >= ds->claim.epoch)
         rc = bm_epoch_after(ds->store.path, bm_truncations_epoch(&t),
                             &ds->claim.epoch, &ds->error);
     bm_truncations_release(&t);
@@ -373,7 +373,7 @@ void bm_dataset_end_trace(struct bouma_dataset *ds)
 void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a)
 {
     for (size_t i = 0; i < given->put_count; i++)
-        bm_drop(a, given->puts[i].copy);
+        bm_put_release(&given->puts[i], a);
     given->put_count = 0;
     for (size_t i = 0; i < given->block_count; i++) {
         bm_drop(a, given->blocks[i].lanes);
@@ -409,6 +409,7 @@ static void release_found(struct bm_found *found, const bouma_allocator *a)
     bm_attributes_release(&found->attributes);
     bm_found_clear_notes(found, a);
     bm_drop(a, found->notes);
+    bm_step_times_release(&found->times, a);
     bm_step_list_release(&found->steps);
 }
 

@@ -7,6 +7,7 @@
 #include "codec/lattice.h"
 #include "comm/comm.h"
 #include "dataset/refused.h"
+#include "dataset/step_times.h"
 #include "engine/engine.h"
 #include "layout/manifest.h"
 #include "layout/schema.h"
@@ -21,9 +22,13 @@ struct bm_put {
     struct bouma_variable *variable;
     size_t serial; /* in the order of the calls */
     struct bm_memory_box from;
-    uint8_t *copy; /* what 'from' points to, if it is the library's own */
-    uint64_t hash; /* of the samples, if they are borrowed and checked */
+    uint8_t *copy;  /* what 'from' points to, if it is the library's own */
+    int64_t *apart; /* that of from.array, or NULL */
+    uint64_t hash;  /* of the samples, if they are borrowed and checked */
 };
+
+/* Drop what the put has of its own. */
+void bm_put_release(struct bm_put *put, const bouma_allocator *a);
 
 /* Values of one component of a variable, one for each particle. */
 struct bm_particle_lane {
@@ -102,7 +107,8 @@ struct bm_carried {
     struct bm_split *split; /* its ranks, if partitions are written apart; else
                                NULL */
     uint64_t plan_hash;
-    int told_empty; /* that a step has no data */
+    int told_empty;      /* that a step has no data */
+    bouma_record record; /* of the last step */
 };
 
 /* Of one who writes with 'persist': how steps get from local copies to the
@@ -119,6 +125,7 @@ struct bm_found {
     int listed;    /* the steps are there */
     int described; /* so are notes and attributes */
     struct bm_step_list steps;
+    struct bm_step_times times; /* of these, when somebody has asked */
     char **notes;
     int note_count;
     struct bouma_attributes attributes;

@@ -1,5 +1,5 @@
 /* plain.h -- a plain file that many ranks have segments of: the engine for any
- * program's files (bouma_io_*). */
+ * program's files (bouma_file_*). */
 #ifndef BM_PLAIN_H
 #define BM_PLAIN_H
 

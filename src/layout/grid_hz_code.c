@@ -365,11 +365,9 @@ void bm_grid_hz_take(struct bm_encoding *e, const struct bm_memory_part *from)
 
     for (int j = 0; j < e->variable->components; j++) {
         struct array to = rows_at(c, c->rows, j, &from->samples);
-        struct array in = {NULL, {0, 0, 0}};
-        const uint8_t *data = from->data + j * from->component_stride;
+        struct array in = {bm_array_component(&from->array, j), {0, 0, 0}};
 
-        memcpy(&in.data, &data, sizeof(in.data)); /* is only read */
-        memcpy(in.stride, from->stride, sizeof(in.stride));
+        memcpy(in.stride, from->array.stride, sizeof(in.stride));
         copy_array(&to, &in, &in, from->samples.count, c->size);
     }
 }
@@ -483,8 +481,7 @@ void bm_grid_hz_give(const struct bm_decoding *d,
     memcpy(&rows, &c->read_rows, sizeof(rows)); /* is only read */
     for (int j = 0; j < d->variable->components; j++) {
         struct array from = rows_at(c, rows, j, &common);
-        struct array to = {target->data + j * target->component_stride,
-                           {0, 0, 0}};
+        struct array to = {bm_array_component(&target->array, j), {0, 0, 0}};
 
         for (int i = 0; i < 3; i++) {
             int64_t at = (common.start[i] - target->samples.start[i]) >>
@@ -492,8 +489,8 @@ void bm_grid_hz_give(const struct bm_decoding *d,
             int64_t step = (int64_t)1
                            << (common.shift[i] - target->samples.shift[i]);
 
-            to.data += at * target->stride[i];
-            to.stride[i] = step * target->stride[i];
+            to.data += at * target->array.stride[i];
+            to.stride[i] = step * target->array.stride[i];
         }
         copy_array(&to, &from, &to, common.count, c->size);
     }

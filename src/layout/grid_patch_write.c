@@ -46,10 +46,8 @@ void bm_grid_patch_take(struct bm_encoding *e,
 {
     struct encoding *own = e->own;
     struct bm_memory_box box = {.box = bm_footprint_bounds(&from->samples),
-                                .data = from->data,
-                                .component_stride = from->component_stride};
+                                .array = from->array};
 
-    memcpy(box.stride, from->stride, sizeof(box.stride));
     if (own->codec->encode_field)
         bm_patch_take_dense(&own->patch, &box, own->samples);
     else

@@ -9,6 +9,7 @@
 #ifndef BM_LAYOUT_H
 #define BM_LAYOUT_H
 
+#include "layout/array.h"
 #include "layout/object.h"
 #include "plan/chunking.h"
 
@@ -84,11 +85,11 @@ struct bm_decoding {
     const struct bouma_variable *variable;
     const struct bm_summary *summary; /* of the file, or NULL */
     uint64_t key;
-    int level;             /* that was decoded last; if chunks have fewer
+    int level;                 /* that was decoded last; if chunks have fewer
                               pieces than levels: that piece */
-    const bouma_box *clip; /* no other samples are wanted; NULL: all are */
-    int fine;              /* the level at which they are wanted */
-    void *own;             /* the layout's, in the coder's memory */
+    const struct bm_box *clip; /* no other samples are wanted; NULL: all are */
+    int fine;                  /* the level at which they are wanted */
+    void *own;                 /* the layout's, in the coder's memory */
 };
 
 /* A chunk that is put together from its parts, and encoded. */
@@ -109,34 +110,20 @@ struct bm_encoding {
 
 /* Where the samples of a box lie in memory. */
 struct bm_memory_box {
-    bouma_box box; /* lifted, full-resolution samples */
-    const uint8_t *data;
-    int64_t stride[3]; /* bytes from one sample to the next */
-    int64_t component_stride;
+    struct bm_box box; /* lifted, full-resolution samples */
+    struct bm_array array;
 };
 
-/* A caller's memory (NULL: dense) for a box at a level, lifted to three axes.
- * With level k, strides are from one sample of that level to the next. */
-void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
-                    const bouma_memory *memory,
-                    const struct bouma_variable *variable,
-                    const int64_t shape[3]);
-
-/* Samples of a chunk in memory: the first of them is at 'data', strides lead to
- * the next one. */
+/* Samples of a chunk in memory, as those of the variable. */
 struct bm_memory_part {
     struct bm_footprint samples;
-    const uint8_t *data;
-    int64_t stride[3];
-    int64_t component_stride;
+    struct bm_array array;
 };
 
-/* Where samples go: that of the first one, and strides to the next. */
+/* Where samples go, as those of the variable. */
 struct bm_target {
     struct bm_footprint samples; /* no others */
-    uint8_t *data;
-    int64_t stride[3];
-    int64_t component_stride;
+    struct bm_array array;
 };
 
 struct bm_head;
@@ -168,9 +155,9 @@ struct bm_tile_functions {
     /* Samples to coefficients, and those of a level to samples; in place, of one
      * component, dense. The box has whole tiles. */
     void (*forward)(const struct bouma_variable *v, void *samples,
-                    const bouma_box *box);
+                    const struct bm_box *box);
     void (*inverse)(const struct bouma_variable *v, void *coefficients,
-                    const bouma_box *box, int level);
+                    const struct bm_box *box, int level);
     /* What rounding within the tolerance does to values, in place: added to
      * *loss. */
     void (*round)(const struct bouma_variable *v, void *values, size_t count,
@@ -315,7 +302,7 @@ const char *bm_piece_text(char text[BM_PIECE_TEXT_BYTES],
  * samples of a level in a box, ascending; *keys is the caller's to drop from
  * the object's memory. BOUMA_OK or ENOMEM. */
 int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
-                     const bouma_box *box, int level);
+                     const struct bm_box *box, int level);
 /* The same keys in ascending order; *keys may become another block of 'a'.
  * BOUMA_OK or ENOMEM. */
 int bm_keys_sort(uint64_t **keys, size_t count, const bouma_allocator *a);
@@ -325,7 +312,7 @@ uint64_t bm_chunk_value_bytes(const struct bouma_variable *v,
                               const struct bm_summary *s, uint64_t key,
                               int finest);
 /* The smallest box around the samples of a chunk. */
-bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
+struct bm_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
 
 /* NULL if there is none; and the largest code of all. */
 const struct bm_layout *bm_layout_find(int kind, int code);

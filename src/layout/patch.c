@@ -51,16 +51,16 @@ size_t bm_patch_scratch_bytes(const struct bm_patch *p)
 static int part_of(struct bm_strided *part, const uint8_t **data,
                    const struct bm_patch *p, const struct bm_memory_box *from)
 {
-    bouma_box box;
+    struct bm_box box;
 
     if (!bm_box_meet(&box, &p->box, &from->box))
         return 0;
-    *data = from->data;
+    *data = from->array.data;
     for (int d = 0; d < 3; d++) {
         part->lo[d] = box.lo[d] - p->box.lo[d];
         part->hi[d] = box.hi[d] - p->box.lo[d];
-        part->stride[d] = from->stride[d];
-        *data += (box.lo[d] - from->box.lo[d]) * from->stride[d];
+        part->stride[d] = from->array.stride[d];
+        *data += (box.lo[d] - from->box.lo[d]) * from->array.stride[d];
     }
     return 1;
 }
@@ -74,13 +74,14 @@ void bm_patch_take(const struct bm_patch *p, const struct bm_memory_box *from,
 
     if (!part_of(&part, &data, p, from))
         return;
-    for (int c = 0; c < p->components; c++, data += from->component_stride) {
+    for (int c = 0; c < p->components; c++) {
+        const uint8_t *first = data + bm_array_at(&from->array, c);
         uint8_t *details = level[0] + (size_t)c * p->values[0] * p->size;
 
         if (p->levels == 1)
-            bm_lattice_pack(l, p->size, &part, data, details);
+            bm_lattice_pack(l, p->size, &part, first, details);
         else
-            bm_lattice_split(l, p->size, &part, data, details,
+            bm_lattice_split(l, p->size, &part, first, details,
                              scratch + (size_t)c * dense_bytes(p, 1));
     }
 }
@@ -93,8 +94,9 @@ void bm_patch_take_dense(const struct bm_patch *p,
 
     if (!part_of(&part, &data, p, from))
         return;
-    for (int c = 0; c < p->components; c++, data += from->component_stride)
-        bm_lattice_pack(&p->lattice[0], p->size, &part, data,
+    for (int c = 0; c < p->components; c++)
+        bm_lattice_pack(&p->lattice[0], p->size, &part,
+                        data + bm_array_at(&from->array, c),
                         dense + (size_t)c * dense_bytes(p, 0));
 }
 
@@ -187,13 +189,13 @@ void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
 }
 
 void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
-                   const bouma_box *clip, const struct bm_level_memory *to)
+                   const struct bm_box *clip, const struct bm_level_memory *to)
 {
     const struct bm_lattice *l = &p->lattice[s->level];
-    uint8_t *data = to->data;
+    uint8_t *first = to->array.data;
     struct bm_lattice wanted;
     struct bm_strided part;
-    bouma_box box;
+    struct bm_box box;
 
     if (!bm_box_meet(&box, &p->box, clip))
         return;
@@ -203,12 +205,12 @@ void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
             return;
         part.lo[d] = wanted.start[d] - l->start[d];
         part.hi[d] = part.lo[d] + wanted.count[d];
-        part.stride[d] = to->stride[d];
-        data += (wanted.start[d] - to->first[d]) * to->stride[d];
+        part.stride[d] = to->array.stride[d];
+        first += (wanted.start[d] - to->first[d]) * to->array.stride[d];
     }
-    for (size_t c = 0; c < (size_t)p->components;
-         c++, data += to->component_stride) {
+    for (size_t c = 0; c < (size_t)p->components; c++) {
         size_t details = c * p->values[s->level] * p->size;
+        uint8_t *data = first + bm_array_at(&to->array, (int)c);
 
         if (!s->detail)
             bm_lattice_unpack(l, p->size, &part, data,

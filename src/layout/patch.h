@@ -7,7 +7,7 @@
 #include "layout/grid_patch.h"
 
 struct bm_patch {
-    bouma_box box;
+    struct bm_box box;
     int levels;
     int components;
     size_t size;                              /* bytes of a value */
@@ -64,17 +64,15 @@ size_t bm_patch_dense_bytes(const struct bm_patch *p, int level);
 void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
                     uint8_t *dense);
 
-/* Memory for samples of one level: 'data' is at the sample with index 'first'
- * in units of 2^level; strides from one sample of the level to the next. */
+/* Memory for samples of one level: the first one in the array has index
+ * 'first', in units of 2^level. */
 struct bm_level_memory {
-    uint8_t *data;
+    struct bm_array array;
     int64_t first[3];
-    int64_t stride[3];
-    int64_t component_stride;
 };
 
 /* Give those that lie in 'clip' to memory. */
 void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
-                   const bouma_box *clip, const struct bm_level_memory *to);
+                   const struct bm_box *clip, const struct bm_level_memory *to);
 
 #endif

@@ -86,8 +86,8 @@ struct bm_fetch {
                 struct bm_error *error);
     const uint8_t *(*coarser)(void *context, uint64_t key);
     void *context;
-    uint64_t before, total; /* chunks, for the progress of a larger call */
-    const bouma_box *clip;  /* 'each' looks at nothing else; NULL: at all */
+    uint64_t before, total;    /* chunks, for the progress of a larger call */
+    const struct bm_box *clip; /* 'each' looks at nothing else; NULL: at all */
     const struct bm_fetch_ordered *ordered; /* instead of 'each', or NULL */
 };
 
@@ -109,15 +109,20 @@ int bm_fetch(const struct bm_fetch *fetch);
 struct bm_read_request {
     const struct bouma_variable *variable;
     int level;
-    bouma_box box; /* lifted, checked */
-    uint8_t *data;
-    int64_t stride[3];
-    int64_t component_stride;
+    struct bm_box box; /* lifted, checked */
+    struct bm_array to;
+    int64_t *apart; /* that of 'to', or NULL: the caller's to drop */
 };
 int bm_read_box(struct bouma_step *step, const struct bm_read_request *request);
-/* Put a chunk's samples where a request wants them. */
+/* Put a chunk's samples where a request wants them, as the variable's. */
 void bm_read_give(const struct bm_decoding *chunk,
                   const struct bm_read_request *r);
+
+/* What was read for a request, of this box or a larger one and as the
+ * variable's samples, into its array, which wants them otherwise. */
+int bm_read_deliver(struct bouma_step *step,
+                    const struct bm_read_request *request,
+                    const struct bm_read_request *stored);
 
 /* Boxes of all ranks. 'rc' is this rank's status so far. Collective. */
 int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
@@ -125,7 +130,7 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
 
 /* Patches, each at its own level. 'lifted' is the query's box. */
 int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
-             const bouma_patch_query *query, const bouma_box *lifted);
+             const bouma_patch_query *query, const struct bm_box *lifted);
 
 /* What a caller who reads these samples gets. */
 void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
@@ -171,14 +176,14 @@ int bm_particle_query(const struct bm_particle_query *query);
 
 int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
                        const struct bouma_variable *variable, int level,
-                       const bouma_box *lifted);
+                       const struct bm_box *lifted);
 int bm_refinement_next(struct bouma_refinement *r);
 void bm_refinement_free(struct bouma_refinement *r);
 
 struct bouma_refinement {
     struct bouma_step *step;
     const struct bouma_variable *variable;
-    bouma_box box;
+    struct bm_box box;
     int level;
     int freed;     /* by its caller */
     int calls;     /* under way: they keep it */

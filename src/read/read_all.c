@@ -11,6 +11,9 @@
 #include "read/read_tiles.h"
 
 #define REQUEST_BYTES 60
+/* In the level of a request: what is read goes to its array later, which can
+ * fail. */
+#define DELIVERS ((uint32_t)1 << 31)
 
 /* What some rank wants; 'number' is its index among that rank's requests. */
 struct rank_request {
@@ -18,7 +21,7 @@ struct rank_request {
     int level;
     int rank;
     uint32_t number;
-    bouma_box box;
+    struct bm_box box;
 };
 
 /* The requests for one variable at one level: who reads which chunk. */
@@ -67,6 +70,8 @@ struct fetching {
 struct collective {
     struct bouma_step *step;
     const struct bm_read_request *requests;
+    const uint8_t *delivers; /* [requests] */
+    int delivered;           /* some of some rank */
     struct rank_request *rank_requests;
     size_t rank_request_count;
     struct group *groups;
@@ -106,7 +111,8 @@ static int gather_rank_requests(struct collective *c, size_t count, int rc)
     bm_buffer_init(&all, ds->a);
     for (size_t i = 0; i < count && !rc; i++) {
         bm_put_u32(&mine, c->requests[i].variable->id);
-        bm_put_u32(&mine, (uint32_t)c->requests[i].level);
+        bm_put_u32(&mine, (uint32_t)c->requests[i].level |
+                              (c->delivers[i] ? DELIVERS : 0));
         bm_put_u32(&mine, (uint32_t)i);
         for (int d = 0; d < 3; d++) {
             bm_put_i64(&mine, c->requests[i].box.lo[d]);
@@ -127,10 +133,13 @@ static int gather_rank_requests(struct collective *c, size_t count, int rc)
     for (int r = 0; r < ds->comm->size && !rc; r++)
         for (size_t i = 0; i < sizes[r] / REQUEST_BYTES; i++) {
             struct rank_request *w = &c->rank_requests[n++];
+            uint32_t level;
 
             w->rank = r;
             w->variable = bm_get_u32(&in);
-            w->level = (int)bm_get_u32(&in);
+            level = bm_get_u32(&in);
+            w->level = (int)(level & ~DELIVERS);
+            c->delivered |= (level & DELIVERS) != 0;
             w->number = bm_get_u32(&in);
             for (int d = 0; d < 3; d++) {
                 w->box.lo[d] = bm_get_i64(&in);
@@ -152,12 +161,8 @@ static struct bm_target dense_part(const struct bouma_variable *v,
                                    const struct bm_footprint *part,
                                    uint8_t *data)
 {
-    struct bm_target t = {.samples = *part, .data = data};
+    struct bm_target t = {*part, bm_array_planar(v, data, part->count)};
 
-    t.stride[2] = (int64_t)bm_variable_value_size(v);
-    t.stride[1] = t.stride[2] * part->count[2];
-    t.stride[0] = t.stride[1] * part->count[1];
-    t.component_stride = t.stride[0] * part->count[0];
     return t;
 }
 
@@ -453,25 +458,19 @@ static void take_part(void *context, size_t tag, const uint8_t *room)
     const struct want *want = &c->wants[tag];
     const struct bm_read_request *to = &c->requests[want->rank_request->number];
     const struct bm_footprint *part = &want->part;
-    struct bm_lattice all = bm_lattice_of(&to->box, to->level);
+    struct bm_footprint box = bm_footprint_of_box(&to->box);
+    struct bm_footprint all = bm_footprint_at_level(&box, to->level);
+    struct bm_array array = bm_array_part(&to->to, &all, part);
     struct bm_lattice l = {.start = {0, 0, 0}};
     size_t size = bm_variable_value_size(to->variable);
     size_t bytes = (size_t)bm_footprint_samples(part) * size;
     struct bm_strided s;
-    uint8_t *data = to->data;
 
     memcpy(l.count, part->count, sizeof(l.count));
     s = bm_lattice_whole(&l, size);
-    for (int d = 0; d < 3; d++) {
-        int64_t at = (part->start[d] >> to->level) - all.start[d];
-
-        s.stride[d] =
-            to->stride[d] * ((int64_t)1 << (part->shift[d] - to->level));
-        data += at * to->stride[d];
-    }
+    memcpy(s.stride, array.stride, sizeof(s.stride));
     for (size_t j = 0; j < (size_t)to->variable->components; j++)
-        bm_lattice_unpack(&l, size, &s,
-                          data + (int64_t)j * to->component_stride,
+        bm_lattice_unpack(&l, size, &s, bm_array_component(&array, (int)j),
                           room + j * bytes);
 }
 
@@ -526,29 +525,36 @@ static void release(struct collective *c)
     bm_drop(a, c->wants);
 }
 
-/* Boxes of samples or coefficients, as they are stored. */
-static int read_stored(struct bouma_step *step,
-                       const struct bm_read_request *requests, size_t count,
-                       int rc)
+/* What is read for requests, as it is stored. */
+struct reading {
+    struct bm_read_request *inner;
+    uint8_t *delivers; /* see DELIVERS */
+    size_t count;
+    int delivered; /* some of some rank */
+};
+
+static int read_stored(struct bouma_step *step, struct reading *reading, int rc)
 {
     struct bouma_dataset *ds = step->ds;
     struct collective c;
 
     memset(&c, 0, sizeof(c));
     c.step = step;
-    c.requests = requests;
+    c.requests = reading->inner;
+    c.delivers = reading->delivers;
     rc = bm_comm_begin(ds->comm, "reading a step", step->manifest.step, NULL,
                        rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks read different steps");
     if (!rc) {
-        rc = gather_rank_requests(&c, count, rc);
+        rc = gather_rank_requests(&c, reading->count, rc);
         if (!rc)
             rc = plan_groups(&c);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
     if (!rc)
         rc = bm_comm_agree(ds->comm, fetch_all(&c), &ds->error);
+    reading->delivered = c.delivered;
     release(&c);
     return rc;
 }
@@ -557,19 +563,27 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
                 size_t count, int rc)
 {
     struct bouma_dataset *ds = step->ds;
-    struct bm_read_request *inner = bm_new(ds->a, count, sizeof(*inner));
+    struct reading r = {bm_new(ds->a, count, sizeof(*r.inner)),
+                        bm_new(ds->a, count, 1), count, 0};
     size_t n = 0;
+    int read;
 
-    if (!inner && !rc)
+    if ((!r.inner || !r.delivers) && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
-    for (; n < count && !rc; n++)
-        rc = bm_tiles_request(&inner[n], step, &requests[n]);
-    rc = read_stored(step, inner, count, rc);
-    for (size_t i = 0; i < n; i++) {
-        if (!rc)
-            bm_tiles_give(&requests[i], &inner[i]);
-        bm_tiles_drop(&inner[i], step, &requests[i]);
+    for (; n < count && !rc; n++) {
+        r.delivers[n] =
+            !bm_array_is_plain(&requests[n].to, requests[n].variable);
+        rc = bm_tiles_request(&r.inner[n], step, &requests[n]);
     }
-    bm_drop(ds->a, inner);
+    rc = read = read_stored(step, &r, rc);
+    for (size_t i = 0; i < n; i++) {
+        if (!rc && bm_tiles_are_apart(&requests[i]))
+            rc = bm_tiles_give(&requests[i], &r.inner[i], step);
+        bm_tiles_drop(&r.inner[i], step, &requests[i]);
+    }
+    if (!read && r.delivered)
+        rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    bm_drop(ds->a, r.inner);
+    bm_drop(ds->a, r.delivers);
     return rc;
 }

@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-bouma_box bm_tiles_around(const struct bm_object *grid, const bouma_box *box)
+struct bm_box bm_tiles_around(const struct bm_object *grid,
+                              const struct bm_box *box)
 {
     struct bm_tiling t;
-    bouma_box out = *box;
+    struct bm_box out = *box;
 
     if (!bm_object_tiling(grid, &t))
         return out;
@@ -20,67 +21,73 @@ bouma_box bm_tiles_around(const struct bm_object *grid, const bouma_box *box)
     return out;
 }
 
+int bm_tiles_are_apart(const struct bm_read_request *request)
+{
+    return bm_object_is_tiled(request->variable->object) ||
+           !bm_array_is_plain(&request->to, request->variable);
+}
+
 int bm_tiles_request(struct bm_read_request *inner, struct bouma_step *step,
                      const struct bm_read_request *request)
 {
     const struct bouma_variable *v = request->variable;
+    int tiled = bm_object_is_tiled(v->object);
     struct bouma_dataset *ds = step->ds;
     struct bm_lattice l;
     uint64_t bytes;
 
     *inner = *request;
-    if (!bm_object_is_tiled(v->object))
+    if (!bm_tiles_are_apart(request))
         return BOUMA_OK;
     inner->box = bm_tiles_around(v->object, &request->box);
     l = bm_lattice_of(&inner->box, request->level);
-    inner->stride[2] = (int64_t)bm_variable_value_size(v);
-    inner->stride[1] = inner->stride[2] * l.count[2];
-    inner->stride[0] = inner->stride[1] * l.count[1];
-    inner->component_stride = inner->stride[0] * l.count[0];
+    inner->to = bm_array_planar(v, NULL, l.count);
     bytes = bm_lattice_samples(&l) * bm_variable_sample_size(v);
-    inner->data = NULL;
     if (bytes > ds->store.memory_limit)
         return bm_fail(&ds->error, BOUMA_ELIMIT,
-                       "the tiles of \"%s/%s\" that the box meets have %" PRIu64
+                       "the %s of \"%s/%s\" that the box meets have %" PRIu64
                        " bytes, more than the option 'memory_limit' allows; "
                        "read smaller boxes",
-                       v->object->name, v->name, bytes);
-    inner->data = bm_new_raw(ds->a, (size_t)bytes, 1);
-    return inner->data ? BOUMA_OK
-                       : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
+                       tiled ? "tiles" : "samples", v->object->name, v->name,
+                       bytes);
+    inner->to.data = bm_new_raw(ds->a, (size_t)bytes, 1);
+    return inner->to.data
+               ? BOUMA_OK
+               : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
 }
 
-void bm_tiles_give(const struct bm_read_request *request,
-                   const struct bm_read_request *inner)
+int bm_tiles_give(const struct bm_read_request *request,
+                  const struct bm_read_request *inner, struct bouma_step *step)
 {
     const struct bouma_variable *v = request->variable;
+    int plain = bm_array_is_plain(&request->to, v);
+    int tiled = bm_object_is_tiled(v->object);
     struct bm_lattice all, own;
     struct bm_strided part;
 
-    if (!bm_object_is_tiled(v->object))
-        return;
     all = bm_lattice_of(&inner->box, request->level);
     own = bm_lattice_of(&request->box, request->level);
     for (int d = 0; d < 3; d++) {
         part.lo[d] = own.start[d] - all.start[d];
         part.hi[d] = part.lo[d] + own.count[d];
-        part.stride[d] = request->stride[d];
+        part.stride[d] = request->to.stride[d];
     }
-    for (int j = 0; j < v->components; j++) {
-        uint8_t *samples = inner->data + j * inner->component_stride;
+    for (int j = 0; j < v->components && tiled; j++) {
+        uint8_t *samples = bm_array_component(&inner->to, j);
 
         v->object->layout->tiles->inverse(v, samples, &inner->box,
                                           request->level);
-        bm_lattice_unpack(&all, bm_variable_value_size(v), &part,
-                          request->data + j * request->component_stride,
-                          samples);
+        if (plain)
+            bm_lattice_unpack(&all, bm_variable_value_size(v), &part,
+                              bm_array_component(&request->to, j), samples);
     }
+    return plain ? BOUMA_OK : bm_read_deliver(step, request, inner);
 }
 
 void bm_tiles_drop(struct bm_read_request *inner, struct bouma_step *step,
                    const struct bm_read_request *request)
 {
-    if (bm_object_is_tiled(request->variable->object))
-        bm_drop(step->ds->a, inner->data);
-    inner->data = NULL;
+    if (bm_tiles_are_apart(request))
+        bm_drop(step->ds->a, inner->to.data);
+    inner->to.data = NULL;
 }

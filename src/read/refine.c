@@ -122,7 +122,8 @@ static int go_to(struct bouma_refinement *r, int level)
     struct bouma_dataset *ds = r->step->ds;
     struct bm_lattice l = bm_lattice_of(&r->box, level);
     struct refining w = {.r = r, .level = level};
-    struct bm_read_request shown = {r->variable, level, r->box, NULL, {0}, 0};
+    struct bm_read_request shown = {
+        .variable = r->variable, .level = level, .box = r->box};
     uint64_t bytes = bm_lattice_samples(&l) *
                      bm_variable_value_size(r->variable) *
                      (uint64_t)r->variable->components;
@@ -132,11 +133,10 @@ static int go_to(struct bouma_refinement *r, int level)
         return bm_fail(
             &ds->error, BOUMA_ELIMIT,
             "the array would be larger than the option 'memory_limit' allows");
-    bm_memory_lift(shown.stride, &shown.component_stride, NULL, r->variable,
-                   l.count);
-    shown.data = bm_new_raw(ds->a, (size_t)bytes, 1);
+    shown.to = bm_array_dense(r->variable, bm_new_raw(ds->a, (size_t)bytes, 1),
+                              l.count);
     rc = bm_tiles_request(&w.stored, r->step, &shown);
-    if (!rc && (!shown.data ||
+    if (!rc && (!shown.to.data ||
                 bm_chunks_select(&w.chunks.keys, &w.chunks.count,
                                  r->variable->object, &w.stored.box, level)))
         rc = BOUMA_ENOMEM;
@@ -148,25 +148,25 @@ static int go_to(struct bouma_refinement *r, int level)
         bm_fail(&ds->error, rc, "no memory to refine");
     if (!rc)
         rc = fetch_chunks(&w);
-    if (!rc)
-        bm_tiles_give(&shown, &w.stored);
+    if (!rc && bm_tiles_are_apart(&shown))
+        rc = bm_tiles_give(&shown, &w.stored, r->step);
     bm_tiles_drop(&w.stored, r->step, &shown);
     if (rc) {
         forget(r, &w.chunks);
-        bm_drop(ds->a, shown.data);
+        bm_drop(ds->a, shown.to.data);
         return rc;
     }
     forget(r, &r->chunks);
     bm_drop(ds->a, r->data);
     r->chunks = w.chunks;
-    r->data = shown.data;
+    r->data = shown.to.data;
     r->level = level;
     return BOUMA_OK;
 }
 
 int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
                        const struct bouma_variable *variable, int level,
-                       const bouma_box *lifted)
+                       const struct bm_box *lifted)
 {
     const bouma_allocator *a = step->ds->a;
     struct bouma_refinement *r = bm_new(a, 1, sizeof(*r));

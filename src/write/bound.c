@@ -12,8 +12,9 @@
 #include "plan/rounds.h"
 
 #define AT_ONCE      (BM_COMM_MAX_VALUES / 4) /* variables in one reduction */
-#define SAMPLE       4096 /* values of a rank, for the span */
-#define SMALL_SAMPLE 64   /* too few to call one an outlier */
+#define SAMPLE       4096                /* values of a rank, for the span */
+#define SMALL_SAMPLE 64                  /* too few to call one an outlier */
+#define ROOM_BYTES   ((uint64_t)1 << 20) /* of values that are not here */
 #define TRIMMED      2048 /* at each end, one in so many values is left out */
 
 /* The finite values of a put: their smallest and largest, if there are any. */
@@ -46,24 +47,62 @@ struct extent {
 WIDEN(float)
 WIDEN(double)
 
-static void widen_by_put(struct extent *e, const struct bm_put *put)
+static void widen_by_array(struct extent *e, const struct bouma_variable *v,
+                           const struct bm_array *a, const int64_t n[3])
 {
-    const struct bm_memory_box *m = &put->from;
-    int64_t n[3];
-
-    for (int d = 0; d < 3; d++)
-        n[d] = m->box.hi[d] - m->box.lo[d];
-    for (int c = 0; c < put->variable->components; c++)
+    for (int c = 0; c < v->components; c++)
         for (int64_t z = 0; z < n[0]; z++)
             for (int64_t y = 0; y < n[1]; y++) {
-                const uint8_t *row = m->data + c * m->component_stride +
-                                     z * m->stride[0] + y * m->stride[1];
+                const uint8_t *row = bm_array_component(a, c) +
+                                     z * a->stride[0] + y * a->stride[1];
 
-                if (put->variable->type == BOUMA_TYPE_F32)
-                    widen_float(e, row, m->stride[2], n[2]);
+                if (v->type == BOUMA_TYPE_F32)
+                    widen_float(e, row, a->stride[2], n[2]);
                 else
-                    widen_double(e, row, m->stride[2], n[2]);
+                    widen_double(e, row, a->stride[2], n[2]);
             }
+}
+
+/* The samples of a put that are not used where they are, some at a time. */
+struct fetched {
+    struct bouma_dataset *ds;
+    struct bm_block_of_memory room;
+    int rc;
+};
+
+/* Samples of a put as those of its variable; after a failure, none. */
+static int have_part(struct bm_array *out, struct fetched *f,
+                     const struct bm_put *put, const struct bm_footprint *part)
+{
+    struct bm_footprint all = bm_footprint_of_box(&put->from.box);
+    struct bm_cutout w = {put->variable,
+                          bm_array_part(&put->from.array, &all, part), *part};
+    size_t bytes =
+        bm_cutout_room(&w.array, w.variable, bm_footprint_samples(part));
+
+    *out = w.array;
+    if (f->rc || bm_array_is_plain(&w.array, put->variable))
+        return f->rc;
+    f->rc = bm_block_grow(f->ds->a, &f->room, bytes)
+                ? bm_fail(&f->ds->error, BOUMA_ENOMEM,
+                          "no memory to look at a block")
+                : bm_cutout_fetch(out, &w, f->room.data, &f->ds->error);
+    return f->rc;
+}
+
+static void widen_by_put(struct extent *e, struct fetched *f,
+                         const struct bm_put *put)
+{
+    struct bm_footprint all = bm_footprint_of_box(&put->from.box);
+    struct bm_footprint part = {.count = {0, 0, 0}};
+    int plain = bm_array_is_plain(&put->from.array, put->variable);
+    uint64_t most = plain ? UINT64_MAX
+                          : ROOM_BYTES / bm_variable_sample_size(put->variable);
+    struct bm_array a;
+
+    while (bm_footprint_next(&part, &all, most) &&
+           !have_part(&a, f, put, &part))
+        widen_by_array(e, put->variable, &a, part.count);
 }
 
 /* ---- what most values span ---------------------------------------------- */
@@ -75,24 +114,25 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double value_at(const struct bm_put *put, uint64_t i)
+static double value_at(struct fetched *f, const struct bm_put *put, uint64_t i)
 {
-    const struct bm_memory_box *m = &put->from;
-    uint64_t at[3], c;
+    const struct bm_box *box = &put->from.box;
+    struct bm_footprint one = bm_footprint_of_box(box);
     const uint8_t *from;
+    struct bm_array a;
     double f64;
     float f32;
 
     for (int d = 2; d >= 0; d--) {
-        uint64_t n = (uint64_t)(m->box.hi[d] - m->box.lo[d]);
+        uint64_t n = (uint64_t)(box->hi[d] - box->lo[d]);
 
-        at[d] = i % n;
+        one.start[d] += (int64_t)(i % n);
+        one.count[d] = 1;
         i /= n;
     }
-    c = i;
-    from = m->data + (int64_t)c * m->component_stride;
-    for (int d = 0; d < 3; d++)
-        from += (int64_t)at[d] * m->stride[d];
+    if (have_part(&a, f, put, &one))
+        return 0;
+    from = bm_array_component(&a, (int)i);
     if (put->variable->type == BOUMA_TYPE_F32) {
         memcpy(&f32, from, sizeof(f32));
         return f32;
@@ -134,9 +174,10 @@ static struct span puts_of(const struct bouma_dataset *ds,
 /* The extent of a sample of this rank's values, evenly over all of them,
  * without the few smallest and largest: what is left of it if there are
  * outliers. */
-static struct extent common_extent(const struct bouma_dataset *ds,
+static struct extent common_extent(struct fetched *f,
                                    const struct bouma_variable *v)
 {
+    const struct bouma_dataset *ds = f->ds;
     uint64_t total = 0, before = 0;
     double sample[SAMPLE];
     struct span mine = puts_of(ds, v);
@@ -154,7 +195,7 @@ static struct extent common_extent(const struct bouma_dataset *ds,
 
         while (at - before >= values_of(&ds->given.puts[put]))
             before += values_of(&ds->given.puts[put++]);
-        value = value_at(&ds->given.puts[put], at - before);
+        value = value_at(f, &ds->given.puts[put], at - before);
         if (value - value == 0)
             sample[count++] = value;
     }
@@ -241,18 +282,20 @@ static int reduce(struct bouma_dataset *ds, struct bouma_variable **variables,
                   int count, int rc)
 {
     uint64_t ends[AT_ONCE][4] = {{0}};
+    struct fetched f = {.ds = ds, .rc = rc};
     int reduced;
 
-    for (int i = 0; i < count && !rc; i++) {
+    for (int i = 0; i < count && !f.rc; i++) {
         struct span mine = puts_of(ds, variables[i]);
         struct extent e = {0, 0, 0};
 
         for (size_t k = mine.first; k < mine.end; k++)
-            widen_by_put(&e, &ds->given.puts[k]);
+            widen_by_put(&e, &f, &ds->given.puts[k]);
         put_extent(&ends[i][0], &e);
-        e = common_extent(ds, variables[i]);
+        e = common_extent(&f, variables[i]);
         put_extent(&ends[i][2], &e);
     }
+    bm_drop(ds->a, f.room.data);
     reduced = bm_comm_max(ds->comm, ends[0], 4 * count, &ds->error);
     for (int i = 0; i < count && !reduced; i++) {
         struct bouma_variable *v = variables[i];
@@ -261,7 +304,7 @@ static int reduce(struct bouma_dataset *ds, struct bouma_variable **variables,
         v->span = doubled(half_span(&ends[i][2]));
         tell_outliers(ds, v);
     }
-    return rc ? rc : reduced;
+    return f.rc ? f.rc : reduced;
 }
 
 int bm_bounds_find(struct bouma_dataset *ds, int rc)

@@ -37,42 +37,51 @@ int bm_part_rank(const struct bm_chunk *c, int64_t k)
 
 /* A part as it lies in a message: dense, one component after the other. */
 static struct bm_memory_part dense_part(const struct bm_chunk *c, int64_t k,
-                                        const uint8_t *data)
+                                        uint8_t *data)
 {
-    struct bm_memory_part m = {.samples = bm_part_of(c, k), .data = data};
+    struct bm_memory_part m = {.samples = bm_part_of(c, k)};
 
-    m.stride[2] = (int64_t)bm_variable_value_size(c->variable);
-    m.stride[1] = m.stride[2] * m.samples.count[2];
-    m.stride[0] = m.stride[1] * m.samples.count[1];
-    m.component_stride = m.stride[0] * m.samples.count[0];
+    m.array = bm_array_planar(c->variable, data, m.samples.count);
     return m;
 }
 
 struct bm_memory_part bm_part_in_box(const struct bm_memory_box *from,
                                      const struct bm_footprint *samples)
 {
-    struct bm_memory_part m = {.samples = *samples,
-                               .data = from->data,
-                               .component_stride = from->component_stride};
+    struct bm_footprint box = bm_footprint_of_box(&from->box);
 
-    for (int i = 0; i < 3; i++) {
-        m.data += (m.samples.start[i] - from->box.lo[i]) * from->stride[i];
-        m.stride[i] = from->stride[i] * ((int64_t)1 << m.samples.shift[i]);
-    }
-    return m;
+    return (struct bm_memory_part){*samples,
+                                   bm_array_part(&from->array, &box, samples)};
+}
+
+struct bm_memory_part bm_part_given(struct bm_shaper *s,
+                                    const struct bm_put *put,
+                                    const struct bm_footprint *samples)
+{
+    struct bm_memory_part part = bm_part_in_box(&put->from, samples);
+    struct bm_cutout w = {put->variable, part.array, *samples};
+
+    if (bm_array_is_plain(&part.array, put->variable))
+        return part;
+    if (!s->failed)
+        s->failed = bm_cutout_fetch(&part.array, &w, s->room, &s->ds->error);
+    if (s->failed) /* of any value: the step is not written */
+        part.array = bm_array_planar(put->variable, s->room, samples->count);
+    return part;
 }
 
 /* The blocks of a rank are in the order of its puts. */
-struct bm_memory_part bm_part_mine(const struct bm_shaper *s,
+struct bm_memory_part bm_part_mine(struct bm_shaper *s,
                                    const struct bm_chunk *c, int64_t k)
 {
     const struct bm_decomposition *d = c->decomposition;
     size_t block = d->partition.part[k] - d->my_first_block;
     struct bm_footprint samples = bm_part_of(c, k);
 
-    return bm_part_in_box(d->tiles ? &s->tiles.boxes[c->variable->id][block]
-                                   : &s->first_put[c->variable->id][block].from,
-                          &samples);
+    return d->tiles ? bm_part_in_box(&s->tiles.boxes[c->variable->id][block],
+                                     &samples)
+                    : bm_part_given(s, &s->first_put[c->variable->id][block],
+                                    &samples);
 }
 
 /* With tiles, facts follow the samples. */
@@ -121,14 +130,14 @@ void bm_part_pack(uint8_t *to, const struct bm_memory_part *from, int component,
 
     memcpy(l.count, from->samples.count, sizeof(l.count));
     part = bm_lattice_whole(&l, size);
-    memcpy(part.stride, from->stride, sizeof(part.stride));
+    memcpy(part.stride, from->array.stride, sizeof(part.stride));
     bm_lattice_pack(&l, size, &part,
-                    from->data + component * from->component_stride, to);
+                    bm_array_component(&from->array, component), to);
 }
 
 /* Copy this rank's part of a chunk into a message. */
-static void pack_part(const struct bm_shaper *s, const struct bm_chunk *c,
-                      int64_t k, uint8_t *to)
+static void pack_part(struct bm_shaper *s, const struct bm_chunk *c, int64_t k,
+                      uint8_t *to)
 {
     struct bm_memory_part from = bm_part_mine(s, c, k);
     size_t size = bm_variable_value_size(c->variable);
@@ -160,7 +169,7 @@ int bm_shaper_exchange(struct bm_shaper *s)
                           &s->ds->error);
     bm_route_leak_if_lost(&s->sends, s->comm);
     bm_route_leak_if_lost(&s->receives, s->comm);
-    return rc;
+    return rc ? rc : s->failed;
 }
 
 /* ---- one chunk ---------------------------------------------------------- */
@@ -268,7 +277,7 @@ static int encode_chunk(struct bm_shaper *s, size_t m)
     if (rc)
         return rc;
     take_parts(s, m, &c, &e);
-    rc = layout->encode_pieces(&e, &s->encoded);
+    rc = s->failed ? s->failed : layout->encode_pieces(&e, &s->encoded);
     if (rc)
         return rc;
     bm_tiles_tell_facts(s, m, &c, &e);
@@ -302,7 +311,7 @@ int bm_shaper_encode(struct bm_shaper *s, size_t m)
     if (o->progress && s->ds->comm->rank == 0)
         o->progress(o->progress_user, "encoding", s->encoded_count,
                     s->plan->mine_count);
-    if (rc)
+    if (rc && !s->failed)
         bm_fail(&s->ds->error, rc, "no memory to encode the chunks");
     return rc;
 }
@@ -348,6 +357,35 @@ static int plan_records(struct bm_shaper *s)
     return s->records ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
+/* Room for any part of a chunk or tile whose samples are not used where they
+ * are. */
+static int reserve_room(struct bm_shaper *s)
+{
+    const struct bm_given *g = &s->ds->given;
+    size_t most = 0;
+
+    for (size_t i = 0; i < g->put_count; i++) {
+        const struct bouma_variable *v = g->puts[i].variable;
+        const struct bm_array *a = &g->puts[i].from.array;
+        uint64_t samples = bm_box_volume(&g->puts[i].from.box);
+        uint64_t chunk = v->object->layout->most_values(v->object);
+        struct bm_tiling t;
+        size_t bytes;
+
+        if (bm_array_is_plain(a, v))
+            continue;
+        if (bm_object_tiling(v->object, &t))
+            chunk = (uint64_t)(t.edge[0] * t.edge[1] * t.edge[2]);
+        samples = chunk < samples ? chunk : samples;
+        bytes = bm_cutout_room(a, v, samples);
+        most = bytes > most ? bytes : most;
+        bytes = (size_t)samples * bm_variable_sample_size(v);
+        most = bytes > most ? bytes : most; /* after a failure */
+    }
+    s->room = most ? bm_new(s->ds->a, most, 1) : NULL;
+    return most && !s->room ? BOUMA_ENOMEM : BOUMA_OK;
+}
+
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
                    struct bm_comm *comm, const struct bm_write_plan *plan,
                    const struct bm_step_entry *entry)
@@ -378,6 +416,8 @@ int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
         rc = plan_parts(s);
     if (!rc)
         rc = bm_tiles_init(s);
+    if (!rc)
+        rc = reserve_room(s);
     if (rc)
         bm_fail(&ds->error, rc, "no memory to bring the patches together");
     return rc;
@@ -401,5 +441,6 @@ void bm_shaper_release(struct bm_shaper *s)
     bm_drop(s->ds->a, s->encoded_at);
     bm_drop(s->ds->a, s->encoded_bytes);
     bm_drop(s->ds->a, s->times);
+    bm_drop(s->ds->a, s->room);
     s->ds = NULL;
 }

@@ -50,6 +50,10 @@ struct bm_shaper {
     uint32_t *times;          /* [mine_count], units of BM_TIME_UNIT */
 
     double encode_seconds; /* of all chunks */
+
+    /* Samples that are not used where they are: of one part at a time. */
+    uint8_t *room;
+    int failed; /* some could not be had; told once ranks agree again */
 };
 
 /* A record: for each level u32 size and u32 hash, for each component u64 low,
@@ -75,11 +79,16 @@ struct bm_footprint bm_part_of(const struct bm_chunk *c, int64_t k);
 size_t bm_part_bytes(const struct bm_chunk *c, int64_t k);
 int bm_part_rank(const struct bm_chunk *c, int64_t k);
 
-/* Samples of a box that is in memory; and a part that this rank holds, where its
- * caller has it, or where its coefficients are. */
+/* Samples of a box that is in memory. */
 struct bm_memory_part bm_part_in_box(const struct bm_memory_box *from,
                                      const struct bm_footprint *samples);
-struct bm_memory_part bm_part_mine(const struct bm_shaper *s,
+/* Samples of a put: where its caller has them, or in s->room, till the next
+ * ones. After a failure (s->failed) they are any. */
+struct bm_memory_part bm_part_given(struct bm_shaper *s,
+                                    const struct bm_put *put,
+                                    const struct bm_footprint *samples);
+/* A part that this rank holds: samples of a put, or coefficients. */
+struct bm_memory_part bm_part_mine(struct bm_shaper *s,
                                    const struct bm_chunk *c, int64_t k);
 
 /* The samples of a component, dense. */

@@ -59,9 +59,8 @@ static void list_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
 }
 
 /* Samples of a part, as the caller has them. */
-static struct bm_memory_part given_part(const struct bm_shaper *s,
-                                        const struct tiled *v, int64_t tile,
-                                        int64_t k)
+static struct bm_memory_part
+given_part(struct bm_shaper *s, const struct tiled *v, int64_t tile, int64_t k)
 {
     const struct bm_tile_plan *t = v->decomposition->tiles;
     struct bm_footprint f = bm_partition_part(&t->partition, tile, k);
@@ -69,7 +68,7 @@ static struct bm_memory_part given_part(const struct bm_shaper *s,
         &s->first_put[v->variable->id]
                      [t->partition.part[k] - t->my_first_given];
 
-    return bm_part_in_box(&put->from, &f);
+    return bm_part_given(s, put, &f);
 }
 
 static void pack_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
@@ -97,14 +96,12 @@ static void unpack_part(struct bm_shaper *s, const struct tiled *v,
     size_t bytes = (size_t)bm_footprint_samples(&f) * size;
     struct bm_lattice l = {.start = {0, 0, 0}};
     struct bm_strided part;
-    uint8_t *data;
 
-    memcpy(&data, &to.data, sizeof(data)); /* it is the shaper's own */
     memcpy(l.count, f.count, sizeof(l.count));
     part = bm_lattice_whole(&l, size);
-    memcpy(part.stride, to.stride, sizeof(part.stride));
+    memcpy(part.stride, to.array.stride, sizeof(part.stride));
     for (int j = 0; j < v->variable->components; j++)
-        bm_lattice_unpack(&l, size, &part, data + j * to.component_stride,
+        bm_lattice_unpack(&l, size, &part, bm_array_component(&to.array, j),
                           from + (size_t)j * bytes);
 }
 
@@ -252,11 +249,9 @@ static void transform_block(const struct bouma_variable *v,
 {
     const struct bm_tile_functions *tiles = v->object->layout->tiles;
     struct bm_loss known = {0, 0}; /* from the facts */
-    uint8_t *data;
 
-    memcpy(&data, &block->data, sizeof(data)); /* it is the shaper's own */
     for (int j = 0; j < v->components; j++) {
-        uint8_t *samples = data + j * block->component_stride;
+        uint8_t *samples = bm_array_component(&block->array, j);
 
         tiles->round(v, samples, (size_t)bm_box_volume(&block->box), &known);
         tiles->forward(v, samples, &block->box);
@@ -300,7 +295,7 @@ int bm_tiles_transform(struct bm_shaper *s, int rc)
     }
     if (!rc)
         transform(s);
-    return rc;
+    return rc ? rc : s->failed;
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -314,18 +309,17 @@ static int make_boxes(struct bm_shaper *s, const struct bouma_variable *v,
 
     s->tiles.boxes[v->id] = boxes;
     for (size_t i = 0; i < count && boxes; i++) {
-        const bouma_box *box = &d->blocks[d->my_first_block + i].box;
+        const struct bm_box *box = &d->blocks[d->my_first_block + i].box;
         struct bm_memory_box *b = &boxes[i];
         uint64_t bytes = bm_box_volume(box) * bm_variable_sample_size(v);
 
-        b->box = *box;
-        b->stride[2] = (int64_t)bm_variable_value_size(v);
-        b->stride[1] = b->stride[2] * (box->hi[2] - box->lo[2]);
-        b->stride[0] = b->stride[1] * (box->hi[1] - box->lo[1]);
-        b->component_stride = b->stride[0] * (box->hi[0] - box->lo[0]);
-        b->data =
+        struct bm_footprint f = bm_footprint_of_box(box);
+        uint8_t *data =
             bytes <= SIZE_MAX ? bm_new_raw(s->ds->a, (size_t)bytes, 1) : NULL;
-        if (!b->data)
+
+        b->box = *box;
+        b->array = bm_array_planar(v, data, f.count);
+        if (!data)
             return BOUMA_ENOMEM;
     }
     return boxes ? BOUMA_OK : BOUMA_ENOMEM;
@@ -402,12 +396,8 @@ void bm_tiles_release(struct bm_shaper *s)
     for (size_t i = 0; i < s->tiles.variables && s->tiles.boxes; i++) {
         struct bm_memory_box *boxes = s->tiles.boxes[i];
 
-        for (struct bm_memory_box *b = boxes; b && b->data; b++) {
-            uint8_t *data;
-
-            memcpy(&data, &b->data, sizeof(data)); /* it is the shaper's own */
-            bm_drop(a, data);
-        }
+        for (struct bm_memory_box *b = boxes; b && b->array.data; b++)
+            bm_drop(a, b->array.data);
         bm_drop(a, boxes);
     }
     for (size_t m = 0; m < s->tiles.fact_count && s->tiles.facts; m++)

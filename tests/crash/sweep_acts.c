@@ -247,11 +247,11 @@ static int read_box(struct sweep_run *run, bouma_variable *variable)
     bouma_box box = {.lo = {2, 3}, .hi = {6, 6}};
     struct scenario_values expected;
     double found[SCENARIO_SAMPLES] = {0};
-    bouma_memory memory;
-    int first = 2 * SCENARIO_COLUMNS + 3, status;
+    bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, found, sizeof(found));
+    int status;
 
-    bouma_array_inside(&memory, BOUMA_TYPE_F64, 1, 2, extent);
-    status = bouma_variable_read(variable, 0, &box, &found[first], &memory);
+    bouma_array_inside(&array, 1, 2, extent, box.lo);
+    status = bouma_variable_read(variable, 0, &box, &array);
     scenario_fill(&expected, 1, 0);
     for (int row = 2; row < 6 && !status; row++)
         if (memcmp(&found[row * SCENARIO_COLUMNS + 3],
@@ -335,7 +335,7 @@ static int play_query(struct sweep_run *run)
 
 static int play_verify(struct sweep_run *run)
 {
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[256] = "";
     int status = run->team->verify(run->path, &run->opts, &report, message,
                                    sizeof(message));
@@ -354,7 +354,7 @@ static int play_verify(struct sweep_run *run)
 
 static int play_repair(struct sweep_run *run)
 {
-    bouma_repair_report report = {0};
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[256] = "";
     int status = bouma_repair(&report, run->path, 1, &run->opts, NULL, NULL,
                               message, sizeof(message));
@@ -428,7 +428,7 @@ static int play_persist(struct sweep_run *run)
 /* Of local copies that have all steps, to a dataset that has none. */
 static int drain_local_copies(struct sweep_run *run, int remove)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char message[640] = "";
     int status;
 

@@ -3,8 +3,10 @@
 #ifndef FORGE_H
 #define FORGE_H
 
+#include "../helpers/arrays.h"
 #include "../helpers/damage.h"
 #include "bouma.h"
+#include "sized.h"
 
 #define FORGE_PATH "set.bouma"
 
@@ -113,10 +115,10 @@ static inline void forge_write(struct forge *f)
             for (int x = 0; x < FORGE_EDGE; x++)
                 field[y][x] = forge_value(s, y, x);
         REQUIRE(!bouma_step_begin(ds, s, s * 0.5));
-        REQUIRE(!bouma_variable_put(heat, &all, field, NULL));
+        REQUIRE(!test_put(heat, &all, field));
         if (dust)
             forge_put_particles(dust, s);
-        REQUIRE(!bouma_step_end(ds, NULL));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -279,7 +281,7 @@ static inline int forge_read(const struct forge *f, int number, int level)
     if (!rc) {
         v = bouma_grid_find_variable(bouma_step_find_grid(step, "meadow"),
                                      "heat");
-        rc = bouma_variable_read(v, level, NULL, field, NULL);
+        rc = test_read(v, level, NULL, field);
     }
     for (int y = 0; y < FORGE_EDGE && !rc; y += 1 << level)
         for (int x = 0; x < FORGE_EDGE && !rc; x += 1 << level)
@@ -312,7 +314,7 @@ static inline void forge_verify(const struct forge *f,
     char message[640] = "";
 
     memset(out, 0, sizeof(*out));
-    CHECK_EQ(bouma_verify(&out->verified, FORGE_PATH, depth, &f->options,
+    CHECK_EQ(bouma_verify(SIZED(&out->verified), FORGE_PATH, depth, &f->options,
                           forge_record, out, message, sizeof(message)),
              BOUMA_OK);
 }
@@ -323,7 +325,7 @@ static inline void forge_repair(const struct forge *f,
     char message[640] = "";
 
     memset(out, 0, sizeof(*out));
-    CHECK_EQ(bouma_repair(&out->repaired, FORGE_PATH, apply, &f->options,
+    CHECK_EQ(bouma_repair(SIZED(&out->repaired), FORGE_PATH, apply, &f->options,
                           forge_record, out, message, sizeof(message)),
              BOUMA_OK);
 }

@@ -2,8 +2,10 @@
  * turn, every file cut at every length, and thousands of bytes of data flipped:
  * a read gives the right values or an error, verify finds the damage, and a
  * repair that is only asked what it would do does nothing. */
+#include "../helpers/arrays.h"
 #include "../helpers/check.h"
 #include "damage_io.h"
+#include "sized.h"
 
 enum { STEPS = 2, ROWS = 10, COLUMNS = 9, MAX_FILES = 16, FLIPS = 10000 };
 
@@ -90,9 +92,9 @@ static void write_dataset(struct world *w, bouma_order order)
         REQUIRE(!bouma_step_begin(ds, s, s * 0.5));
         bouma_attributes_set_number(bouma_dataset_step_attributes(ds), "dt",
                                     0.5);
-        REQUIRE(!bouma_variable_put(t, &all, w->temperature[s], NULL));
-        REQUIRE(!bouma_variable_put(m, &all, w->motion[s], NULL));
-        REQUIRE(!bouma_step_end(ds, NULL));
+        REQUIRE(!test_put(t, &all, w->temperature[s]));
+        REQUIRE(!test_put(m, &all, w->motion[s]));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -159,11 +161,11 @@ static int read_level(const struct world *w, int64_t step, bouma_variable *v,
 {
     size_t size = temperature ? sizeof(float) : 2 * sizeof(int16_t);
     uint8_t room[sizeof(w->temperature[0])], *p = room;
-    bouma_selection sel;
+    bouma_selection sel = {.size = sizeof(sel)};
 
     if (bouma_variable_select(&sel, v, level, NULL) || sel.bytes > sizeof(room))
         return 1; /* the manifest is good, so this cannot be */
-    if (bouma_variable_read(v, level, NULL, room, NULL))
+    if (test_read(v, level, NULL, room))
         return -1;
     for (int y = 0; y < ROWS; y += 1 << level)
         for (int x = 0; x < COLUMNS; x += 1 << level, p += size)
@@ -186,7 +188,7 @@ static void read_step(const struct world *w, struct outcome *out,
                       bouma_dataset *ds, int64_t number, int damaged)
 {
     static const char *const names[2] = {"motion", "temperature"};
-    bouma_attribute dt;
+    bouma_attribute dt = {.size = sizeof(dt)};
     bouma_step *step;
     bouma_grid *g;
 
@@ -211,7 +213,7 @@ static void read_step(const struct world *w, struct outcome *out,
 
 static void look(struct world *w, struct outcome *out, int64_t damaged_step)
 {
-    bouma_repair_report repair;
+    bouma_repair_report repair = {.size = sizeof(repair)};
     bouma_dataset *ds;
     char message[640];
 
@@ -222,8 +224,8 @@ static void look(struct world *w, struct outcome *out, int64_t damaged_step)
         read_step(w, out, ds, s, s == damaged_step);
     bouma_dataset_free(ds);
     out->verified =
-        bouma_verify(&out->report, PATH, BOUMA_DEPTH_FULL, &w->options, NULL,
-                     NULL, message, sizeof(message));
+        bouma_verify(SIZED(&out->report), PATH, BOUMA_DEPTH_FULL, &w->options,
+                     NULL, NULL, message, sizeof(message));
     out->repaired = bouma_repair(&repair, PATH, 0, &w->options, NULL, NULL,
                                  message, sizeof(message));
 }

@@ -3,6 +3,7 @@
  * with the dataset. */
 #include <pthread.h>
 
+#include "../helpers/arrays.h"
 #include "../helpers/check.h"
 #include "bouma.h"
 
@@ -59,8 +60,8 @@ static void write_bomb(const bouma_options *options,
     REQUIRE(!bouma_grid_define(&g, ds, "g", shape));
     REQUIRE(!bouma_variable_define(&v, g, "v", &kind));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
-    REQUIRE(!bouma_variable_put(v, NULL, zeros, NULL));
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!test_put(v, NULL, zeros));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 }
@@ -70,6 +71,7 @@ static void a_read_keeps_to_the_limit(const bouma_options *options)
     bouma_box corner = {.hi = {2, 2}};
     bouma_refinement *refinement;
     bouma_request request;
+    bouma_array to;
     bouma_dataset *ds;
     bouma_variable *v;
     bouma_step *step;
@@ -79,9 +81,10 @@ static void a_read_keeps_to_the_limit(const bouma_options *options)
     REQUIRE(!bouma_step_open(&step, ds, 0));
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     REQUIRE(v);
-    CHECK_EQ(bouma_variable_read(v, 0, &corner, room, NULL), BOUMA_ELIMIT);
+    CHECK_EQ(test_read(v, 0, &corner, room), BOUMA_ELIMIT);
     CHECK_TEXT(bouma_error_message(ds), "limit");
-    request = (bouma_request){v, 0, corner, room, NULL};
+    to = test_array(v, room);
+    request = (bouma_request){sizeof(request), v, 0, corner, &to};
     CHECK_EQ(bouma_step_read(step, &request, 1), BOUMA_ELIMIT);
     CHECK_EQ(bouma_refinement_open(&refinement, v, 0, &corner), BOUMA_ELIMIT);
     bouma_refinement_free(refinement);
@@ -91,8 +94,8 @@ static void a_read_keeps_to_the_limit(const bouma_options *options)
 
 static void verify_and_repair_keep_to_the_limit(const bouma_options *options)
 {
-    bouma_verify_report verified;
-    bouma_repair_report repaired;
+    bouma_verify_report verified = {.size = sizeof(verified)};
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     char message[640];
 
     CHECK_EQ(bouma_verify(&verified, PATH, BOUMA_DEPTH_FULL, options, NULL,
@@ -142,8 +145,8 @@ static void write_many(const bouma_options *options)
     for (int i = 0; i < 200; i++) {
         REQUIRE(!bouma_step_begin(ds, i, 0));
         if (!i)
-            REQUIRE(!bouma_variable_put(v, NULL, zeros, NULL));
-        REQUIRE(!bouma_step_end(ds, NULL));
+            REQUIRE(!test_put(v, NULL, zeros));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);

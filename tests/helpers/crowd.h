@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "arrays.h"
 #include "check.h"
 #include "must.h"
 #include "store/index.h"
@@ -120,8 +121,8 @@ static void crowd_make(size_t count, const uint64_t *order, size_t orders)
     MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
     MUST(ds, bouma_variable_define(&variable, grid, "v", &v));
     MUST(ds, bouma_step_begin(ds, 0, 0));
-    MUST(ds, bouma_variable_put(variable, NULL, data, NULL));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, test_put(variable, NULL, data));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 

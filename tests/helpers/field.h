@@ -3,6 +3,7 @@
 #ifndef FIELD_H
 #define FIELD_H
 
+#include "arrays.h"
 #include "bouma_lists.h"
 #include "check.h"
 #include "must.h"
@@ -145,7 +146,7 @@ static inline void check_read(bouma_variable *v, const struct field *f,
     int64_t samples = field_select(f, level, &whole, shape, first);
     size_t bytes = (size_t)samples * field_sample(f);
     uint8_t *got = malloc(bytes + 1);
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
 
     REQUIRE(got);
     memset(got, 0xcc, bytes + 1);
@@ -157,7 +158,7 @@ static inline void check_read(bouma_variable *v, const struct field *f,
         if (shape[d])
             CHECK_EQ(s.first[d], first[d]);
     }
-    CHECK_EQ(bouma_variable_read(v, level, box, got, NULL), BOUMA_OK);
+    CHECK_EQ(test_read(v, level, box, got), BOUMA_OK);
     CHECK(field_matches(f, level, &whole, got));
     CHECK_EQ(got[bytes], 0xcc);
     free(got);

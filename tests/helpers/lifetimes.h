@@ -3,6 +3,7 @@
 #ifndef LIFETIMES_H
 #define LIFETIMES_H
 
+#include "arrays.h"
 #include "must.h"
 #include "particle_block.h"
 
@@ -67,10 +68,10 @@ static inline void lifetimes_write(const struct lifetimes_ranks *ranks,
             samples[step][i] = lifetimes_sample(step, i);
         MUST(ds, bouma_step_begin(ds, step, step));
         if (ranks->rank == 0) {
-            MUST(ds, bouma_variable_put(v, NULL, samples[step], NULL));
+            MUST(ds, test_put(v, NULL, samples[step]));
             MUST(ds, particle_block_put(&set, &block));
         }
-        MUST(ds, bouma_step_end(ds, NULL));
+        MUST(ds, bouma_step_end(ds));
     }
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -123,17 +124,19 @@ static inline void lifetimes_use_step(struct lifetimes *l, int i,
     bouma_step *step = l->steps[i];
     bouma_grid *grid = bouma_step_find_grid(step, "g");
     bouma_variable *v = bouma_grid_find_variable(grid, "v");
-    bouma_request request = {.variable = v,
+    bouma_array array = test_array(v, got);
+    bouma_request request = {.size = sizeof(request),
+                             .variable = v,
                              .box = {{0, 0}, {LIFETIMES_SIDE, LIFETIMES_SIDE}},
-                             .data = got};
+                             .array = &array};
     int together = !l->freed[LIFETIMES_DATASET] || ranks->count == 1;
     bouma_particle_data *d = NULL;
 
     memset(got, 0, sizeof(got));
-    CHECK_EQ(bouma_variable_read(v, 0, NULL, got, NULL), BOUMA_OK);
+    CHECK_EQ(test_read(v, 0, NULL, got), BOUMA_OK);
     CHECK(got[3] == lifetimes_sample(i, 3) &&
           got[500] == lifetimes_sample(i, 500));
-    CHECK_EQ(bouma_variable_read(v, 99, NULL, got, NULL), BOUMA_ENOTFOUND);
+    CHECK_EQ(test_read(v, 99, NULL, got), BOUMA_ENOTFOUND);
     CHECK_TEXT(bouma_step_message(step), "no level 99");
     CHECK_TEXT(bouma_variable_message(v), "no level 99");
     CHECK(!bouma_step_find_grid(step, "none"));
@@ -165,7 +168,7 @@ static inline void lifetimes_use(struct lifetimes *l,
     if (!l->freed[LIFETIMES_DATASET])
         CHECK_EQ(bouma_dataset_step_count(l->ds), 2);
     if (!l->freed[LIFETIMES_REFINEMENT]) {
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
         int level = -1;
         int rc = bouma_refinement_next(l->refinement);
         const float *data = bouma_refinement_data(l->refinement, &s, &level);
@@ -177,7 +180,7 @@ static inline void lifetimes_use(struct lifetimes *l,
         CHECK_TEXT(bouma_refinement_message(l->refinement), "finest");
     }
     if (!l->freed[LIFETIMES_PARTICLES_READ]) {
-        bouma_variable_info info;
+        bouma_variable_info info = {.size = sizeof(info)};
 
         CHECK_EQ(l->data->count, LIFETIMES_PARTICLES);
         bouma_variable_info_get(&info, l->data->variables[0]);

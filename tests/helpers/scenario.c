@@ -1,4 +1,5 @@
 #include "scenario.h"
+#include "arrays.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,12 +89,11 @@ static int put_row(const struct scenario_writer *w,
 {
     bouma_box box = {.lo = {row, 0}, .hi = {row + 1, SCENARIO_COLUMNS}};
     int first = row * SCENARIO_COLUMNS;
-    int rc = bouma_variable_put(w->temperature, &box,
-                                &values->temperature[first], NULL);
+    int rc = test_put(w->temperature, &box, &values->temperature[first]);
 
     if (rc)
         return rc;
-    return bouma_variable_put(w->flow, &box, &values->flow[2 * first], NULL);
+    return test_put(w->flow, &box, &values->flow[2 * first]);
 }
 
 int scenario_write(bouma_dataset *ds, struct scenario_writer *writer,
@@ -111,7 +111,7 @@ int scenario_write(bouma_dataset *ds, struct scenario_writer *writer,
                                             "generation", generation);
     for (int row = rank; row < SCENARIO_ROWS && !local; row += ranks)
         local = put_row(writer, &values, row);
-    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds, NULL);
+    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds);
     return rc ? rc : local;
 }
 
@@ -121,8 +121,8 @@ int scenario_write(bouma_dataset *ds, struct scenario_writer *writer,
  * set if its attribute is missing. */
 static int stated_generation(bouma_step *step, int64_t number, int *bare)
 {
-    bouma_step_details details;
-    bouma_attribute found;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_attribute found = {.size = sizeof(found)};
     int generation;
 
     if (bouma_step_details_get(&details, step) || details.step != number)
@@ -183,9 +183,9 @@ static enum scenario_verdict read_open_step(bouma_step *step, int64_t number,
     if (!temperature || !flow || *generation < 0)
         return SCENARIO_WRONG;
     memset(&found, 0xff, sizeof(found));
-    if (bouma_variable_read(temperature, 1, NULL, coarse, NULL) ||
-        bouma_variable_read(temperature, 0, NULL, found.temperature, NULL) ||
-        bouma_variable_read(flow, 0, NULL, found.flow, NULL))
+    if (test_read(temperature, 1, NULL, coarse) ||
+        test_read(temperature, 0, NULL, found.temperature) ||
+        test_read(flow, 0, NULL, found.flow))
         return SCENARIO_REFUSED;
     if (!is_coarse_part(coarse, found.temperature))
         return SCENARIO_WRONG;
@@ -214,9 +214,12 @@ enum scenario_verdict scenario_read_together(bouma_step *step, int64_t number,
 {
     bouma_box all = {.hi = {SCENARIO_ROWS, SCENARIO_COLUMNS}};
     struct scenario_values found;
-    bouma_request requests[2] = {
-        {find_variable(step, "temperature"), 0, all, found.temperature, NULL},
-        {find_variable(step, "flow"), 0, all, found.flow, NULL}};
+    bouma_variable *heat = find_variable(step, "temperature");
+    bouma_variable *flow = find_variable(step, "flow");
+    bouma_array arrays[2] = {test_array(heat, found.temperature),
+                             test_array(flow, found.flow)};
+    bouma_request requests[2] = {{sizeof(*requests), heat, 0, all, &arrays[0]},
+                                 {sizeof(*requests), flow, 0, all, &arrays[1]}};
     int bare;
 
     memset(&found, 0xff, sizeof(found));

@@ -53,7 +53,7 @@ static int define(struct bm_object *o, const void *wanted)
     own->front = (int)spec->patch[2];
     o->ndims = 2;
     o->levels = spec->levels;
-    o->domain = (bouma_box){{0, 0, 0}, {1, spec->shape[0], spec->shape[1]}};
+    o->domain = (struct bm_box){{0, 0, 0}, {1, spec->shape[0], spec->shape[1]}};
     for (int d = 0; d < 2; d++) {
         own->shape[d] = spec->shape[d];
         o->spacing[d] = 1;
@@ -127,7 +127,7 @@ static struct bm_footprint footprint(const void *own, int64_t chunk)
                                  {0, r->shift, 0}};
 }
 
-static void touched(const void *own, const bouma_box *box, int level,
+static void touched(const void *own, const struct bm_box *box, int level,
                     bm_chunk_run each, void *context)
 {
     const struct rows *r = own;
@@ -347,16 +347,17 @@ static void copy_common(const struct chunk *c, const struct bouma_variable *v,
     for (i[1] = 0; i[1] < other->samples.count[1]; i[1]++)
         for (i[2] = 0; i[2] < other->samples.count[2]; i[2]++) {
             int64_t at = index_of(c, &other->samples, i);
-            uint8_t *to =
-                other->data + i[1] * other->stride[1] + i[2] * other->stride[2];
+            int64_t step =
+                i[1] * other->array.stride[1] + i[2] * other->array.stride[2];
 
             for (int j = 0; j < v->components && at >= 0; j++) {
+                uint8_t *to = bm_array_component(&other->array, j) + step;
+
                 if (give)
                     memcpy(to, from + at, c->size);
                 else
                     memcpy(c->samples + at, to, c->size);
                 at += (int64_t)c->component;
-                to += other->component_stride;
             }
         }
 }
@@ -371,11 +372,8 @@ static int encode_begin(struct bm_encoding *e)
 
 static void take(struct bm_encoding *e, const struct bm_memory_part *from)
 {
-    struct bm_target other = {.samples = from->samples,
-                              .component_stride = from->component_stride};
+    struct bm_target other = {from->samples, from->array};
 
-    memcpy(&other.data, &from->data, sizeof(other.data)); /* is only read */
-    memcpy(other.stride, from->stride, sizeof(other.stride));
     copy_common(e->own, e->variable, &other, 0);
 }
 

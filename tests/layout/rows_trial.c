@@ -1,6 +1,8 @@
 /* rows_trial.c -- see rows_trial.h. */
 #include "rows_trial.h"
 
+#include "../helpers/arrays.h"
+
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -73,7 +75,7 @@ void write_steps(const struct trial *t)
         CHECK_EQ(bouma_step_begin(ds, step, (double)step), BOUMA_OK);
         CHECK_EQ(puts_make(&puts, v, &rows_field, &cutting, step, &own),
                  BOUMA_OK);
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
@@ -89,7 +91,7 @@ void write_steps(const struct trial *t)
 static int64_t wrong_in(bouma_variable *v, int level, const bouma_box *box,
                         const void *data)
 {
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     int64_t wrong;
     void *own;
 
@@ -97,7 +99,7 @@ static int64_t wrong_in(bouma_variable *v, int level, const bouma_box *box,
     own = malloc(s.bytes + 1);
     REQUIRE(own);
     if (!data)
-        CHECK_EQ(bouma_variable_read(v, level, box, own, NULL), BOUMA_OK);
+        CHECK_EQ(test_read(v, level, box, own), BOUMA_OK);
     wrong = field_wrong(&rows_field, &s, level, data ? data : own, 1);
     free(own);
     return wrong;
@@ -107,37 +109,40 @@ static int64_t wrong_in(bouma_variable *v, int level, const bouma_box *box,
 static void check_boxes(bouma_step *step, bouma_variable *v, uint64_t *random)
 {
     bouma_request requests[6];
+    bouma_array arrays[6];
 
     for (int round = 0; round < 4; round++) {
         size_t count = (size_t)check_below(random, 6);
 
         for (size_t i = 0; i < count; i++) {
             bouma_request *q = &requests[i];
-            bouma_selection s;
+            bouma_selection s = {.size = sizeof(s)};
 
             memset(q, 0, sizeof(*q));
+            q->size = sizeof(*q);
             q->variable = v;
             q->level = (int)check_below(random, LEVELS);
             q->box = random_box(&rows_field, random);
             CHECK_EQ(bouma_variable_select(&s, v, q->level, &q->box), BOUMA_OK);
-            q->data = malloc(s.bytes + 1);
-            REQUIRE(q->data);
-            memset(q->data, 0x5a, s.bytes + 1);
+            arrays[i] = test_array(v, malloc(s.bytes + 1));
+            REQUIRE(arrays[i].data);
+            memset(arrays[i].data, 0x5a, s.bytes + 1);
+            q->array = &arrays[i];
         }
         CHECK_EQ(bouma_step_read(step, requests, count), BOUMA_OK);
         for (size_t i = 0; i < count; i++) {
             CHECK_EQ(wrong_in(v, requests[i].level, &requests[i].box,
-                              requests[i].data),
+                              arrays[i].data),
                      0);
             CHECK_EQ(wrong_in(v, requests[i].level, &requests[i].box, NULL), 0);
-            free(requests[i].data);
+            free(arrays[i].data);
         }
     }
 }
 
 static uint64_t bytes_read(bouma_dataset *ds)
 {
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
 
     bouma_dataset_info_get(&info, ds);
     return info.bytes_read;
@@ -150,9 +155,9 @@ static void check_refinement(bouma_dataset *ds, bouma_variable *v,
                              const bouma_box *box)
 {
     uint64_t before = bytes_read(ds);
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     bouma_refinement *r;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     const void *data;
     int level;
 
@@ -173,8 +178,8 @@ static void check_refinement(bouma_dataset *ds, bouma_variable *v,
 
 static void check_info(bouma_grid *g, bouma_variable *v)
 {
-    bouma_variable_info variable;
-    bouma_grid_info info;
+    bouma_variable_info variable = {.size = sizeof(variable)};
+    bouma_grid_info info = {.size = sizeof(info)};
 
     bouma_grid_info_get(&info, g);
     CHECK(info.ndims == 2 && info.levels == LEVELS && info.patches == CHUNKS);
@@ -195,7 +200,7 @@ static void check_info(bouma_grid *g, bouma_variable *v)
 static void check_files(const struct trial *t, bouma_step *step)
 {
     int64_t files = t->fixed ? t->fixed : t->options.files;
-    bouma_step_file file;
+    bouma_step_file file = {.size = sizeof(file)};
 
     CHECK_EQ(bouma_step_file_get(&file, step, files), BOUMA_ENOTFOUND);
     for (int i = 0; i < t->fixed; i++) {
@@ -241,7 +246,7 @@ void read_step(const struct trial *t)
 
 uint64_t damages(const char *path)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
 
     CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,
@@ -260,7 +265,7 @@ void check_all(const char *path)
 
 void drain(const struct trial *t)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char message[512] = "", other[600];
 
     snprintf(other, sizeof(other), "%s.other", t->path);

@@ -1,5 +1,6 @@
 /* blocks.c -- see blocks.h. */
 #include "blocks.h"
+#include "../helpers/arrays.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -132,7 +133,7 @@ int64_t query_wrong(const struct field *f, bouma_variable *v, int level,
                                .each = see,
                                .user = &seen};
     int64_t samples = 1;
-    bouma_selection all;
+    bouma_selection all = {.size = sizeof(all)};
 
     if (bouma_variable_select(&all, v, level, box) ||
         bouma_variable_query(v, &query))
@@ -275,7 +276,8 @@ void array_make(struct array *out, const struct field *f, const int64_t *shape,
 {
     int64_t size = (int64_t)bouma_type_size(f->type), samples = 1;
     int64_t extent[3], ghost = layout == LAYOUT_GHOST ? 2 : 0, first = 0;
-    bouma_memory *m = &out->layout;
+    bouma_array *m = &out->layout;
+    int64_t begin[3] = {ghost, ghost, ghost};
 
     memset(out, 0, sizeof(*out));
     for (int d = 0; d < f->ndims; d++) {
@@ -286,14 +288,13 @@ void array_make(struct array *out, const struct field *f, const int64_t *shape,
     out->memory = malloc(out->bytes + 1);
     REQUIRE(out->memory);
     memset(out->memory, 0xa5, out->bytes + 1);
-    bouma_array_inside(m, f->type, f->components, f->ndims, extent);
+    *m = BOUMA_ARRAY(f->type, out->memory, out->bytes);
+    CHECK_EQ(bouma_array_inside(m, f->components, f->ndims, extent, begin),
+             samples ? BOUMA_OK : BOUMA_EINVAL);
+    out->data = samples ? m->data : out->memory;
     switch (layout) {
     case LAYOUT_DENSE:
-        out->dense = 1;
-        break;
     case LAYOUT_GHOST:
-        for (int d = 0; d < f->ndims; d++)
-            first += ghost * m->stride[d];
         break;
     case LAYOUT_PLANAR:
         for (int d = 0; d < f->ndims; d++)
@@ -311,7 +312,11 @@ void array_make(struct array *out, const struct field *f, const int64_t *shape,
             m->stride[d] = -m->stride[d];
         }
     }
-    out->data = out->memory + (samples ? first : 0);
+    out->data += samples ? first : 0;
+    m->data = out->data;
+    out->given = layout == LAYOUT_DENSE
+                     ? BOUMA_ARRAY(f->type, out->memory, out->bytes)
+                     : *m;
 }
 
 void array_fill(struct array *a, const struct field *f, const bouma_box *box,
@@ -370,8 +375,7 @@ int puts_make(struct puts *out, bouma_variable *variable, const struct field *f,
         array_make(a, f, shape, (enum layout)check_below(random, LAYOUTS));
         array_fill(a, f, box, step);
         out->count++;
-        rc = bouma_variable_put(variable, box, a->data,
-                                a->dense ? NULL : &a->layout);
+        rc = bouma_variable_put_borrow(variable, box, &a->given);
         worst = rc ? rc : worst;
     }
     return worst;
@@ -484,7 +488,7 @@ int64_t wrong_on_disk(const char *path, int64_t step, const char *variable,
 {
     bouma_dataset *ds;
     bouma_variable *v = NULL;
-    bouma_grid_info info = {0};
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_step *s = NULL;
     bouma_grid *g;
     int64_t wrong = 0;
@@ -498,14 +502,14 @@ int64_t wrong_on_disk(const char *path, int64_t step, const char *variable,
         bouma_grid_info_get(&info, g);
     wrong += !info.levels;
     for (int level = 0; level < info.levels && !rc; level++) {
-        bouma_selection all;
+        bouma_selection all = {.size = sizeof(all)};
         void *data;
 
         rc = bouma_variable_select(&all, v, level, NULL);
         data = malloc(all.bytes + 1);
         REQUIRE(data);
         if (!rc)
-            rc = bouma_variable_read(v, level, NULL, data, NULL);
+            rc = test_read(v, level, NULL, data);
         wrong += rc ? 1 : field_wrong(f, &all, level, data, step);
         free(data);
     }

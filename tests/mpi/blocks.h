@@ -80,9 +80,9 @@ enum layout {
 struct array {
     uint8_t *memory, *copy;
     size_t bytes;
-    uint8_t *data; /* the box's first sample */
-    bouma_memory layout;
-    int dense;
+    uint8_t *data;      /* the box's first sample */
+    bouma_array layout; /* with its strides */
+    bouma_array given;  /* as it is handed over: none if it is dense */
 };
 
 /* For the samples of a shape (ndims entries); memory is not yet filled. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../helpers/arrays.h"
 #include "../helpers/check.h"
 
 const char *const life_names[] = {
@@ -123,7 +124,7 @@ static int put(struct life *l, int step)
         l->positions[2 * i + 1] = position_of(id, 1);
         l->masses[i] = (float)id;
     }
-    rc = bouma_variable_put(l->density, &box, l->samples, NULL);
+    rc = test_put(l->density, &box, l->samples);
     return rc ? rc : bouma_particles_put(l->dust, DUST, columns, 2, NULL);
 }
 
@@ -135,16 +136,16 @@ static int write_step(struct life *l, int step)
     local = local ? local : begun;
     if (!local)
         local = put(l, step);
-    rc = local || l->fails ? bouma_step_abort(l->ds)
-                           : bouma_step_end(l->ds, NULL);
+    rc = local || l->fails ? bouma_step_abort(l->ds) : bouma_step_end(l->ds);
     return rc ? rc : local;
 }
 
 static int read_grid(struct life *l)
 {
     bouma_grid *grid = bouma_step_find_grid(l->step, "flow");
-    bouma_request q = {.box = {{0, 0}, {rows_of(l), WIDTH}},
-                       .data = l->samples};
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F32, l->samples, SIZE_MAX);
+    bouma_request q = {
+        .size = sizeof(q), .box = {{0, 0}, {rows_of(l), WIDTH}}, .array = &to};
     int rc;
 
     q.variable = grid ? bouma_grid_find_variable(grid, "density") : NULL;

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../helpers/arrays.h"
 #include "blocks.h"
 #include "check.h"
+#include "sized.h"
 
 enum { TRIALS = 40, MOST_BITS = 13, MOST_SAMPLES = 1 << MOST_BITS };
 
@@ -160,12 +162,12 @@ static void write_steps(const struct trial *t, bouma_dataset *ds, int ranks)
         CHECK_EQ(puts_make(&puts, v, &t->field, &cutting, step, &own),
                  BOUMA_OK);
         put_parted(&others, other, ranks, step, &own);
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
         if (t->options.async)
-            CHECK_EQ(bouma_dataset_wait(ds, NULL), BOUMA_OK);
+            CHECK_EQ(bouma_dataset_wait(ds), BOUMA_OK);
         CHECK_EQ(puts_free(&puts), 0);
         CHECK_EQ(puts_free(&others), 0);
     }
@@ -202,7 +204,7 @@ struct opened {
 
 static void find_variable(struct opened *o)
 {
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_grid *g;
 
     if (bouma_step_open(&o->step, o->ds, 1)) {
@@ -223,11 +225,10 @@ static void find_variable(struct opened *o)
 static void read_levels(struct opened *o)
 {
     for (int k = 0; k < o->levels; k++) {
-        REQUIRE(!bouma_variable_select(&o->shape[k], o->v, k, NULL));
+        REQUIRE(!bouma_variable_select(SIZED(&o->shape[k]), o->v, k, NULL));
         o->level[k] = malloc(o->shape[k].bytes + 1);
         REQUIRE(o->level[k]);
-        CHECK_EQ(bouma_variable_read(o->v, k, NULL, o->level[k], NULL),
-                 BOUMA_OK);
+        CHECK_EQ(test_read(o->v, k, NULL, o->level[k]), BOUMA_OK);
     }
 }
 
@@ -290,7 +291,7 @@ static void check_finest(const struct opened *o)
 {
     const struct field *f = &o->t->field;
     size_t size = bouma_type_size(f->type);
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     double largest = 0;
     int64_t wrong = 0;
 
@@ -327,7 +328,7 @@ static void check_finest(const struct opened *o)
 static void check_ranges(const struct opened *o)
 {
     const struct field *f = &o->t->field;
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     int64_t at[3];
 
     bouma_variable_info_get(&info, o->v);
@@ -369,33 +370,35 @@ static void check_boxes(const struct opened *o, const struct opened *expected)
 {
     uint64_t random = 40 + (uint64_t)o->t->ranks->rank;
     bouma_request requests[4];
+    bouma_array arrays[4];
     size_t count = (size_t)check_below(&random, 5);
 
     for (size_t i = 0; i < count; i++) {
         bouma_request *q = &requests[i];
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
 
         memset(q, 0, sizeof(*q));
+        q->size = sizeof(*q);
         q->variable = o->v;
         q->level = (int)check_below(&random, o->levels);
         q->box = random_box(&o->t->field, &random);
         CHECK_EQ(bouma_variable_select(&s, o->v, q->level, &q->box), BOUMA_OK);
-        q->data = malloc(s.bytes + 1);
-        REQUIRE(q->data);
-        memset(q->data, 0x5a, s.bytes + 1);
+        arrays[i] = test_array(o->v, malloc(s.bytes + 1));
+        q->array = &arrays[i];
+        REQUIRE(q->array->data);
+        memset(q->array->data, 0x5a, s.bytes + 1);
     }
     CHECK_EQ(bouma_step_read(o->step, requests, count), BOUMA_OK);
     for (size_t i = 0; i < count; i++) {
         bouma_request *q = &requests[i];
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
 
         CHECK_EQ(bouma_variable_select(&s, o->v, q->level, &q->box), BOUMA_OK);
-        CHECK_EQ(wrong_in(expected, q->level, &s, q->data), 0);
-        memset(q->data, 0x5a, s.bytes + 1);
-        CHECK_EQ(bouma_variable_read(o->v, q->level, &q->box, q->data, NULL),
-                 BOUMA_OK);
-        CHECK_EQ(wrong_in(expected, q->level, &s, q->data), 0);
-        free(q->data);
+        CHECK_EQ(wrong_in(expected, q->level, &s, q->array->data), 0);
+        memset(q->array->data, 0x5a, s.bytes + 1);
+        CHECK_EQ(test_read(o->v, q->level, &q->box, q->array->data), BOUMA_OK);
+        CHECK_EQ(wrong_in(expected, q->level, &s, q->array->data), 0);
+        free(q->array->data);
     }
 }
 
@@ -406,7 +409,7 @@ static void check_refinement(const struct opened *o,
     bouma_box box = random_box(&o->t->field, &random);
     int coarsest = (int)check_below(&random, o->levels), level;
     bouma_refinement *r;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     const void *data;
 
     REQUIRE(!bouma_refinement_open(&r, o->v, coarsest, &box));
@@ -472,7 +475,7 @@ static void check_queries(const struct opened *o, const struct opened *expected)
                                .level = (int)check_below(&random, o->levels),
                                .each = see,
                                .user = &seen};
-    bouma_selection all;
+    bouma_selection all = {.size = sizeof(all)};
     int64_t samples = 1;
 
     CHECK_EQ(bouma_variable_select(&all, o->v, query.level, &box), BOUMA_OK);
@@ -523,7 +526,7 @@ static void read_both(const struct trial *t)
 
 static void verify(const struct trial *t)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
 
     CHECK_EQ(bouma_verify(&report, t->path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,

@@ -3,6 +3,7 @@
  * status, nobody waits for ever, and nothing is left behind. */
 #include <stdio.h>
 
+#include "../helpers/arrays.h"
 #include "blocks.h"
 #include "check.h"
 #include "fault_alloc.h"
@@ -49,7 +50,7 @@ static int write_step(struct trial *t)
     bouma_step_begin(ds, 0, 0);
     for (int i = 0; i < 2; i++)
         puts_make(&puts[i], v[i], &t->field, &t->cutting, 0, &random);
-    rc = bouma_step_end(ds, NULL);
+    rc = bouma_step_end(ds);
     CHECK(same_on_all(rc, bouma_error_message(ds)));
     for (int i = 0; i < 2; i++)
         CHECK_EQ(puts_free(&puts[i]), 0);
@@ -62,9 +63,11 @@ static int write_step(struct trial *t)
 static int read_step(struct trial *t)
 {
     static uint8_t data[6 * 9 * 8 * 4];
-    bouma_request request = {.box = {{1, 0, 2}, {6, 7, 8}}, .data = data};
+    bouma_array to;
+    bouma_request request = {
+        .size = sizeof(request), .box = {{1, 0, 2}, {6, 7, 8}}, .array = &to};
     bouma_step *step = NULL;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     bouma_dataset *ds;
     int rc = bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, t->path, &t->options);
 
@@ -76,6 +79,7 @@ static int read_step(struct trial *t)
     if (!rc) {
         request.variable =
             bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+        to = test_array(request.variable, data);
         rc = bouma_step_read(step, &request, 1);
         CHECK(same_on_all(rc, bouma_error_message(ds)));
     }

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
 #include "comm/comm_mpi.h"
 #include "engine/flow_builder.h"
+#include "sized.h"
 
 enum { PIECES = 40, STREAM = 6000 };
 
@@ -413,7 +415,8 @@ static void nor_does_reading_it(const char *path, bouma_options *o,
 {
     size_t count = STEP_BYTES / 4, before;
     float *data = malloc(STEP_BYTES);
-    bouma_request q = {.box = box, .data = data};
+    bouma_array to;
+    bouma_request q = {.size = sizeof(q), .box = box, .array = &to};
     bouma_dataset *ds;
     bouma_step *step;
     size_t wrong = 0;
@@ -426,6 +429,7 @@ static void nor_does_reading_it(const char *path, bouma_options *o,
     q.variable = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     before = meter->now;
     meter->peak = before;
+    to = test_array(q.variable, data);
     CHECK_EQ(bouma_step_read(step, &q, 1), BOUMA_OK);
     CHECK(meter->peak - before <=
           (size_t)BUFFERS * BUFFER + BUFFER + (4 << 20) + (1 << 20));
@@ -456,7 +460,7 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
     bouma_dataset *ds;
     bouma_grid *g;
     bouma_variable *v;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     char path[512];
     float *data;
 
@@ -483,11 +487,10 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
     for (int64_t i = 0; i < (hi - lo) * EDGE * EDGE; i++)
         data[i] = value_at((size_t)(i + lo * EDGE * EDGE));
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(bouma_variable_put(v, &(bouma_box){{lo, 0, 0}, {hi, EDGE, EDGE}},
-                                data, NULL),
+    CHECK_EQ(test_put(v, &(bouma_box){{lo, 0, 0}, {hi, EDGE, EDGE}}, data),
              BOUMA_OK);
     before = meter.now;
-    CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
+    CHECK_EQ(end_step(&record, ds), BOUMA_OK);
     CHECK_EQ(record.files, 1);
     /* The port's own memory is not the allocator's: it is what the buffers
      * are, by definition. By messages they are, and what is sent is staged. */
@@ -557,10 +560,10 @@ static void a_full_disk_ends_on_all_ranks(const struct ranks *r, int failing,
         disk.full = !tries && r->rank == failing;
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
         if (r->rank == r->size - 1)
-            CHECK_EQ(bouma_variable_put(v, &whole, data, NULL), BOUMA_OK);
-        rc = bouma_step_end(ds, NULL);
+            CHECK_EQ(test_put(v, &whole, data), BOUMA_OK);
+        rc = bouma_step_end(ds);
         if (!rc)
-            rc = bouma_dataset_wait(ds, NULL);
+            rc = bouma_dataset_wait(ds);
         CHECK_EQ(rc, tries ? BOUMA_OK : BOUMA_ENOSPC);
         CHECK(same_on_all(rc, tries ? "" : bouma_error_message(ds)));
     }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "../helpers/arrays.h"
 #include "../helpers/check.h"
 #include "blocks.h"
 
@@ -60,7 +61,7 @@ static void check_failure(struct setting *s, int rc, int expected,
 }
 
 typedef int put_call(bouma_variable *variable, const bouma_box *box,
-                     const void *data, const bouma_memory *memory);
+                     const bouma_array *array);
 
 /* This rank's slab in an array of some layout; it may be empty. */
 static void put_slab(struct setting *s, struct array *a, enum layout layout,
@@ -72,8 +73,7 @@ static void put_slab(struct setting *s, struct array *a, enum layout layout,
     CHECK_EQ(s->slabs.blocks[s->ranks->rank].rank, s->ranks->rank);
     array_make(a, &s->field, shape, layout);
     array_fill(a, &s->field, box, step);
-    CHECK_EQ(put(s->variable, box, a->data, a->dense ? NULL : &a->layout),
-             BOUMA_OK);
+    CHECK_EQ(put(s->variable, box, &a->given), BOUMA_OK);
 }
 
 static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
@@ -89,18 +89,15 @@ static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
 
         /* One bit of the last value in the box. */
         CHECK_EQ(bouma_step_begin(s.ds, step, 0), BOUMA_OK);
-        put_slab(&s, &a, (enum layout)layout, step, bouma_variable_put);
+        put_slab(&s, &a, (enum layout)layout, step, bouma_variable_put_borrow);
         if (s.last) {
             const bouma_box *own = &s.slabs.blocks[ranks->rank].box;
-            bouma_memory m = a.layout;
 
-            if (a.dense)
-                bouma_array_inside(&m, BOUMA_TYPE_F32, 2, 2,
-                                   (int64_t[]){own->hi[0] - own->lo[0], N});
-            a.data[(own->hi[0] - own->lo[0] - 1) * m.stride[0] +
-                   (N - 1) * m.stride[1] + m.component_stride] ^= 1;
+            a.data[(own->hi[0] - own->lo[0] - 1) * a.layout.stride[0] +
+                   (N - 1) * a.layout.stride[1] + a.layout.component_stride] ^=
+                1;
         }
-        rc = bouma_step_end(s.ds, NULL);
+        rc = bouma_step_end(s.ds);
         check_failure(&s, rc, BOUMA_ESTATE, "variable \"g/v\"");
         snprintf(box, sizeof(box), "%s%d", ranks->size > 1 ? "rank " : "",
                  ranks->size > 1 ? ranks->size - 1 : N);
@@ -112,11 +109,11 @@ static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
 
         /* What lies around the box is the caller's. */
         CHECK_EQ(bouma_step_begin(s.ds, step, 0), BOUMA_OK);
-        put_slab(&s, &a, (enum layout)layout, step, bouma_variable_put);
+        put_slab(&s, &a, (enum layout)layout, step, bouma_variable_put_borrow);
         if (layout == LAYOUT_GHOST)
             a.memory[0] ^= 1;
-        CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
-        CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);
         array_free(&a);
         if (ranks->rank == 0)
             CHECK_EQ(wrong_on_disk(s.path, step, "v", &s.field), 0);
@@ -152,11 +149,11 @@ static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
             column.data = page;
         CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
         if (!which)
-            CHECK_EQ(bouma_variable_put(s.variable, box, page, NULL), BOUMA_OK);
+            CHECK_EQ(test_put(s.variable, box, page), BOUMA_OK);
         CHECK_EQ(bouma_particles_put(dust, 4, &column, 1, NULL), BOUMA_OK);
         if (s.last)
             munmap(page, bytes);
-        check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ESTATE,
+        check_failure(&s, bouma_step_end(s.ds), BOUMA_ESTATE,
                       which ? "the array for \"position\" was freed before"
                             : "variable \"g/v\": the array for the box [");
         CHECK_TEXT(bouma_error_message(s.ds), "was freed before the step");
@@ -179,8 +176,8 @@ static void copies_may_change(struct ranks *ranks, int async)
         CHECK(array_unchanged(&a));
         memset(a.memory, 0x5a, a.bytes);
         array_free(&a);
-        CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
-        CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);
         if (ranks->rank == 0)
             CHECK_EQ(wrong_on_disk(s.path, layout, "v", &s.field), 0);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -202,7 +199,9 @@ static void put_rows(struct setting *s, int64_t step, put_call *put)
             for (int c = 0; c < 2; c++)
                 field_value(&packed[x][c], &s->field, (int64_t[]){y, x}, c,
                             step);
-        CHECK_EQ(put(s->variable, &row, packed, NULL), BOUMA_OK);
+        CHECK_EQ(put(s->variable, &row,
+                     &BOUMA_ARRAY(BOUMA_TYPE_F32, packed, sizeof(packed))),
+                 BOUMA_OK);
     }
 }
 
@@ -212,20 +211,20 @@ static void temporaries_of_compilers_are_found(struct ranks *ranks)
 
     set_up(&s, ranks, 1, 0);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-    put_rows(&s, 0, bouma_variable_put);
-    check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ESTATE,
+    put_rows(&s, 0, bouma_variable_put_borrow);
+    check_failure(&s, bouma_step_end(s.ds), BOUMA_ESTATE,
                   "the array for the box [");
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     put_rows(&s, 0, bouma_variable_put_copy);
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     if (ranks->rank == 0)
         CHECK_EQ(wrong_on_disk(s.path, 0, "v", &s.field), 0);
     tear_down(&s);
     /* Without the check nobody looks. */
     set_up(&s, ranks, -1, 0);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-    put_rows(&s, 0, bouma_variable_put);
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    put_rows(&s, 0, bouma_variable_put_borrow);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     tear_down(&s);
 }
 
@@ -337,15 +336,14 @@ static void particles_in_structures_are_checked(struct ranks *ranks)
             p[COUNT - 1].mass += 1;
         else if (s.last)
             p[0].id++;
-        check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ESTATE,
-                      words[what]);
+        check_failure(&s, bouma_step_end(s.ds), BOUMA_ESTATE, words[what]);
         CHECK_TEXT(bouma_error_message(s.ds), "bouma_particles_put_copy");
     }
     make_particles(p, ranks->rank);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     CHECK_EQ(put_structs(&dust, p, bouma_particles_put), BOUMA_OK);
     p[0].name[3] = 'x'; /* a member that was not handed over */
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     if (ranks->rank == 0)
         CHECK_EQ(wrong_particles(s.path, ranks->size), 0);
     tear_down(&s);
@@ -363,8 +361,8 @@ static void copies_of_particles_may_change(struct ranks *ranks)
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     CHECK_EQ(put_structs(&dust, p, bouma_particles_put_copy), BOUMA_OK);
     memset(p, 0x5a, sizeof(p));
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
-    CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);
     if (ranks->rank == 0)
         CHECK_EQ(wrong_particles(s.path, ranks->size), 0);
     tear_down(&s);
@@ -390,17 +388,16 @@ a_definition_that_fails_on_one_rank_fails_on_all(struct ranks *ranks)
     bouma_variable_define(&w, grid, "w", s.last ? &bad : &good);
     for (int step = 0; step < 2; step++) {
         CHECK_EQ(bouma_step_begin(s.ds, step, 0), BOUMA_OK);
-        put_slab(&s, &a, LAYOUT_DENSE, step, bouma_variable_put);
-        bouma_variable_put(w, &s.slabs.blocks[ranks->rank].box, a.data, NULL);
-        check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_EINVAL,
-                      "tolerance");
+        put_slab(&s, &a, LAYOUT_DENSE, step, bouma_variable_put_borrow);
+        test_put(w, &s.slabs.blocks[ranks->rank].box, a.data);
+        check_failure(&s, bouma_step_end(s.ds), BOUMA_EINVAL, "tolerance");
         array_free(&a);
     }
     if (s.last)
         CHECK_EQ(bouma_variable_define(&w, grid, "w", &good), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(s.ds, 2, 0), BOUMA_OK);
-    put_slab(&s, &a, LAYOUT_DENSE, 2, bouma_variable_put);
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    put_slab(&s, &a, LAYOUT_DENSE, 2, bouma_variable_put_borrow);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     array_free(&a);
     tear_down(&s);
 }

@@ -1,6 +1,7 @@
 /* test_mpi_read.c -- a dataset that some ranks wrote is read by others, all
  * together, each with boxes, levels and variables of its own; and what several
  * ranks want is read from the file once. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
@@ -85,7 +86,7 @@ static void write_by(const struct test *t, const char *path, int writers,
             /* Layouts drew from it differently on each rank. */
             random = t->shared + (uint64_t)i;
         }
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         for (int i = 0; i < FIELDS; i++)
             CHECK_EQ(puts_free(&puts[i]), 0);
         CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
@@ -99,13 +100,12 @@ static void write_by(const struct test *t, const char *path, int writers,
 static void make_room(struct array *a, bouma_request *q, const struct field *f,
                       enum layout layout)
 {
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
 
     CHECK_EQ(bouma_variable_select(&s, q->variable, q->level, &q->box),
              BOUMA_OK);
     array_make(a, f, s.shape, layout);
-    q->data = a->data;
-    q->memory = a->dense ? NULL : &a->layout;
+    q->array = &a->given;
 }
 
 /* Values of the request that are wrong, and bytes outside that are not as they
@@ -114,7 +114,7 @@ static int64_t wrong_values(const bouma_request *q, struct array *a,
                             const struct field *f, enum layout layout)
 {
     struct array right;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     int64_t at[3], n[3] = {1, 1, 1};
     int64_t wrong;
 
@@ -158,6 +158,7 @@ static void any_boxes_on_any_ranks_are_right(struct test *t, bouma_step *step)
         which[i] = (int)check_below(random, FIELDS - 1);
         layouts[i] = (enum layout)check_below(&t->own, LAYOUTS);
         memset(q, 0, sizeof(*q));
+        q->size = sizeof(*q);
         q->variable = bouma_grid_find_variable(g, names[which[i]]);
         q->level = (int)check_below(random, t->levels);
         q->box = random_box(&t->fields[which[i]], random);
@@ -185,9 +186,12 @@ static void mistakes_in_requests_reach_all_ranks(struct test *t,
     bouma_grid *g = bouma_step_find_grid(step, "g");
     int last = t->ranks->rank == t->ranks->size - 1;
     uint8_t room[16];
-    bouma_request q = {.variable = bouma_grid_find_variable(g, names[0]),
+    bouma_variable *v = bouma_grid_find_variable(g, names[0]);
+    bouma_array to = test_array(v, room);
+    bouma_request q = {.size = sizeof(q),
+                       .variable = v,
                        .box = {{0, 0, 0}, {1, 1, 1}},
-                       .data = room};
+                       .array = &to};
     int rc;
 
     q.level = last ? 99 : 0;
@@ -200,11 +204,11 @@ static void mistakes_in_requests_reach_all_ranks(struct test *t,
     CHECK_EQ(rc, BOUMA_EINVAL);
     CHECK(same_on_all(rc, bouma_error_message(ds)));
     q.box.hi[0] = 1;
-    q.data = last ? NULL : room;
+    to.data = last ? NULL : room;
     rc = bouma_step_read(step, &q, 1);
     CHECK_EQ(rc, BOUMA_EINVAL);
     CHECK(same_on_all(rc, bouma_error_message(ds)));
-    q.data = room;
+    to.data = room;
     q.variable = bouma_grid_find_variable(g, names[last ? FIELDS - 1 : 0]);
     rc = bouma_step_read(step, &q, 1);
     CHECK_EQ(rc, BOUMA_ENOTFOUND);
@@ -220,7 +224,7 @@ static void random_datasets(struct ranks *ranks, int count)
 {
     for (int n = 0; n < count; n++) {
         struct test t = {.ranks = ranks};
-        bouma_grid_info info;
+        bouma_grid_info info = {.size = sizeof(info)};
         bouma_options options;
         bouma_dataset *ds;
         bouma_step *step;
@@ -259,10 +263,12 @@ static void every_chunk_is_read_once(struct ranks *ranks)
 {
     struct test t = {.ranks = ranks};
     uint64_t data_bytes = 0, file_bytes = 0, sums[1], mine;
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
     bouma_request requests[FIELDS - 1];
     struct array arrays[FIELDS - 1];
-    bouma_step_details details;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_record record = {.size = sizeof(record)};
     bouma_dataset *ds;
     bouma_step *step;
     bouma_grid *g;
@@ -285,9 +291,10 @@ static void every_chunk_is_read_once(struct ranks *ranks)
     REQUIRE(step);
     g = bouma_step_find_grid(step, "g");
     for (int i = 0; i < FIELDS - 1; i++) {
-        bouma_variable_info info;
+        bouma_variable_info info = {.size = sizeof(info)};
 
         memset(&requests[i], 0, sizeof(requests[i]));
+        requests[i].size = sizeof(requests[i]);
         requests[i].variable = bouma_grid_find_variable(g, names[i]);
         memcpy(requests[i].box.hi, t.grid.shape, sizeof(t.grid.shape));
         make_room(&arrays[i], &requests[i], &t.fields[i], LAYOUT_DENSE);
@@ -295,7 +302,8 @@ static void every_chunk_is_read_once(struct ranks *ranks)
         data_bytes += info.stored_bytes;
     }
     bouma_step_details_get(&details, step);
-    file_bytes = details.record.stored_bytes;
+    bouma_step_record_get(&record, step);
+    file_bytes = record.stored_bytes;
     bouma_dataset_info_get(&before, ds);
     CHECK_EQ(bouma_step_read(step, requests, FIELDS - 1), BOUMA_OK);
     bouma_dataset_info_get(&after, ds);

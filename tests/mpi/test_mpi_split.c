@@ -1,8 +1,10 @@
 /* test_mpi_split.c -- messages of a few bytes and rounds of a few chunks: the
  * paths that large data takes, with small data. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
+#include "sized.h"
 
 enum { FIELDS = 2 };
 
@@ -20,12 +22,12 @@ static void write_it(const struct ranks *r, const char *path,
         .size = sizeof(spec), .ndims = 2, .patch = {8, 4}, .levels = 3};
     uint64_t shared = options->message_bytes, own = shared + 7;
     struct puts puts[FIELDS];
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     bouma_dataset *ds;
     bouma_grid *g;
     int rc;
 
-    memcpy(spec.shape, fields[0].shape, sizeof(spec.shape));
+    memcpy(spec.shape, fields[0].shape, sizeof(fields[0].shape));
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, options),
              BOUMA_OK);
     /* Texts that are longer than a message. */
@@ -47,7 +49,7 @@ static void write_it(const struct ranks *r, const char *path,
         CHECK_EQ(puts_make(&puts[i], v, &fields[i], &cutting, 1, &own),
                  BOUMA_OK);
     }
-    rc = bouma_step_end(ds, &record);
+    rc = end_step(&record, ds);
     if (rc)
         printf("%s\n", bouma_error_message(ds));
     CHECK_EQ(rc, BOUMA_OK);
@@ -62,8 +64,9 @@ static void read_it(const char *path, const bouma_options *options,
                     const struct field *fields)
 {
     bouma_request requests[FIELDS];
+    bouma_array arrays[FIELDS];
     bouma_selection s[FIELDS];
-    bouma_attribute text;
+    bouma_attribute text = {.size = sizeof(text)};
     bouma_dataset *ds;
     bouma_step *step;
     bouma_grid *g;
@@ -79,18 +82,21 @@ static void read_it(const char *path, const bouma_options *options,
     g = bouma_step_find_grid(step, "g");
     for (int i = 0; i < FIELDS; i++) {
         memset(&requests[i], 0, sizeof(requests[i]));
+        requests[i].size = sizeof(requests[i]);
         requests[i].variable = bouma_grid_find_variable(g, names[i]);
         requests[i].level = i;
         memcpy(requests[i].box.hi, fields[i].shape, sizeof(fields[i].shape));
         CHECK_EQ(bouma_variable_select(&s[i], requests[i].variable, i, NULL),
                  BOUMA_OK);
-        requests[i].data = malloc(s[i].bytes);
-        REQUIRE(requests[i].data);
+        arrays[i] = test_array(requests[i].variable, malloc(s[i].bytes));
+        arrays[i].bytes = s[i].bytes;
+        requests[i].array = &arrays[i];
+        REQUIRE(arrays[i].data);
     }
     CHECK_EQ(bouma_step_read(step, requests, FIELDS), BOUMA_OK);
     for (int i = 0; i < FIELDS; i++) {
-        CHECK_EQ(field_wrong(&fields[i], &s[i], i, requests[i].data, 1), 0);
-        free(requests[i].data);
+        CHECK_EQ(field_wrong(&fields[i], &s[i], i, arrays[i].data, 1), 0);
+        free(arrays[i].data);
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);
@@ -133,7 +139,7 @@ static void any_limits_give_the_same_files(struct ranks *r)
 
 static void verify_divides_its_work_in_small_messages_too(struct ranks *r)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     bouma_options options;
     char path[512], message[256];
 

@@ -1,8 +1,10 @@
 /* test_mpi_weighted.c -- steps whose owners follow the times of the step
  * before: whoever encodes, the subfiles are those that `balanced` writes. */
+#include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
+#include "sized.h"
 
 enum { STEPS = 6, SIDE = 52 };
 
@@ -61,11 +63,11 @@ static void write_steps(const struct ranks *ranks, const char *path,
     for (int step = 0; step < STEPS; step++) {
         fill(data, &box, step);
         CHECK_EQ(bouma_step_begin(ds, step, step), BOUMA_OK);
-        CHECK_EQ(bouma_variable_put(v[0], &box, data, NULL), BOUMA_OK);
+        CHECK_EQ(test_put(v[0], &box, data), BOUMA_OK);
         /* In one step there is another plan. */
         if (step != STEPS / 2)
-            CHECK_EQ(bouma_variable_put(v[1], &box, data, NULL), BOUMA_OK);
-        CHECK_EQ(bouma_step_end(ds, &records[step]), BOUMA_OK);
+            CHECK_EQ(test_put(v[1], &box, data), BOUMA_OK);
+        CHECK_EQ(end_step(&records[step], ds), BOUMA_OK);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../helpers/arrays.h"
+
 enum { N = 4096 };
 
 static int failed(bouma_dataset *ds, const char *what)
@@ -48,15 +50,14 @@ int main(int argc, char **argv)
     if (bouma_dataset_create(&ds, argv[1], NULL) ||
         bouma_grid_define(&grid, ds, "g", &shape) ||
         bouma_variable_define(&v, grid, "v", &kind) ||
-        bouma_step_begin(ds, 0, 0) || bouma_variable_put(v, &all, bits, NULL) ||
-        bouma_step_end(ds, NULL) || bouma_dataset_close(ds))
+        bouma_step_begin(ds, 0, 0) || test_put(v, &all, bits) ||
+        bouma_step_end(ds) || bouma_dataset_close(ds))
         return failed(ds, "write");
     bouma_dataset_free(ds);
     if (bouma_dataset_open(&ds, argv[1], NULL) || bouma_step_open(&step, ds, 0))
         return failed(ds, "open");
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
-    if (bouma_variable_read(v, 0, &all, back, NULL) ||
-        bouma_variable_range(&range, v, 0))
+    if (test_read(v, 0, &all, back) || bouma_variable_range(&range, v, 0))
         return failed(ds, "read");
     memcpy(&low, &range.low, sizeof(low));
     memcpy(&high, &range.high, sizeof(high));

@@ -33,6 +33,7 @@ struct copying {
     bouma_variable *variable;
     int depth;           /* of regions */
     uint8_t *data, *run; /* of a region, of a run in a block */
+    size_t bytes;        /* of a region */
 };
 
 /* How many splits lead to a region. */
@@ -62,12 +63,16 @@ static int read_region(struct copying *copy, const bouma_box *box)
 {
     int lifted = 3 - copy->idx->ndims, status;
     bouma_box part = {{0}, {0}};
+    bouma_variable_info about = {.size = sizeof(about)};
+    bouma_array array;
 
     for (int i = 0; i < copy->idx->ndims; i++) {
         part.lo[i] = box->lo[i + lifted];
         part.hi[i] = box->hi[i + lifted];
     }
-    status = bouma_variable_read(copy->variable, 0, &part, copy->data, NULL);
+    bouma_variable_info_get(&about, copy->variable);
+    array = BOUMA_ARRAY(about.type, copy->data, copy->bytes);
+    status = bouma_variable_read(copy->variable, 0, &part, &array);
     return status ? context_fail_status(copy->ctx, status,
                                         bouma_error_message(copy->request->ds))
                   : DONE;
@@ -201,7 +206,8 @@ static int copy_steps(struct export_request *request,
         calloc((size_t)idx->field_count, sizeof(*variables));
     int rc = DONE;
 
-    copy.data = malloc(size << (idx->order.bits - copy.depth));
+    copy.bytes = size << (idx->order.bits - copy.depth);
+    copy.data = malloc(copy.bytes);
     copy.run = malloc(size << idx->order.block_bits);
     if (!variables || !copy.data || !copy.run)
         rc = context_fail_memory(ctx);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "division.h"
+#include "sized.h"
 
 /* Memory that a process takes for samples, unless a single layer of patches
  * needs more. */
@@ -40,6 +41,7 @@ static struct division divide(const struct extract *extract,
 /* A part of the output in memory. */
 struct piece {
     bouma_selection part;
+    bouma_array array;
     bouma_request request;
     size_t requests; /* 1, or 0 for a process that just takes part */
     uint64_t offset; /* in the output */
@@ -48,8 +50,9 @@ struct piece {
 static int prepare(struct piece *out, const struct extract *extract,
                    struct context *ctx, const bouma_box *box)
 {
+    bouma_variable_info about = {.size = sizeof(about)};
     uint64_t plane;
-    int status = bouma_variable_select(&out->part, extract->variable,
+    int status = bouma_variable_select(SIZED(&out->part), extract->variable,
                                        extract->level, box);
 
     if (status)
@@ -60,12 +63,16 @@ static int prepare(struct piece *out, const struct extract *extract,
     plane = (uint64_t)(out->part.first[0] - extract->selection.first[0]) >>
             extract->level;
     out->offset = extract->header_bytes + plane * plane_bytes(extract);
-    out->request = (bouma_request){.variable = extract->variable,
+    bouma_variable_info_get(&about, extract->variable);
+    out->array =
+        BOUMA_ARRAY(about.type, malloc(out->part.bytes), out->part.bytes);
+    out->request = (bouma_request){.size = sizeof(out->request),
+                                   .variable = extract->variable,
                                    .level = extract->level,
                                    .box = *box,
-                                   .data = malloc(out->part.bytes)};
+                                   .array = &out->array};
     out->requests = 1;
-    if (!out->request.data)
+    if (!out->array.data)
         return context_fail(ctx, DATA_AT_FAULT,
                             "no memory for %llu bytes; read a smaller --box or "
                             "a coarser --level",
@@ -84,7 +91,7 @@ static int read_piece(struct piece *piece, const struct extract *extract,
                                    bouma_error_message(extract->ds));
     if (piece->requests == 0)
         return DONE;
-    return output_write(extract->output, ctx, piece->request.data,
+    return output_write(extract->output, ctx, piece->array.data,
                         piece->part.bytes, piece->offset);
 }
 
@@ -104,7 +111,7 @@ int extract_samples(const struct extract *extract, struct context *ctx)
         rc = context_agree(ctx, rc);
         if (!rc)
             rc = read_piece(&piece, extract, ctx);
-        free(piece.request.data);
+        free(piece.array.data);
         rc = context_agree(ctx, rc);
     }
     return rc;

@@ -132,8 +132,9 @@ static int choose_steps(struct grid_series *series, struct context *ctx,
 {
     const struct state *state = series->state;
     const struct idx_header *header = &state->dataset.header;
-    struct step_list list = {series->file.path, header->steps,
-                             header->step_count};
+    struct step_list list = {.path = series->file.path,
+                             .ranges = header->steps,
+                             .count = header->step_count};
     int rc = step_choice(&series->steps, &series->step_count, ctx, &list,
                          arguments_text(args, "step"));
 
@@ -338,8 +339,7 @@ static int load_source(struct grid_series *series, struct context *ctx, int i,
     source_part(source, ctx, &first, &last);
     source->from = first;
     if (!source->data)
-        source->data =
-            malloc((size_t)((last - first) * source->memory.stride[0]));
+        source->data = malloc((size_t)((last - first) * source->stride[0]));
     return source->data ? idx_dataset_load(&state->dataset, ctx, &part,
                                            source->data, tally)
                         : context_fail_memory(ctx);

@@ -6,6 +6,7 @@
 
 #include "bouma_lists.h"
 #include "division.h"
+#include "sized.h"
 
 /* Memory for samples that a process takes, unless a single row of patches
  * needs more. */
@@ -154,16 +155,18 @@ static int read_piece(struct raster *raster, struct context *ctx,
     struct piece piece = {0};
     size_t first = 0;
     int64_t at[3];
-    int rc = DONE, status = bouma_variable_select(&piece.part, source->variable,
-                                                  source->level, box);
+    int rc = DONE,
+        status = bouma_variable_select(SIZED(&piece.part), source->variable,
+                                       source->level, box);
 
     if (!status && piece.part.bytes == 0)
         return DONE;
     if (!status)
         rc = piece_init(&piece, ctx, raster, source);
     if (!status && !rc)
-        status = bouma_variable_read(source->variable, source->level, box,
-                                     piece.data, NULL);
+        status = bouma_variable_read(
+            source->variable, source->level, box,
+            &BOUMA_ARRAY(source->type, piece.data, piece.part.bytes));
     if (status)
         rc = context_fail_status(ctx, status, bouma_error_message(source->ds));
     for (at[0] = 0; !rc && at[0] < piece.count[0]; at[0]++)

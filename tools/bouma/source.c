@@ -1,6 +1,8 @@
 /* source.c -- a file of samples to import: see importer.h. */
 #include "source.h"
 
+#include <string.h>
+
 #include "division.h"
 #include "importer.h"
 
@@ -10,16 +12,16 @@ void source_set_strides(struct source *source, bool fortran)
 {
     int64_t item = (int64_t)bouma_type_size(source->type);
     int last = source->ndims - 1;
-    int64_t *stride = source->memory.stride;
+    int64_t *stride = source->stride;
 
     if (fortran) {
         stride[0] = item;
         for (int i = 1; i <= last; i++)
             stride[i] = stride[i - 1] * source->shape[i - 1];
-        source->memory.component_stride = stride[last] * source->shape[last];
+        source->component_stride = stride[last] * source->shape[last];
         source->slow_axis = last;
     } else {
-        source->memory.component_stride = item;
+        source->component_stride = item;
         stride[last] = item * source->components;
         for (int i = last; i > 0; i--)
             stride[i - 1] = stride[i] * source->shape[i];
@@ -69,22 +71,39 @@ static void swap_values(unsigned char *data, int64_t bytes, size_t size)
         }
 }
 
-const void *source_layers(struct source *source, int64_t lo, int64_t hi,
+/* From the first to the last byte of so many layers. */
+static size_t source_bytes(const struct source *source, int64_t layers)
+{
+    int64_t layer = source->stride[source->slow_axis];
+    int64_t bytes = layers * layer;
+
+    if (source->component_stride > layer)
+        bytes += (source->components - 1) * source->component_stride;
+    return (size_t)bytes;
+}
+
+bouma_array source_layers(struct source *source, int64_t lo, int64_t hi,
                           bouma_box *box)
 {
     int axis = source->slow_axis;
-    int64_t stride = source->memory.stride[axis];
+    int64_t stride = source->stride[axis];
     unsigned char *first = source->data + (lo - source->from) * stride;
-    bool apart = source->memory.component_stride > stride;
+    bool apart = source->component_stride > stride;
     int runs = apart ? source->components : 1;
+    bouma_array array = {.size = sizeof(array),
+                         .type = source->type,
+                         .data = first,
+                         .bytes = source_bytes(source, hi - lo),
+                         .component_stride = source->component_stride};
 
+    memcpy(array.stride, source->stride, sizeof(array.stride));
     *box = (bouma_box){0};
     for (int i = 0; i < source->ndims; i++)
         box->hi[i] = source->shape[i];
     box->lo[axis] = lo;
     box->hi[axis] = hi;
     for (int run = 0; source->swapped && run < runs; run++)
-        swap_values(first + run * source->memory.component_stride,
-                    (hi - lo) * stride, bouma_type_size(source->type));
-    return first;
+        swap_values(first + run * source->component_stride, (hi - lo) * stride,
+                    bouma_type_size(source->type));
+    return array;
 }

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "axes.h"
 #include "mapped_file.h"
 
 /* What is known of the samples before the file is opened. */
 struct source_request {
     int ndims; /* 0: as the file says */
-    int64_t shape[BOUMA_MAX_DIMS];
+    int64_t shape[MAX_AXES];
     bouma_type type; /* 0: as the file says */
     int components;  /* 0: not told, which is one */
 };
@@ -21,8 +22,8 @@ struct source {
     const char *name; /* of the variable; NULL: that of the file */
     bouma_type type;
     int ndims, components;
-    int64_t shape[BOUMA_MAX_DIMS];
-    bouma_memory memory;
+    int64_t shape[MAX_AXES];
+    int64_t stride[MAX_AXES], component_stride; /* bytes */
     int slow_axis; /* whose layers lie one after the other in the file */
     bool swapped;  /* values are in the other byte order */
     struct mapped_file file;
@@ -39,9 +40,9 @@ int source_open(struct source *out, struct context *ctx, const char *path,
 void source_close(struct source *source);
 
 /* The samples lo <= index < hi of the slow axis, all of the others: their box,
- * and their address, with 'source->memory' for the strides. Ask for a layer
- * once only: it is put into this machine's byte order in place. */
-const void *source_layers(struct source *source, int64_t lo, int64_t hi,
+ * and where they are. Ask for a layer once only: it is put into this machine's
+ * byte order in place. */
+bouma_array source_layers(struct source *source, int64_t lo, int64_t hi,
                           bouma_box *box);
 
 /* Which layers of the slow axis this process takes: first <= index < last. */

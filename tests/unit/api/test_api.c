@@ -2,8 +2,10 @@
  * boxes, through the public functions alone. */
 #include "bouma.h"
 
+#include "arrays.h"
 #include "check.h"
 #include "field.h"
+#include "sized.h"
 
 static bouma_io *io;
 
@@ -63,7 +65,8 @@ static void put_pieces(bouma_variable *v, const struct field *f, bouma_box box,
 {
     int d = (int)check_below(state, f->ndims);
     int64_t n = box.hi[d] - box.lo[d];
-    bouma_memory memory;
+    bouma_array array = BOUMA_ARRAY(
+        f->type, f->data, f->samples * f->size * (size_t)f->components);
 
     if (depth && n > 1) {
         bouma_box low = box, high = box;
@@ -73,9 +76,10 @@ static void put_pieces(bouma_variable *v, const struct field *f, bouma_box box,
         put_pieces(v, f, high, depth - 1, state);
         return;
     }
-    bouma_array_inside(&memory, f->type, f->components, f->ndims, f->shape);
-    CHECK_EQ(bouma_variable_put(v, &box, field_at(f, box.lo), &memory),
-             BOUMA_OK);
+    CHECK_EQ(
+        bouma_array_inside(&array, f->components, f->ndims, f->shape, box.lo),
+        BOUMA_OK);
+    CHECK_EQ(bouma_variable_put_borrow(v, &box, &array), BOUMA_OK);
 }
 
 static void check_everything(bouma_variable *v, const struct field *f,
@@ -96,17 +100,17 @@ static void round_trip(const struct field *f, int64_t edge,
                        uint64_t *state)
 {
     const char *path = fresh_path();
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_variable *v;
     bouma_dataset *ds;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     bouma_step *step;
 
     MUST(ds, bouma_dataset_create(&ds, path, o));
     v = define(ds, "g", f, edge, codec);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     put_pieces(v, f, field_all(f), (int)check_below(state, 4), state);
-    MUST(ds, bouma_step_end(ds, &record));
+    MUST(ds, end_step(&record, ds));
     CHECK_EQ(record.raw_bytes, f->samples * field_sample(f));
     CHECK_EQ(record.moved_bytes, 0);
     MUST(ds, bouma_dataset_close(ds));
@@ -181,7 +185,7 @@ static void ghost_cells_are_left_out(void)
     const int64_t extent[3] = {10, 11, 12};
     bouma_options o = memory_options();
     const char *path = fresh_path();
-    bouma_memory memory;
+    bouma_array memory;
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_step *step;
@@ -191,14 +195,17 @@ static void ghost_cells_are_left_out(void)
 
     field_init(&f, BOUMA_TYPE_F64, 3, 3, shape, 43);
     all = field_all(&f);
-    bouma_array_inside(&memory, f.type, 3, 3, extent);
+    array = malloc(10 * 11 * 12 * 24);
+    REQUIRE(array);
+    memory = BOUMA_ARRAY(f.type, array, 10 * 11 * 12 * 24);
+    CHECK_EQ(bouma_array_inside(&memory, 3, 3, extent, (int64_t[]){2, 2, 2}),
+             BOUMA_OK);
     CHECK_EQ(memory.component_stride, 8);
     CHECK(memory.stride[2] == 24 && memory.stride[1] == 24 * 12 &&
           memory.stride[0] == 24 * 12 * 11);
-    array = malloc(10 * 11 * 12 * 24);
-    REQUIRE(array);
     memset(array, 0xdd, 10 * 11 * 12 * 24);
     inner = array + ((2 * 11 + 2) * 12 + 2) * 24;
+    CHECK(memory.data == inner);
     for (int64_t z = 0; z < 5; z++)
         for (int64_t y = 0; y < 6; y++)
             memcpy(inner + z * memory.stride[0] + y * memory.stride[1],
@@ -206,14 +213,14 @@ static void ghost_cells_are_left_out(void)
     MUST(ds, bouma_dataset_create(&ds, path, &o));
     v = define(ds, "g", &f, 4, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
-    MUST(ds, bouma_variable_put(v, &all, inner, &memory));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_variable_put_borrow(v, &all, &memory));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0)); /* read by the writer itself */
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     check_read(v, &f, 0, NULL);
     /* And read back into the middle of an array. */
     memset(array, 0xdd, 10 * 11 * 12 * 24);
-    MUST(ds, bouma_variable_read(v, 0, NULL, inner, &memory));
+    MUST(ds, bouma_variable_read(v, 0, NULL, &memory));
     for (int64_t z = 0; z < 5; z++)
         for (int64_t y = 0; y < 6; y++) {
             uint8_t *row = inner + z * memory.stride[0] + y * memory.stride[1];
@@ -237,7 +244,12 @@ static void strides_may_be_negative_and_components_apart(void)
     bouma_options o = memory_options();
     const char *path = fresh_path();
     int32_t planes[3][9][10], back[3][9][10];
-    bouma_memory memory = {{-40, -4, 0}, 360};
+    bouma_array memory = {.size = sizeof(memory),
+                          .type = BOUMA_TYPE_I32,
+                          .data = &planes[0][8][9],
+                          .bytes = sizeof(planes),
+                          .stride = {-40, -4},
+                          .component_stride = 360};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_step *step;
@@ -254,17 +266,29 @@ static void strides_may_be_negative_and_components_apart(void)
     MUST(ds, bouma_dataset_create(&ds, path, &o));
     v = define(ds, "g", &f, 4, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
-    MUST(ds, bouma_variable_put(v, &all, &planes[0][8][9], &memory));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_variable_put_borrow(v, &all, &memory));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     check_read(v, &f, 0, NULL);
     memset(back, 0, sizeof(back));
-    MUST(ds, bouma_variable_read(v, 0, NULL, &back[0][8][9], &memory));
+    memory.data = &back[0][8][9];
+    MUST(ds, bouma_variable_read(v, 0, NULL, &memory));
     CHECK(!memcmp(planes, back, sizeof(back)));
     bouma_step_free(step);
     bouma_dataset_free(ds);
     field_release(&f);
+}
+
+static bouma_array with_strides(void *data, size_t bytes,
+                                const int64_t stride[3])
+{
+    return (bouma_array){.size = sizeof(bouma_array),
+                         .type = BOUMA_TYPE_I32,
+                         .data = data,
+                         .bytes = bytes,
+                         .stride = {stride[0], stride[1]},
+                         .component_stride = stride[2]};
 }
 
 /* A plane that is put as all planes; and strides that are too small, such as
@@ -272,12 +296,13 @@ static void strides_may_be_negative_and_components_apart(void)
 static void samples_may_be_repeated_but_not_overlap(void)
 {
     static const int64_t shape[2] = {6, 5};
-    static const bouma_memory wrong[] = {
-        {{5, 1, 0}, 0}, {{10, 2, 0}, 4}, {{40, -3, 0}, 4}, {{40, 8, 0}, 3}};
+    static const int64_t wrong[][3] = {
+        {5, 1, 0}, {10, 2, 4}, {40, -3, 4}, {40, 8, 3}};
+    static const int64_t row[3] = {0, 8, 4};
     bouma_options o = memory_options();
     const char *path = fresh_path();
-    const bouma_memory row = {{0, 8, 0}, 4};
     int32_t samples[6][5][2], back[6][5][2];
+    bouma_array array;
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_step *step;
@@ -290,21 +315,25 @@ static void samples_may_be_repeated_but_not_overlap(void)
     v = define(ds, "g", &f, 4, BOUMA_CODEC_ZSTD);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         MUST(ds, bouma_step_begin(ds, 0, 0));
-        CHECK_EQ(bouma_variable_put(v, NULL, samples, &wrong[i]), BOUMA_EINVAL);
+        array = with_strides(samples, sizeof(samples), wrong[i]);
+        CHECK_EQ(bouma_variable_put_borrow(v, NULL, &array), BOUMA_EINVAL);
         CHECK_TEXT(bouma_error_message(ds), "overlap");
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EINVAL);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
     }
     MUST(ds, bouma_step_begin(ds, 0, 0));
-    MUST(ds, bouma_variable_put(v, NULL, samples, &row));
-    MUST(ds, bouma_step_end(ds, NULL));
+    array = with_strides(samples, sizeof(samples), row);
+    MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-        CHECK_EQ(bouma_variable_read(v, 0, NULL, back, &wrong[i]),
-                 BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_read(v, 0, NULL, back, &row), BOUMA_EINVAL);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        array = with_strides(back, sizeof(back), wrong[i]);
+        CHECK_EQ(bouma_variable_read(v, 0, NULL, &array), BOUMA_EINVAL);
+    }
+    array = with_strides(back, sizeof(back), row);
+    CHECK_EQ(bouma_variable_read(v, 0, NULL, &array), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "a stride of 0 bytes");
-    MUST(ds, bouma_variable_read(v, 0, NULL, back, NULL));
+    MUST(ds, test_read(v, 0, NULL, back));
     CHECK(!memcmp(samples, back, sizeof(back)));
     bouma_step_free(step);
     bouma_dataset_free(ds);
@@ -353,7 +382,7 @@ static void several_grids_and_variables_live_together(void)
     for (int i = 2; i >= 0; i--) /* in any order */
         for (int g = 0; g < 3; g++)
             put_pieces(v[g][i], &f[g][i], field_all(&f[g][i]), 3, &state);
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
 
     MUST(ds, bouma_dataset_open(&ds, path, &o));
@@ -368,7 +397,7 @@ static void several_grids_and_variables_live_together(void)
         CHECK(!bouma_grid_variable(grid, 3));
         for (int i = 0; i < 3; i++) {
             bouma_variable *one = bouma_grid_variable(grid, i);
-            bouma_variable_info info;
+            bouma_variable_info info = {.size = sizeof(info)};
 
             bouma_variable_info_get(&info, one);
             CHECK(info.present && info.type == f[g][i].type);
@@ -391,7 +420,7 @@ static void refine(bouma_variable *v, const struct field *f, int levels,
 
     for (int from = levels - 1; from >= 0; from--) {
         bouma_refinement *r;
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
         int level = -1;
 
         CHECK_EQ(bouma_refinement_open(&r, v, from, box), BOUMA_OK);
@@ -409,7 +438,7 @@ static void refine(bouma_variable *v, const struct field *f, int levels,
 
 static uint64_t bytes_read(const bouma_dataset *ds)
 {
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
 
     bouma_dataset_info_get(&info, ds);
     return info.bytes_read;
@@ -423,7 +452,7 @@ static void refinement_reads_each_byte_once(void)
     bouma_options o = memory_options();
     const char *path = fresh_path();
     uint64_t state = 46, before, first, all, coarsest;
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     bouma_refinement *r;
     bouma_variable *v;
     bouma_dataset *ds;
@@ -435,7 +464,7 @@ static void refinement_reads_each_byte_once(void)
     v = define(ds, "g", &f, 16, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     put_pieces(v, &f, field_all(&f), 3, &state);
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
     MUST(ds, bouma_dataset_open(&ds, path, &o));
     MUST(ds, bouma_step_open(&step, ds, 0));
@@ -473,6 +502,7 @@ static void a_step_reads_many_boxes_at_once(void)
     bouma_options o = memory_options();
     const char *path = fresh_path();
     bouma_request requests[40];
+    bouma_array arrays[40];
     uint64_t state = 48;
     bouma_variable *v;
     bouma_dataset *ds;
@@ -484,23 +514,23 @@ static void a_step_reads_many_boxes_at_once(void)
     v = define(ds, "g", &f, 8, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     put_pieces(v, &f, field_all(&f), 2, &state);
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     MUST(ds, bouma_step_read(step, NULL, 0));
     for (int i = 0; i < 40; i++) {
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
 
-        requests[i] =
-            (bouma_request){v, i % 4, field_random_box(&f, &state), NULL, NULL};
+        requests[i] = (bouma_request){sizeof(*requests), v, i % 4,
+                                      field_random_box(&f, &state), &arrays[i]};
         MUST(ds, bouma_variable_select(&s, v, i % 4, &requests[i].box));
-        requests[i].data = malloc(s.bytes + 1);
-        REQUIRE(requests[i].data);
+        arrays[i] = test_array(v, malloc(s.bytes + 1));
+        REQUIRE(arrays[i].data);
     }
     MUST(ds, bouma_step_read(step, requests, 40));
     for (int i = 0; i < 40; i++) {
-        CHECK(field_matches(&f, i % 4, &requests[i].box, requests[i].data));
-        free(requests[i].data);
+        CHECK(field_matches(&f, i % 4, &requests[i].box, arrays[i].data));
+        free(arrays[i].data);
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "arrays.h"
 #include "bouma_lists.h"
 #include "check.h"
 #include "damage.h"
@@ -48,8 +49,8 @@ static void begin_writing(struct writer *w, const char *path)
 static int write_step(struct writer *w, int64_t step)
 {
     MUST(w->ds, bouma_step_begin(w->ds, step, 0));
-    MUST(w->ds, bouma_variable_put(w->v, &whole, samples, NULL));
-    return bouma_step_end(w->ds, NULL);
+    MUST(w->ds, test_put(w->v, &whole, samples));
+    return bouma_step_end(w->ds);
 }
 
 #define CHECK_FAILS(ds, call, status, words)                                   \
@@ -142,7 +143,7 @@ static void a_handle_that_failed_to_open_does_nothing(void)
         CHECK_EQ(bouma_dataset_create(&ds, "first", &o), BOUMA_EEXISTS);
         CHECK_EQ(bouma_grid_define(&grid, ds, "g", &g), BOUMA_ESTATE);
         CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_ESTATE);
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_ESTATE);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_ESTATE);
         CHECK_EQ(bouma_step_abort(ds), BOUMA_ESTATE);
         CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_ESTATE);
         CHECK_EQ(bouma_dataset_refresh(ds), BOUMA_ESTATE);
@@ -184,7 +185,7 @@ static void a_writer_that_failed_after_its_claim_does_nothing(void)
     failing.list = io->list; /* the trouble is over, the handle still failed */
     CHECK_EQ(bouma_grid_define(&grid, ds, "g", &g), BOUMA_ESTATE);
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_ESTATE);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_ESTATE);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_ESTATE);
     bouma_dataset_free(ds);
     MUST(ds, bouma_dataset_append(&ds, "claimed", &o));
     CHECK(!bouma_dataset_note(ds, 0)); /* nobody ended without closing */
@@ -229,10 +230,9 @@ static void calls_at_the_wrong_point_are_refused(void)
     double one = 1;
 
     begin_writing(&w, "order");
-    CHECK_FAILS(w.ds, bouma_variable_put(w.v, &whole, samples, NULL),
-                BOUMA_ESTATE, "bouma_step_begin");
-    CHECK_FAILS(w.ds, bouma_step_end(w.ds, NULL), BOUMA_ESTATE,
+    CHECK_FAILS(w.ds, test_put(w.v, &whole, samples), BOUMA_ESTATE,
                 "bouma_step_begin");
+    CHECK_FAILS(w.ds, bouma_step_end(w.ds), BOUMA_ESTATE, "bouma_step_begin");
     CHECK_EQ(bouma_step_abort(w.ds), BOUMA_ESTATE);
     CHECK(!bouma_dataset_step_attributes(w.ds));
     CHECK_EQ(bouma_attributes_set(NULL, "x", BOUMA_TYPE_F64, 1, &one),
@@ -242,18 +242,17 @@ static void calls_at_the_wrong_point_are_refused(void)
     CHECK_FAILS(w.ds, bouma_step_begin(w.ds, 1, 0), BOUMA_ESTATE,
                 "step 0 was begun");
     MUST(w.ds, bouma_dataset_clear_failures(w.ds));
-    MUST(w.ds, bouma_variable_put(w.v, &whole, samples, NULL));
-    MUST(w.ds, bouma_step_end(w.ds, NULL)); /* still step 0 */
+    MUST(w.ds, test_put(w.v, &whole, samples));
+    MUST(w.ds, bouma_step_end(w.ds)); /* still step 0 */
     CHECK_EQ(bouma_dataset_step_count(w.ds), 1);
-    CHECK_FAILS(w.ds, bouma_variable_read(w.v, 0, NULL, samples, NULL),
-                BOUMA_ESTATE, "open a step");
+    CHECK_FAILS(w.ds, test_read(w.v, 0, NULL, samples), BOUMA_ESTATE,
+                "open a step");
     MUST(w.ds, bouma_step_open(&step, w.ds, 0));
     grid = bouma_step_grid(step, 0);
     read = bouma_grid_variable(grid, 0);
     CHECK_EQ(bouma_variable_define(&none, grid, "n", &spec), BOUMA_ESTATE);
     MUST(w.ds, bouma_step_begin(w.ds, 1, 0));
-    CHECK_FAILS(w.ds, bouma_variable_put(read, &whole, samples, NULL),
-                BOUMA_ESTATE, "is read");
+    CHECK_FAILS(w.ds, test_put(read, &whole, samples), BOUMA_ESTATE, "is read");
     CHECK_EQ(bouma_step_abort(w.ds), BOUMA_EABORTED);
     bouma_step_free(step);
     MUST(w.ds, bouma_dataset_close(w.ds));
@@ -275,7 +274,7 @@ static void a_reader_cannot_write(void)
     CHECK_FAILS(ds, bouma_grid_define(&grid, ds, "g", &g), BOUMA_ESTATE,
                 "reading only");
     CHECK_EQ(bouma_step_begin(ds, 7, 0), BOUMA_ESTATE);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_ESTATE);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_ESTATE);
     CHECK_EQ(bouma_attributes_set_number(bouma_dataset_attributes(ds), "x", 1),
              BOUMA_ESTATE);
     MUST(ds, bouma_dataset_close(ds));
@@ -296,26 +295,25 @@ static void a_wrong_box_fails_the_put_and_the_step(void)
     begin_writing(&w, "boxes");
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-        CHECK_FAILS(w.ds, bouma_variable_put(w.v, &wrong[i], samples, NULL),
-                    BOUMA_EINVAL, "not inside the grid [0:8,0:8,0:8]");
+        CHECK_FAILS(w.ds, test_put(w.v, &wrong[i], samples), BOUMA_EINVAL,
+                    "not inside the grid [0:8,0:8,0:8]");
         CHECK_TEXT(bouma_error_message(w.ds), "\"grid/temp\"");
-        CHECK_FAILS(w.ds, bouma_step_end(w.ds, NULL), BOUMA_EINVAL,
+        CHECK_FAILS(w.ds, bouma_step_end(w.ds), BOUMA_EINVAL,
                     "not inside the grid");
     }
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-    CHECK_FAILS(w.ds, bouma_variable_put(w.v, &backwards, samples, NULL),
-                BOUMA_EINVAL, "[0:8,5:4,0:8]");
-    CHECK_EQ(bouma_step_end(w.ds, NULL), BOUMA_EINVAL);
+    CHECK_FAILS(w.ds, test_put(w.v, &backwards, samples), BOUMA_EINVAL,
+                "[0:8,5:4,0:8]");
+    CHECK_EQ(bouma_step_end(w.ds), BOUMA_EINVAL);
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-    CHECK_FAILS(w.ds, bouma_variable_put(w.v, &whole, NULL, NULL), BOUMA_EINVAL,
-                "no data");
-    CHECK_EQ(bouma_step_end(w.ds, NULL), BOUMA_EINVAL);
+    CHECK_FAILS(w.ds, test_put(w.v, &whole, NULL), BOUMA_EINVAL, "no data");
+    CHECK_EQ(bouma_step_end(w.ds), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_step_count(w.ds), 0);
     /* An empty box is nothing, and then all is well. */
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-    MUST(w.ds, bouma_variable_put(w.v, &empty, NULL, NULL));
-    MUST(w.ds, bouma_variable_put(w.v, &whole, samples, NULL));
-    MUST(w.ds, bouma_step_end(w.ds, NULL));
+    MUST(w.ds, test_put(w.v, &empty, NULL));
+    MUST(w.ds, test_put(w.v, &whole, samples));
+    MUST(w.ds, bouma_step_end(w.ds));
     bouma_dataset_free(w.ds);
 }
 
@@ -325,7 +323,7 @@ static void boxes_at_the_ends_of_the_numbers_are_refused(void)
     bouma_box widest = {{INT64_MIN, 0, 0}, {INT64_MAX, 8, 8}};
     bouma_box far = {{INT64_MAX - 1, 0, 0}, {INT64_MAX, 8, 8}};
     bouma_box below = {{0, 0, INT64_MAX}, {8, 8, INT64_MIN}};
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     bouma_step *step;
     bouma_variable *v;
     struct writer w;
@@ -337,13 +335,13 @@ static void boxes_at_the_ends_of_the_numbers_are_refused(void)
     CHECK_EQ(bouma_variable_select(&s, v, 0, &widest), BOUMA_EINVAL);
     CHECK_EQ(bouma_variable_select(&s, v, 0, &far), BOUMA_EINVAL);
     CHECK_EQ(bouma_variable_select(&s, v, 1, &below), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_read(v, 0, &widest, samples, NULL), BOUMA_EINVAL);
+    CHECK_EQ(test_read(v, 0, &widest, samples), BOUMA_EINVAL);
     bouma_step_free(step);
     MUST(w.ds, bouma_step_begin(w.ds, 1, 0));
-    CHECK_EQ(bouma_variable_put(w.v, &widest, samples, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_put(w.v, &far, samples, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_put(w.v, &below, samples, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_step_end(w.ds, NULL), BOUMA_EINVAL);
+    CHECK_EQ(test_put(w.v, &widest, samples), BOUMA_EINVAL);
+    CHECK_EQ(test_put(w.v, &far, samples), BOUMA_EINVAL);
+    CHECK_EQ(test_put(w.v, &below, samples), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(w.ds), BOUMA_EINVAL);
     bouma_dataset_free(w.ds);
 }
 
@@ -356,24 +354,23 @@ static void overlapping_and_missing_blocks_are_named(void)
     begin_writing(&w, "cover");
     for (int again = 0; again < 2; again++) { /* also with a plan that failed */
         MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-        MUST(w.ds, bouma_variable_put(w.v, &low, samples, NULL));
-        MUST(w.ds, bouma_variable_put(w.v, &high, samples, NULL));
-        CHECK_FAILS(w.ds, bouma_step_end(w.ds, NULL), BOUMA_ECOVER,
-                    "[4:5,0:4,0:4]");
+        MUST(w.ds, test_put(w.v, &low, samples));
+        MUST(w.ds, test_put(w.v, &high, samples));
+        CHECK_FAILS(w.ds, bouma_step_end(w.ds), BOUMA_ECOVER, "[4:5,0:4,0:4]");
         CHECK_TEXT(bouma_error_message(w.ds), "rank 0 puts the samples");
         CHECK_TEXT(bouma_error_message(w.ds), "\"grid/temp\"");
     }
     for (int again = 0; again < 2; again++) {
         MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-        MUST(w.ds, bouma_variable_put(w.v, &low, samples, NULL));
-        MUST(w.ds, bouma_variable_put(w.v, &rest, samples, NULL));
-        CHECK_FAILS(w.ds, bouma_step_end(w.ds, NULL), BOUMA_ECOVER,
+        MUST(w.ds, test_put(w.v, &low, samples));
+        MUST(w.ds, test_put(w.v, &rest, samples));
+        CHECK_FAILS(w.ds, bouma_step_end(w.ds), BOUMA_ECOVER,
                     "no rank holds the samples in [5:6,0:4,0:4]");
     }
     /* What is missing lies around what is held. */
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-    MUST(w.ds, bouma_variable_put(w.v, &inner, samples, NULL));
-    CHECK_FAILS(w.ds, bouma_step_end(w.ds, NULL), BOUMA_ECOVER,
+    MUST(w.ds, test_put(w.v, &inner, samples));
+    CHECK_FAILS(w.ds, bouma_step_end(w.ds), BOUMA_ECOVER,
                 "no rank holds the samples in [0:1,0:4,0:4]");
     MUST(w.ds, write_step(&w, 0));
     CHECK_EQ(bouma_dataset_step_count(w.ds), 1);
@@ -397,9 +394,9 @@ static void steps_have_numbers_from_zero(void)
 
     begin_writing(&w, "numbers");
     CHECK_FAILS(w.ds, bouma_step_begin(w.ds, -1, 0), BOUMA_EINVAL, "-1");
-    CHECK_EQ(bouma_step_end(w.ds, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(w.ds), BOUMA_EINVAL);
     /* and it did not begin one */
-    CHECK_EQ(bouma_step_end(w.ds, NULL), BOUMA_ESTATE);
+    CHECK_EQ(bouma_step_end(w.ds), BOUMA_ESTATE);
     MUST(w.ds, write_step(&w, INT64_MAX));
     MUST(w.ds, bouma_step_open(&step, w.ds, INT64_MAX));
     bouma_step_free(step);
@@ -416,7 +413,8 @@ static void levels_and_boxes_that_are_not_there_are_told(void)
               nothing = {{2, 2, 2}, {2, 3, 3}};
     bouma_refinement *r;
     bouma_request request;
-    bouma_selection s;
+    bouma_array to;
+    bouma_selection s = {.size = sizeof(s)};
     bouma_variable *v;
     bouma_step *step;
     struct writer w;
@@ -426,22 +424,23 @@ static void levels_and_boxes_that_are_not_there_are_told(void)
     MUST(w.ds, write_step(&w, 0));
     MUST(w.ds, bouma_step_open(&step, w.ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
-    CHECK_FAILS(w.ds, bouma_variable_read(v, 2, NULL, samples, NULL),
-                BOUMA_ENOTFOUND, "has no level 2");
+    CHECK_FAILS(w.ds, test_read(v, 2, NULL, samples), BOUMA_ENOTFOUND,
+                "has no level 2");
     CHECK_TEXT(bouma_error_message(w.ds), "to 1");
-    CHECK_EQ(bouma_variable_read(v, -1, NULL, samples, NULL), BOUMA_ENOTFOUND);
+    CHECK_EQ(test_read(v, -1, NULL, samples), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_variable_select(&s, v, 2, NULL), BOUMA_ENOTFOUND);
-    CHECK_FAILS(w.ds, bouma_variable_read(v, 0, &outside, samples, NULL),
-                BOUMA_EINVAL, "[0:8,0:8,0:9]");
-    CHECK_EQ(bouma_variable_read(v, 0, NULL, NULL, NULL), BOUMA_EINVAL);
-    MUST(w.ds, bouma_variable_read(v, 0, &nothing, one, NULL));
-    MUST(w.ds, bouma_variable_read(v, 0, &nothing, NULL, NULL));
+    CHECK_FAILS(w.ds, test_read(v, 0, &outside, samples), BOUMA_EINVAL,
+                "[0:8,0:8,0:9]");
+    CHECK_EQ(test_read(v, 0, NULL, NULL), BOUMA_EINVAL);
+    MUST(w.ds, test_read(v, 0, &nothing, one));
+    MUST(w.ds, test_read(v, 0, &nothing, NULL));
     CHECK_EQ(bouma_refinement_open(&r, v, 2, NULL), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_refinement_open(&r, v, 0, &nothing), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_open(&r, v, 0, &outside), BOUMA_EINVAL);
-    request = (bouma_request){v, 0, outside, samples, NULL};
+    to = test_array(v, samples);
+    request = (bouma_request){sizeof(request), v, 0, outside, &to};
     CHECK_EQ(bouma_step_read(step, &request, 1), BOUMA_EINVAL);
-    request = (bouma_request){w.v, 0, whole, samples, NULL};
+    request = (bouma_request){sizeof(request), w.v, 0, whole, &to};
     CHECK_EQ(bouma_step_read(step, &request, 1), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_open(&(bouma_step *){NULL}, w.ds, 5), BOUMA_ENOTFOUND);
     CHECK_TEXT(bouma_error_message(w.ds), "has no step 5");

@@ -2,6 +2,7 @@
  * that of an earlier call. */
 #include <math.h>
 
+#include "arrays.h"
 #include "bouma.h"
 #include "check.h"
 #include "fault_alloc.h"
@@ -41,7 +42,7 @@ static void writers_hear_what_is_wrong(void)
     bouma_grid_spec g = grid_spec;
     bouma_variable_spec s = variable_spec;
     bouma_grid *grid, *no_grid;
-    bouma_attribute got;
+    bouma_attribute got = {.size = sizeof(got)};
     bouma_range range;
     bouma_dataset *ds;
 
@@ -68,9 +69,8 @@ static void writers_hear_what_is_wrong(void)
           BOUMA_EEXISTS, "\"g/v\"");
     MUST(ds, bouma_dataset_clear_failures(ds));
 
-    TELLS(ds, bouma_variable_put(v, &whole, samples, NULL), BOUMA_ESTATE,
-          "bouma_step_begin");
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "bouma_step_begin");
+    TELLS(ds, test_put(v, &whole, samples), BOUMA_ESTATE, "bouma_step_begin");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ESTATE, "bouma_step_begin");
     TELLS(ds, bouma_step_abort(ds), BOUMA_ESTATE, "bouma_step_begin");
     GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "bouma_step_begin");
     TELLS(ds, bouma_step_begin(ds, -7, 0), BOUMA_EINVAL, "-7");
@@ -78,19 +78,16 @@ static void writers_hear_what_is_wrong(void)
     TELLS(ds, bouma_step_begin(ds, 3, INFINITY), BOUMA_EINVAL, "inf");
     MUST(ds, bouma_step_begin(ds, 3, 0));
     TELLS(ds, bouma_step_begin(ds, 4, 0), BOUMA_ESTATE, "bouma_step_end");
-    TELLS(ds, bouma_variable_put(v, &outside, samples, NULL), BOUMA_EINVAL,
-          "\"g/v\"");
-    TELLS(ds, bouma_variable_put(v, &backwards, samples, NULL), BOUMA_EINVAL,
-          "[4:2,0:8]");
-    TELLS(ds, bouma_variable_put(v, &whole, NULL, NULL), BOUMA_EINVAL,
-          "no data");
+    TELLS(ds, test_put(v, &outside, samples), BOUMA_EINVAL, "\"g/v\"");
+    TELLS(ds, test_put(v, &backwards, samples), BOUMA_EINVAL, "[4:2,0:8]");
+    TELLS(ds, test_put(v, &whole, NULL), BOUMA_EINVAL, "no data");
     TELLS(ds, bouma_step_abort(ds), BOUMA_EABORTED, "step 3");
     MUST(ds, bouma_step_begin(ds, 3, 0));
-    MUST(ds, bouma_variable_put(v, &whole, samples, NULL));
-    MUST(ds, bouma_variable_put(v, &whole, samples, NULL));
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ECOVER, "\"g/v\"");
+    MUST(ds, test_put(v, &whole, samples));
+    MUST(ds, test_put(v, &whole, samples));
+    TELLS(ds, bouma_step_end(ds), BOUMA_ECOVER, "\"g/v\"");
     MUST(ds, bouma_step_begin(ds, 3, 0));
-    MUST(ds, bouma_variable_put(v, &whole, samples, NULL));
+    MUST(ds, test_put(v, &whole, samples));
     a = bouma_dataset_step_attributes(ds);
     MUST(ds, bouma_attributes_set_number(a, "number", 7));
     TELLS(ds, bouma_attributes_set_number(a, "", 7), BOUMA_EINVAL, "name");
@@ -108,20 +105,19 @@ static void writers_hear_what_is_wrong(void)
           "attribute");
     MUST(ds, bouma_attributes_set_text(a, "text", "hello"));
     MUST(ds, bouma_dataset_clear_failures(ds));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_begin(ds, 3, 0));
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EEXISTS, "data: step 3");
+    TELLS(ds, bouma_step_end(ds), BOUMA_EEXISTS, "data: step 3");
 
     TELLS(ds, bouma_variable_range(&range, v, 0), BOUMA_ESTATE, "open a step");
-    TELLS(ds, bouma_variable_read(v, 0, NULL, samples, NULL), BOUMA_ESTATE,
-          "open a step");
+    TELLS(ds, test_read(v, 0, NULL, samples), BOUMA_ESTATE, "open a step");
     MUST(ds, bouma_step_begin(ds, 4, 0));
     TELLS(ds, bouma_dataset_close(ds), BOUMA_ESTATE, "step 4");
     TELLS(ds, bouma_dataset_close(ds), BOUMA_ESTATE, "data: was closed");
     TELLS(ds, bouma_dataset_flush(ds), BOUMA_ESTATE, "data: was closed");
     TELLS(ds, bouma_dataset_refresh(ds), BOUMA_ESTATE, "data: was closed");
     TELLS(ds, bouma_step_begin(ds, 5, 0), BOUMA_ESTATE, "data: was closed");
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "data: was closed");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ESTATE, "data: was closed");
     GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "was closed");
     bouma_dataset_free(ds);
 }
@@ -133,12 +129,13 @@ static void readers_hear_what_is_wrong(void)
     bouma_box outside = {{0, 0}, {8, 9}}, empty = {{4, 4}, {4, 8}};
     bouma_options o = memory_options();
     bouma_attributes *a;
-    bouma_selection selection;
+    bouma_selection selection = {.size = sizeof(selection)};
     bouma_refinement *r;
-    bouma_attribute got;
-    bouma_step_file file;
+    bouma_attribute got = {.size = sizeof(got)};
+    bouma_step_file file = {.size = sizeof(file)};
     bouma_range range;
-    bouma_request request = {NULL, 0, {{0, 0}, {8, 8}}, samples, NULL};
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F64, samples, sizeof(samples));
+    bouma_request request = {sizeof(request), NULL, 0, {{0, 0}, {8, 8}}, &to};
     bouma_variable *v, *absent;
     bouma_grid *grid, *no_grid;
     bouma_step *step, *none;
@@ -148,7 +145,7 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_grid_define(&no_grid, ds, "g", &grid_spec), BOUMA_ESTATE,
           "bouma_dataset_append");
     TELLS(ds, bouma_step_begin(ds, 0, 0), BOUMA_ESTATE, "bouma_dataset_append");
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "bouma_dataset_append");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ESTATE, "bouma_dataset_append");
     TELLS(ds, bouma_step_open(&none, ds, 4), BOUMA_ENOTFOUND, "4");
     TELLS(ds, bouma_step_open(&none, ds, -4), BOUMA_ENOTFOUND, "-4");
     a = bouma_dataset_attributes(ds);
@@ -190,8 +187,7 @@ static void readers_hear_what_is_wrong(void)
     REQUIRE(v && absent);
     TELLS(ds, bouma_attributes_get(&got, bouma_variable_attributes(v), 0),
           BOUMA_ENOTFOUND, "place 0");
-    TELLS(ds, bouma_variable_put(v, NULL, samples, NULL), BOUMA_ESTATE,
-          "reading only");
+    TELLS(ds, test_put(v, NULL, samples), BOUMA_ESTATE, "reading only");
 
     TELLS(ds, bouma_variable_range(&range, v, 1), BOUMA_ENOTFOUND,
           "\"g/v\" has 1 components");
@@ -208,14 +204,12 @@ static void readers_hear_what_is_wrong(void)
           "level 2");
     TELLS(ds, bouma_variable_select(&selection, v, 0, &outside), BOUMA_EINVAL,
           "[0:8,0:9]");
-    TELLS(ds, bouma_variable_read(v, 2, NULL, samples, NULL), BOUMA_ENOTFOUND,
-          "level 2");
-    TELLS(ds, bouma_variable_read(v, 0, &outside, samples, NULL), BOUMA_EINVAL,
-          "[0:8,0:9]");
-    TELLS(ds, bouma_variable_read(v, 0, NULL, NULL, NULL), BOUMA_EINVAL,
-          "no memory to read into");
-    TELLS(ds, bouma_variable_read(absent, 0, NULL, samples, NULL),
-          BOUMA_ENOTFOUND, "\"g/absent\"");
+    TELLS(ds, test_read(v, 2, NULL, samples), BOUMA_ENOTFOUND, "level 2");
+    TELLS(ds, test_read(v, 0, &outside, samples), BOUMA_EINVAL, "[0:8,0:9]");
+    TELLS(ds, test_read(v, 0, NULL, NULL), BOUMA_EINVAL,
+          "the array has no data");
+    TELLS(ds, test_read(absent, 0, NULL, samples), BOUMA_ENOTFOUND,
+          "\"g/absent\"");
     TELLS(ds, bouma_step_read(step, NULL, 2), BOUMA_EINVAL, "2");
     TELLS(ds, bouma_step_read(step, &request, 1), BOUMA_EINVAL, "request 0");
     request.variable = absent;
@@ -237,8 +231,8 @@ static void readers_hear_what_is_wrong(void)
 static void a_message_stays_until_the_next_failure(void)
 {
     bouma_options o = memory_options();
-    bouma_dataset_info info;
-    bouma_step_info which;
+    bouma_dataset_info info = {.size = sizeof(info)};
+    bouma_step_info which = {.size = sizeof(which)};
     bouma_dataset *ds;
     bouma_step *step;
 
@@ -257,7 +251,7 @@ static void a_message_stays_until_the_next_failure(void)
 static void a_failed_opening_stays_in_the_message(void)
 {
     bouma_options o = memory_options();
-    bouma_step_info which;
+    bouma_step_info which = {.size = sizeof(which)};
     bouma_grid *grid;
     bouma_step *step;
     bouma_dataset *ds;
@@ -272,7 +266,7 @@ static void a_failed_opening_stays_in_the_message(void)
         for (int i = 0; i < 9; i++) {
             int rc = i == 0   ? bouma_grid_define(&grid, ds, "g", &grid_spec)
                      : i == 1 ? bouma_step_begin(ds, 0, 0)
-                     : i == 2 ? bouma_step_end(ds, NULL)
+                     : i == 2 ? bouma_step_end(ds)
                      : i == 3 ? bouma_step_open(&step, ds, 0)
                      : i == 4 ? bouma_dataset_step_get(&which, ds, 0)
                      : i == 5 ? bouma_dataset_refresh(ds)
@@ -294,8 +288,8 @@ static void a_failed_opening_stays_in_the_message(void)
 static void checks_hear_what_is_wrong(void)
 {
     bouma_options o = memory_options();
-    bouma_verify_report verified;
-    bouma_repair_report repaired;
+    bouma_verify_report verified = {.size = sizeof(verified)};
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     char message[640];
 
 #define VERIFY(path, depth)                                                    \
@@ -346,15 +340,16 @@ static int write_all(bouma_dataset *ds)
         rc = bouma_attributes_set_text(bouma_dataset_step_attributes(ds), "b",
                                        "text");
     if (!rc)
-        rc = bouma_variable_put(v, NULL, samples, NULL);
+        rc = test_put(v, NULL, samples);
     if (!rc)
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
     return rc ? rc : bouma_dataset_close(ds);
 }
 
 static int read_all(bouma_dataset *ds)
 {
-    bouma_request request = {NULL, 0, {{0, 0}, {8, 8}}, samples, NULL};
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F64, samples, sizeof(samples));
+    bouma_request request = {sizeof(request), NULL, 0, {{0, 0}, {8, 8}}, &to};
     bouma_refinement *r = NULL;
     bouma_step *step;
     int rc;
@@ -367,7 +362,7 @@ static int read_all(bouma_dataset *ds)
         return rc;
     request.variable =
         bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
-    rc = bouma_variable_read(request.variable, 0, NULL, samples, NULL);
+    rc = test_read(request.variable, 0, NULL, samples);
     if (!rc)
         rc = bouma_step_read(step, &request, 1);
     if (!rc)
@@ -415,7 +410,7 @@ static void without_memory_a_message_is_left(void)
         CHECK(after > 10);
     }
     for (long after = 0; after < 1000; after++) {
-        bouma_verify_report report;
+        bouma_verify_report report = {.size = sizeof(report)};
         char message[640] = "";
 
         fault_alloc_arm(&memory, after + 1, 1);
@@ -452,14 +447,14 @@ static void write_data0(void)
 static void nothing_is_done_without_a_handle(void)
 {
     char text[4] = "x";
-    bouma_selection selection;
-    bouma_step_details details;
-    bouma_dataset_info dataset;
-    bouma_grid_info grid;
-    bouma_variable_info variable;
-    bouma_step_info which;
-    bouma_step_file file;
-    bouma_attribute got;
+    bouma_selection selection = {.size = sizeof(selection)};
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_dataset_info dataset = {.size = sizeof(dataset)};
+    bouma_grid_info grid = {.size = sizeof(grid)};
+    bouma_variable_info variable = {.size = sizeof(variable)};
+    bouma_step_info which = {.size = sizeof(which)};
+    bouma_step_file file = {.size = sizeof(file)};
+    bouma_attribute got = {.size = sizeof(got)};
     bouma_range range;
     bouma_refinement *r;
     bouma_variable *v;
@@ -478,7 +473,7 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_variable_define(&v, NULL, "v", &variable_spec),
              BOUMA_EINVAL);
     CHECK_EQ(bouma_step_begin(NULL, 0, 0), BOUMA_EINVAL);
-    CHECK_EQ(bouma_step_end(NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_abort(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_open(&s, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_details_get(&details, NULL), BOUMA_EINVAL);
@@ -496,10 +491,10 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_grid_variable_count(NULL), 0);
     CHECK(!bouma_grid_variable(NULL, 0));
     CHECK(!bouma_grid_find_variable(NULL, "v"));
-    CHECK_EQ(bouma_variable_put(NULL, NULL, NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(test_put(NULL, NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_variable_range(&range, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_variable_select(&selection, NULL, 0, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_read(NULL, 0, NULL, NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(test_read(NULL, 0, NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_open(&r, NULL, 0, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_next(NULL), BOUMA_EINVAL);
     CHECK(!bouma_refinement_data(NULL, &selection, &level));
@@ -514,33 +509,47 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_attributes_find(&got, NULL, "x"), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_attributes_set_number(NULL, "x", 1), BOUMA_ESTATE);
     bouma_particles_query_init(NULL, sizeof(bouma_particles_query));
-    bouma_array_inside(NULL, BOUMA_TYPE_F32, 1, 3, (int64_t[]){4, 4, 4});
+    CHECK_EQ(bouma_array_inside(NULL, 1, 3, (int64_t[]){4, 4, 4},
+                                (int64_t[]){0, 0, 0}),
+             BOUMA_EINVAL);
     CHECK_EQ(bouma_probe_text(NULL, text, sizeof(text)), 0);
     CHECK(!text[0]);
     CHECK_EQ(bouma_probe_text(NULL, NULL, 9), 0);
 }
 
-/* Axes that no array has are none. */
-static void memory_has_three_axes_at_most(void)
+/* What is not inside the array is refused, and the array with it. */
+static void arrays_inside_others_are_checked(void)
 {
-    static const int64_t extent[5] = {4, 5, 6, 7, 8};
-    struct {
-        bouma_memory memory;
-        int64_t behind[2];
-    } m;
+    static const int64_t extent[5] = {4, 5, 6, 7, 8}, zero[5], far[3] = {3, 5};
+    float room[120];
+    const bouma_array entire = BOUMA_ARRAY(BOUMA_TYPE_F32, room, sizeof(room));
+    bouma_array a;
 
     for (int ndims = -1; ndims <= 5; ndims++) {
-        memset(&m, 0x55, sizeof(m));
-        bouma_array_inside(&m.memory, BOUMA_TYPE_F32, 1, ndims, extent);
-        CHECK(m.behind[0] == m.behind[1] && m.behind[0] != 0);
-        CHECK_EQ(m.memory.component_stride, ndims >= 1 && ndims <= 3 ? 4 : 0);
-        CHECK_EQ(m.memory.stride[0], ndims == 1   ? 4
-                                     : ndims == 2 ? 20
-                                     : ndims == 3 ? 120
-                                                  : 0);
+        int valid = ndims >= 1 && ndims <= 3;
+
+        a = entire;
+        CHECK_EQ(bouma_array_inside(&a, 1, ndims, extent, zero),
+                 valid ? BOUMA_OK : BOUMA_EINVAL);
+        CHECK_EQ(a.component_stride, valid ? 4 : 0);
+        CHECK_EQ(a.stride[0], ndims == 1   ? 4
+                              : ndims == 2 ? 20
+                              : ndims == 3 ? 120
+                                           : 0);
+        CHECK_EQ(a.type, valid ? BOUMA_TYPE_F32 : 0);
     }
-    bouma_array_inside(&m.memory, BOUMA_TYPE_F32, 1, 3, NULL);
-    CHECK_EQ(m.memory.stride[2], 0);
+#define REFUSED(call)                                                          \
+    a = entire;                                                                \
+    CHECK_EQ(call, BOUMA_EINVAL);                                              \
+    CHECK_EQ(a.type, 0)
+    REFUSED(bouma_array_inside(&a, 1, 3, NULL, zero));
+    REFUSED(bouma_array_inside(&a, 1, 3, extent, NULL));
+    REFUSED(bouma_array_inside(&a, 0, 3, extent, zero));
+    REFUSED(bouma_array_inside(&a, 2, 3, extent, zero)); /* too small */
+    REFUSED(bouma_array_inside(&a, 1, 2, extent, far));
+    a = entire;
+    CHECK_EQ(bouma_array_inside(&a, 1, 2, extent, zero), BOUMA_OK);
+    CHECK_EQ(bouma_array_inside(&a, 1, 2, extent, zero), BOUMA_EINVAL);
 }
 
 int main(void)
@@ -556,7 +565,7 @@ int main(void)
     write_data0();
     without_memory_a_message_is_left();
     nothing_is_done_without_a_handle();
-    memory_has_three_axes_at_most();
+    arrays_inside_others_are_checked();
     bouma_io_memory_free(io);
     return check_result();
 }

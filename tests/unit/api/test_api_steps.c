@@ -1,6 +1,7 @@
 /* Steps: when they become visible, what they hold, and what is left behind. */
 #include <math.h>
 
+#include "arrays.h"
 #include "bouma.h"
 #include "check.h"
 #include "field.h"
@@ -61,8 +62,8 @@ static int write_step(struct writer *w, int64_t step, float value)
     for (int i = 0; i < 120; i++)
         data[i] = value;
     MUST(w->ds, bouma_step_begin(w->ds, step, (double)step / 4));
-    MUST(w->ds, bouma_variable_put(w->a, &whole, data, NULL));
-    return bouma_step_end(w->ds, NULL);
+    MUST(w->ds, test_put(w->a, &whole, data));
+    return bouma_step_end(w->ds);
 }
 
 /* The value of a step as a reader sees it; -1 if there is no such step. */
@@ -75,9 +76,8 @@ static float look(const char *path, int64_t number)
 
     MUST(ds, bouma_dataset_open(&ds, path, &o));
     if (!bouma_step_open(&step, ds, number)) {
-        MUST(ds, bouma_variable_read(
-                     bouma_grid_variable(bouma_step_grid(step, 0), 0), 0, NULL,
-                     data, NULL));
+        MUST(ds, test_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                           NULL, data));
         bouma_step_free(step);
     } else {
         CHECK_TEXT(bouma_error_message(ds), "no step");
@@ -103,7 +103,7 @@ static int64_t count_steps(const char *path)
 static void a_variable_may_be_absent(void)
 {
     bouma_options o = memory_options();
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     bouma_variable *b;
     bouma_step *step;
     struct writer w;
@@ -116,18 +116,18 @@ static void a_variable_may_be_absent(void)
     REQUIRE(b);
     bouma_variable_info_get(&info, b);
     CHECK(!info.present && !info.raw_bytes && !info.stored_bytes);
-    CHECK_EQ(bouma_variable_read(b, 0, NULL, data, NULL), BOUMA_ENOTFOUND);
+    CHECK_EQ(test_read(b, 0, NULL, data), BOUMA_ENOTFOUND);
     CHECK_TEXT(bouma_error_message(w.ds), "\"g/b\"");
     bouma_step_free(step);
     /* In the next step it is there. */
     memset(data, 7, sizeof(data));
     MUST(w.ds, bouma_step_begin(w.ds, 1, 0));
-    MUST(w.ds, bouma_variable_put(w.b, &whole, data, NULL));
-    MUST(w.ds, bouma_step_end(w.ds, NULL));
+    MUST(w.ds, test_put(w.b, &whole, data));
+    MUST(w.ds, bouma_step_end(w.ds));
     MUST(w.ds, bouma_step_open(&step, w.ds, 1));
     b = bouma_grid_find_variable(bouma_step_grid(step, 0), "b");
     memset(data, 0, sizeof(data));
-    MUST(w.ds, bouma_variable_read(b, 0, NULL, data, NULL));
+    MUST(w.ds, test_read(b, 0, NULL, data));
     CHECK(data[119] == 0x0707070707070707u);
     bouma_step_free(step);
     bouma_dataset_free(w.ds);
@@ -139,7 +139,8 @@ static void a_step_may_be_empty(void)
          assign++) {
         bouma_options o = memory_options();
         char path[32];
-        bouma_step_details d;
+        bouma_step_details d = {.size = sizeof(d)};
+        bouma_record record = {.size = sizeof(record)};
         bouma_step *step;
         struct writer w;
 
@@ -147,12 +148,12 @@ static void a_step_may_be_empty(void)
         snprintf(path, sizeof(path), "empty%d", assign);
         MUST(w.ds, bouma_dataset_create(&w.ds, path, &o));
         MUST(w.ds, bouma_step_begin(w.ds, 5, 0)); /* nothing defined */
-        MUST(w.ds, bouma_step_end(w.ds, NULL));
+        MUST(w.ds, bouma_step_end(w.ds));
         CHECK(!bouma_dataset_note(w.ds, 0));
         define_two(&w);
         for (int i = 6; i < 8; i++) { /* nothing put: told once */
             MUST(w.ds, bouma_step_begin(w.ds, i, 0));
-            MUST(w.ds, bouma_step_end(w.ds, NULL));
+            MUST(w.ds, bouma_step_end(w.ds));
             REQUIRE(bouma_dataset_note(w.ds, 0));
             CHECK_TEXT(bouma_dataset_note(w.ds, 0), "step 6 has no data");
             CHECK(!bouma_dataset_note(w.ds, 1));
@@ -167,8 +168,9 @@ static void a_step_may_be_empty(void)
         MUST(w.ds, bouma_step_open(&step, w.ds, 6));
         CHECK_EQ(bouma_step_grid_count(step), 1);
         bouma_step_details_get(&d, step);
-        CHECK_EQ(d.record.chunks, 0);
-        CHECK_EQ(d.record.raw_bytes, 0);
+        bouma_step_record_get(&record, step);
+        CHECK_EQ(record.chunks, 0);
+        CHECK_EQ(record.raw_bytes, 0);
         bouma_step_free(step);
         bouma_dataset_free(w.ds);
     }
@@ -179,7 +181,7 @@ static void steps_are_listed_in_order_with_their_times(void)
     static const int64_t numbers[] = {30, 2, 1000000000000, 7, 0};
     static const int64_t sorted[] = {0, 2, 7, 30, 1000000000000};
     bouma_options o = memory_options();
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     struct writer w;
 
     begin_writing(&w, "order", &o, 0);
@@ -205,11 +207,12 @@ static void steps_are_listed_in_order_with_their_times(void)
 static void a_step_tells_how_it_lies_on_disk(void)
 {
     bouma_options o = memory_options();
-    bouma_step_details d;
-    bouma_step_file file;
-    bouma_selection s;
-    bouma_grid_info g;
-    bouma_variable_info v;
+    bouma_step_details d = {.size = sizeof(d)};
+    bouma_record record = {.size = sizeof(record)};
+    bouma_step_file file = {.size = sizeof(file)};
+    bouma_selection s = {.size = sizeof(s)};
+    bouma_grid_info g = {.size = sizeof(g)};
+    bouma_variable_info v = {.size = sizeof(v)};
     bouma_step *step;
     bouma_box box = {{3, 2, 0}, {9, 9, 0}};
     struct writer w;
@@ -223,19 +226,20 @@ static void a_step_tells_how_it_lies_on_disk(void)
     MUST(w.ds, write_step(&w, 4, 1));
     MUST(w.ds, bouma_step_open(&step, w.ds, 4));
     bouma_step_details_get(&d, step);
+    bouma_step_record_get(&record, step);
     CHECK(d.step == 4 && d.time == 1 && d.order == BOUMA_ORDER_CHUNK);
     CHECK(d.assign == BOUMA_ASSIGN_COUNT && d.place == BOUMA_PLACE_SPREAD);
-    CHECK(d.record.files == 3 && d.record.chunks == 9 && d.record.ranks == 1);
-    CHECK_EQ(d.record.raw_bytes, 480);
+    CHECK(record.files == 3 && record.chunks == 9 && record.ranks == 1);
+    CHECK_EQ(record.raw_bytes, 480);
     CHECK(d.manifest_bytes > 64);
     for (int64_t i = 0; i < 3; i++) {
         CHECK_EQ(bouma_step_file_get(&file, step, i), BOUMA_OK);
         CHECK_EQ(file.chunks, 3);
         bytes += file.bytes;
         chunks += file.chunks;
-        CHECK(file.bytes <= d.record.largest_file);
+        CHECK(file.bytes <= record.largest_file);
     }
-    CHECK_EQ(bytes, d.record.stored_bytes);
+    CHECK_EQ(bytes, record.stored_bytes);
     CHECK_EQ(chunks, 9);
     CHECK_EQ(bouma_step_file_get(&file, step, 3), BOUMA_ENOTFOUND);
     bouma_grid_info_get(&g, bouma_step_grid(step, 0));
@@ -274,9 +278,9 @@ static void ranges_leave_nan_out(void)
         large[i] = UINT64_MAX - (uint64_t)i;
     }
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-    MUST(w.ds, bouma_variable_put(w.a, &whole, data, NULL));
-    MUST(w.ds, bouma_variable_put(w.b, &whole, large, NULL));
-    MUST(w.ds, bouma_step_end(w.ds, NULL));
+    MUST(w.ds, test_put(w.a, &whole, data));
+    MUST(w.ds, test_put(w.b, &whole, large));
+    MUST(w.ds, bouma_step_end(w.ds));
     MUST(w.ds, bouma_step_open(&step, w.ds, 0));
     a = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     b = bouma_grid_variable(bouma_step_grid(step, 0), 1);
@@ -381,7 +385,7 @@ static void an_aborted_step_is_not_there(void)
 
     begin_writing(&w, "aborted", &o, 0);
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
-    MUST(w.ds, bouma_variable_put(w.a, &whole, data, NULL));
+    MUST(w.ds, test_put(w.a, &whole, data));
     CHECK_EQ(bouma_step_abort(w.ds), BOUMA_EABORTED);
     CHECK_TEXT(bouma_error_message(w.ds), "aborted");
     CHECK_EQ(count_steps("aborted"), 0);
@@ -411,9 +415,8 @@ static void a_step_is_replaced_only_on_demand(void)
     begin_writing(&w, "replace", &o, 1);
     MUST(w.ds, bouma_step_open(&step, w.ds, 0)); /* a reader of the old one */
     MUST(w.ds, write_step(&w, 0, 2));
-    MUST(w.ds,
-         bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0),
-                             0, NULL, data, NULL));
+    MUST(w.ds, test_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                         NULL, data));
     CHECK(data[0] == 1);
     bouma_step_free(step);
     CHECK(look("replace", 0) == 2);
@@ -482,27 +485,26 @@ static void plans_follow_changed_blocks_and_variables(void)
     MUST(w.ds, write_step(&w, 0, 1));
     MUST(w.ds, write_step(&w, 1, 2)); /* the plan is used again */
     MUST(w.ds, bouma_step_begin(w.ds, 2, 0));
-    MUST(w.ds, bouma_variable_put(w.a, &high, data + 50, NULL));
-    MUST(w.ds, bouma_variable_put(w.a, &low, data, NULL));
-    MUST(w.ds, bouma_step_end(w.ds, NULL));
+    MUST(w.ds, test_put(w.a, &high, data + 50));
+    MUST(w.ds, test_put(w.a, &low, data));
+    MUST(w.ds, bouma_step_end(w.ds));
     MUST(w.ds, bouma_variable_define(&c, w.grid, "c", &spec));
     MUST(w.ds, bouma_step_begin(w.ds, 3, 0));
-    MUST(w.ds, bouma_variable_put(c, &whole, bytes, NULL));
-    MUST(w.ds, bouma_step_end(w.ds, NULL));
+    MUST(w.ds, test_put(c, &whole, bytes));
+    MUST(w.ds, bouma_step_end(w.ds));
     MUST(w.ds, write_step(&w, 4, 5));
     CHECK(look("plans", 1) == 2 && look("plans", 4) == 5);
     MUST(w.ds, bouma_step_open(&step, w.ds, 2));
     memset(data, 0, sizeof(data));
-    MUST(w.ds,
-         bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0),
-                             0, NULL, data, NULL));
+    MUST(w.ds, test_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                         NULL, data));
     for (int i = 0; i < 120; i++)
         CHECK(data[i] == (float)i);
     bouma_step_free(step);
     MUST(w.ds, bouma_step_open(&step, w.ds, 3));
-    MUST(w.ds, bouma_variable_read(
-                   bouma_grid_find_variable(bouma_step_grid(step, 0), "c"), 0,
-                   NULL, back, NULL));
+    MUST(w.ds,
+         test_read(bouma_grid_find_variable(bouma_step_grid(step, 0), "c"), 0,
+                   NULL, back));
     CHECK(!memcmp(back, bytes, sizeof(back)));
     bouma_step_free(step);
     bouma_dataset_free(w.ds);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "arrays.h"
 #include "files.h"
 #include "lifetimes.h"
 
@@ -173,16 +174,18 @@ static int call_back(struct lifetimes *l, int which)
     bouma_particles *set = bouma_step_find_particles(l->steps[0], "dust");
     bouma_grid *grid = bouma_step_find_grid(l->steps[0], "g");
     bouma_variable *v = bouma_grid_find_variable(grid, "v");
-    bouma_request request = {.variable = v,
+    bouma_array array = test_array(v, got);
+    bouma_request request = {.size = sizeof(request),
+                             .variable = v,
                              .box = {{0, 0}, {LIFETIMES_SIDE, LIFETIMES_SIDE}},
-                             .data = got};
+                             .array = &array};
     bouma_particle_data *d = NULL;
     bouma_refinement *r = NULL;
     int rc;
 
     switch (which) {
     case 0:
-        return bouma_variable_read(v, 0, NULL, got, NULL);
+        return test_read(v, 0, NULL, got);
     case 1:
         return bouma_variable_query(v, &query);
     case 2:
@@ -281,11 +284,11 @@ static void callers_free_what_is_written(void)
         MUST(l.ds, bouma_grid_define(&grid, l.ds, "g", &g));
         MUST(l.ds, bouma_variable_define(&v, grid, "v", &spec));
         MUST(l.ds, bouma_step_begin(l.ds, 5, 5));
-        MUST(l.ds, bouma_variable_put(v, NULL, bytes, NULL));
+        MUST(l.ds, test_put(v, NULL, bytes));
         now.life = &l;
         now.first = now.last = LIFETIMES_DATASET;
         now.calls = 0;
-        CHECK_EQ(bouma_step_end(l.ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(l.ds), BOUMA_OK);
         CHECK(now.calls > 0 && l.freed[LIFETIMES_DATASET]);
         now.life = NULL;
     }

@@ -1,5 +1,6 @@
 /* What cannot be done with particles is refused, with a message that says what
  * to do; and what was refused leaves no trace. */
+#include "arrays.h"
 #include "particle_block.h"
 #include "tells.h"
 
@@ -223,7 +224,7 @@ static void wrong_puts_fail_their_step_only(void)
             break;
         case 11:
             words = "bouma_particles_put";
-            rc = bouma_variable_put(set.variables[MASS], NULL, s.mass, NULL);
+            rc = test_put(set.variables[MASS], NULL, s.mass);
             break;
         case 12:
             columns[1].variable = sample;
@@ -268,14 +269,14 @@ static void wrong_puts_fail_their_step_only(void)
             check_fresh(ds, words);
             CHECK_TEXT(bouma_error_message(ds), words);
         }
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         CHECK_EQ(rc, i < 17 ? BOUMA_EINVAL : BOUMA_EMISMATCH);
         CHECK_TEXT(bouma_error_message(ds), words);
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
     CHECK_EQ(bouma_particles_put(set.particles, 0, NULL, 0, NULL), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
 
     /* A variable that is defined behind a put. */
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
@@ -286,10 +287,10 @@ static void wrong_puts_fail_their_step_only(void)
     one = (bouma_column){.variable = late, .data = s.mass};
     CHECK_EQ(bouma_particles_put(set.particles, 1, &one, 1, NULL),
              BOUMA_EINVAL);
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL, "position");
+    TELLS(ds, bouma_step_end(ds), BOUMA_EINVAL, "position");
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
 
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     TELLS(ds, particle_block_put(&set, &s), BOUMA_ESTATE, "was closed");
@@ -353,8 +354,7 @@ static int read_again(void *user, const bouma_batch *batch)
     TELLS(n->ds,
           bouma_particles_query_run(n->set->particles, NULL, read_again, n),
           BOUMA_ESTATE, "query");
-    TELLS(n->ds, bouma_variable_read(n->sample, 0, NULL, room, NULL),
-          BOUMA_ESTATE, "query");
+    TELLS(n->ds, test_read(n->sample, 0, NULL, room), BOUMA_ESTATE, "query");
     return 0;
 }
 
@@ -387,7 +387,7 @@ static void write_data(const struct particle_block *s)
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &number), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(ds, 5, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, s), BOUMA_OK);
-    CHECK_EQ(bouma_variable_put(v, NULL, samples, NULL), BOUMA_OK);
+    CHECK_EQ(test_put(v, NULL, samples), BOUMA_OK);
     /* What is being written cannot be read. */
     TELLS(ds, bouma_particles_read(&d, set.particles, NULL), BOUMA_ESTATE,
           "open a step");
@@ -402,7 +402,7 @@ static void write_data(const struct particle_block *s)
     TELLS(ds, bouma_variable_range(&range, set.variables[MASS], 0),
           BOUMA_ESTATE, "open a step");
     CHECK_EQ(bouma_condition_set(&c, set.variables[MASS], 0, 0, 1), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
 }
@@ -414,12 +414,13 @@ static void wrong_queries_are_refused(void)
     bouma_variable *absent, *sample, *twice[2];
     bouma_particles_query q, long_query[2];
     bouma_particle_data *d;
-    bouma_particles_file file;
-    bouma_particles_node node;
-    bouma_selection selection;
+    bouma_particles_file file = {.size = sizeof(file)};
+    bouma_particles_node node = {.size = sizeof(node)};
+    bouma_selection selection = {.size = sizeof(selection)};
     bouma_refinement *r;
     bouma_condition c;
     bouma_request request;
+    bouma_array to;
     bouma_range range;
     bouma_dataset *ds;
     bouma_step *step;
@@ -462,14 +463,16 @@ static void wrong_queries_are_refused(void)
           "\"dust/absent\"");
 
     /* What is for grids. */
-    TELLS(ds, bouma_variable_read(set.variables[MASS], 0, NULL, room, NULL),
-          BOUMA_EINVAL, "bouma_particles_");
+    TELLS(ds, test_read(set.variables[MASS], 0, NULL, room), BOUMA_EINVAL,
+          "bouma_particles_");
     TELLS(ds, bouma_variable_select(&selection, set.variables[MASS], 0, NULL),
           BOUMA_EINVAL, "bouma_particles_");
     TELLS(ds, bouma_refinement_open(&r, set.variables[MASS], 0, NULL),
           BOUMA_EINVAL, "bouma_particles_");
     CHECK(!r);
-    request = (bouma_request){.variable = set.variables[MASS], .data = room};
+    to = test_array(set.variables[MASS], room);
+    request = (bouma_request){
+        .size = sizeof(request), .variable = set.variables[MASS], .array = &to};
     TELLS(ds, bouma_step_read(step, &request, 1), BOUMA_EINVAL,
           "bouma_particles_");
     {
@@ -615,9 +618,9 @@ static void wrong_queries_are_refused(void)
 
 static void nothing_is_done_without_a_handle(void)
 {
-    bouma_particles_info info;
-    bouma_particles_file file;
-    bouma_particles_node node;
+    bouma_particles_info info = {.size = sizeof(info)};
+    bouma_particles_file file = {.size = sizeof(file)};
+    bouma_particles_node node = {.size = sizeof(node)};
     bouma_particle_data *d;
     bouma_condition c;
     bouma_particles *p;

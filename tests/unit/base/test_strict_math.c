@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "arrays.h"
 #include "bouma.h"
 #include "check.h"
 
@@ -87,9 +88,9 @@ static void write_and_read(struct result *out, const char *path, int with_nan)
         if (codecs[c] == BOUMA_CODEC_INTERP || codecs[c] == BOUMA_CODEC_WAVELET)
             kind.tolerance = 0x1p-12;
         REQUIRE(!bouma_variable_define(&v, grid, names[c], &kind));
-        REQUIRE(!bouma_variable_put(v, &all, x, NULL));
+        REQUIRE(!test_put(v, &all, x));
     }
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 
@@ -99,7 +100,7 @@ static void write_and_read(struct result *out, const char *path, int with_nan)
     for (int c = 0; c < 4; c++) {
         v = bouma_grid_find_variable(grid, names[c]);
         REQUIRE(v);
-        REQUIRE(!bouma_variable_read(v, 0, &all, out->back[c], NULL));
+        REQUIRE(!test_read(v, 0, &all, out->back[c]));
         REQUIRE(!bouma_variable_range(&out->range[c], v, 0));
     }
     bouma_step_free(step);

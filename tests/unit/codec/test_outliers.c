@@ -2,8 +2,10 @@
  * tolerance, too: who writes it is told, once, and others are not. */
 #include <math.h>
 
+#include "arrays.h"
 #include "bouma_store.h"
 #include "must.h"
+#include "sized.h"
 
 enum { EDGE = 24, COUNT = EDGE * EDGE * EDGE };
 
@@ -35,11 +37,11 @@ static int notes_of(const double *values, double tolerance, char *note,
         bouma_box high = {{5, 0, 0}, {EDGE, EDGE, EDGE}};
 
         MUST(ds, bouma_step_begin(ds, step, step));
-        MUST(ds, bouma_variable_put(v, &low, values, NULL));
-        MUST(ds, bouma_variable_put(v, &high, values + 5 * EDGE * EDGE, NULL));
-        MUST(ds, bouma_step_end(ds, NULL));
+        MUST(ds, test_put(v, &low, values));
+        MUST(ds, test_put(v, &high, values + 5 * EDGE * EDGE));
+        MUST(ds, bouma_step_end(ds));
     }
-    bouma_variable_info_get(info, v);
+    bouma_variable_info_get(SIZED(info), v);
     note[0] = '\0';
     for (; bouma_dataset_note(ds, count); count++)
         snprintf(note, 512, "%s", bouma_dataset_note(ds, count));
@@ -63,7 +65,7 @@ static double wave(int i)
 static void one_outlier_is_told_once(void)
 {
     static double values[COUNT];
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     char note[512];
 
     fill(values, wave);
@@ -95,7 +97,7 @@ static double constant(int i)
 static void other_fields_are_not_told_of(void)
 {
     static double values[COUNT];
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     char note[512];
 
     fill(values, wave);

@@ -2,6 +2,7 @@
  * readers of these are told; steps after a restart point can be dropped. */
 #include <errno.h>
 
+#include "arrays.h"
 #include "bouma.h"
 #include "must.h"
 #include "scenario.h"
@@ -83,7 +84,7 @@ static void count_finding(void *user, const bouma_finding *f)
 /* Notes about leftovers; -1: there is damage. */
 static int leftovers(const char *path, const bouma_options *o)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640] = "";
     int found = 0, rc;
 
@@ -96,7 +97,7 @@ static int leftovers(const char *path, const bouma_options *o)
 
 static int repair(const char *path, const bouma_options *o, int apply)
 {
-    bouma_repair_report report = {0};
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640] = "";
 
     CHECK_EQ(bouma_repair(&report, path, apply, o, NULL, NULL, message,
@@ -132,7 +133,7 @@ static void replaced_steps_free_their_files(void)
         MUST(ds, bouma_dataset_create(&ds, "d", &o));
         for (int n = 0; n < 8; n++)
             MUST(ds, scenario_write(ds, &writer, n % 2, n / 2, 0, 1));
-        MUST(ds, bouma_dataset_wait(ds, NULL));
+        MUST(ds, bouma_dataset_wait(ds));
         CHECK_EQ(files_of("d", 0), FILES + 1);
         CHECK_EQ(files_of("d", 1), FILES + 1);
         MUST(ds, bouma_dataset_close(ds));
@@ -194,7 +195,7 @@ static void own_readers_are_waited_for(void)
     MUST(ds, bouma_step_open(&step, ds, 0));
     MUST(ds, scenario_write(ds, &writer, 0, 1, 0, 1));
     CHECK_EQ(files_of("d", 0), 2 * FILES + 1);
-    MUST(ds, bouma_variable_read(temperature_of(step), 0, NULL, found, NULL));
+    MUST(ds, test_read(temperature_of(step), 0, NULL, found));
     scenario_fill(&expected, 0, 0);
     CHECK(!memcmp(found, expected.temperature, sizeof(found)));
     MUST(ds, scenario_write(ds, &writer, 1, 0, 0, 1));
@@ -229,18 +230,16 @@ static void other_readers_are_told_to_open_it_again(void)
     MUST(reader, bouma_step_open(&second, reader, 1));
     MUST(ds, scenario_write(ds, &writer, 0, 1, 0, 1));
     MUST(ds, bouma_dataset_truncate(ds, 0));
-    CHECK_EQ(bouma_variable_read(temperature_of(step), 0, NULL, found, NULL),
-             BOUMA_ESTATE);
+    CHECK_EQ(test_read(temperature_of(step), 0, NULL, found), BOUMA_ESTATE);
     CHECK_TEXT(bouma_error_message(reader), "step 0 was written again");
     CHECK_TEXT(bouma_error_message(reader), "open it again");
-    CHECK_EQ(bouma_variable_read(temperature_of(second), 0, NULL, found, NULL),
+    CHECK_EQ(test_read(temperature_of(second), 0, NULL, found),
              BOUMA_ENOTFOUND);
     CHECK_TEXT(bouma_error_message(reader), "step 1 was removed");
     bouma_step_free(step);
     bouma_step_free(second);
     MUST(reader, bouma_step_open(&step, reader, 0));
-    MUST(reader,
-         bouma_variable_read(temperature_of(step), 0, NULL, found, NULL));
+    MUST(reader, test_read(temperature_of(step), 0, NULL, found));
     bouma_step_free(step);
     MUST(reader, bouma_dataset_refresh(reader));
     CHECK_EQ(bouma_dataset_step_count(reader), 1);
@@ -287,7 +286,7 @@ static void steps_after_a_restart_point_go(void)
 
     for (int i = 0; i < 6; i++) {
         struct scenario_writer writer = {0};
-        bouma_step_info info;
+        bouma_step_info info = {.size = sizeof(info)};
         bouma_dataset *ds;
         bouma_options o = set_up(modes[i % 3], i / 3);
 

@@ -100,7 +100,7 @@ static void take(struct taken *t, const struct field *f, int64_t patch,
         cut[d] = t->p.box.lo[d] +
                  check_below(state, t->p.box.hi[d] - t->p.box.lo[d] + 1);
     for (int corner = 0; corner < 8; corner++) {
-        struct bm_memory_box from;
+        struct bm_memory_box from = {.array.apart = NULL};
         int empty = 0;
 
         for (int d = 0; d < 3; d++) {
@@ -115,11 +115,12 @@ static void take(struct taken *t, const struct field *f, int64_t patch,
         }
         if (empty)
             continue;
-        from.data = field_at(f, from.box.lo[0], from.box.lo[1], from.box.lo[2]);
-        from.component_stride = (int64_t)f->size;
-        from.stride[2] = (int64_t)f->sample;
-        from.stride[1] = from.stride[2] * f->shape[2];
-        from.stride[0] = from.stride[1] * f->shape[1];
+        from.array.data =
+            field_at(f, from.box.lo[0], from.box.lo[1], from.box.lo[2]);
+        from.array.component_stride = (int64_t)f->size;
+        from.array.stride[2] = (int64_t)f->sample;
+        from.array.stride[1] = from.array.stride[2] * f->shape[2];
+        from.array.stride[0] = from.array.stride[1] * f->shape[1];
         bm_patch_take(&t->p, &from, t->level, t->scratch);
     }
     bm_patch_fill_coarser(&t->p, t->level, t->scratch);
@@ -139,12 +140,12 @@ static void check_give(const struct taken *t, const struct field *f, int at,
     enum { MARK = 0xa5 };
     int components = f->variable->components;
     int64_t unit = (int64_t)1 << at, n[3];
-    struct bm_level_memory to;
+    struct bm_level_memory to = {.array.apart = NULL};
     struct bm_lattice whole;
     struct bm_patch_samples samples;
     uint8_t *memory, *dense = NULL;
     size_t bytes;
-    bouma_box clip;
+    struct bm_box clip;
     int bad = 0;
 
     /* The request reaches over the patch, as those of callers do. */
@@ -158,18 +159,18 @@ static void check_give(const struct taken *t, const struct field *f, int at,
         to.first[d] = whole.start[d];
         n[d] = whole.count[d];
     }
-    to.component_stride = (int64_t)f->size;
-    to.stride[2] = (int64_t)f->sample + check_below(state, 2);
-    to.stride[1] = to.stride[2] * n[2];
-    to.stride[0] = to.stride[1] * n[1];
-    bytes = (size_t)(to.stride[0] * n[0]);
+    to.array.component_stride = (int64_t)f->size;
+    to.array.stride[2] = (int64_t)f->sample + check_below(state, 2);
+    to.array.stride[1] = to.array.stride[2] * n[2];
+    to.array.stride[0] = to.array.stride[1] * n[1];
+    bytes = (size_t)(to.array.stride[0] * n[0]);
     memory = malloc(bytes + 1);
     REQUIRE(memory);
     memset(memory, MARK, bytes + 1);
-    to.data = memory;
+    to.array.data = memory;
     if (bytes && check_below(state, 2)) { /* rows from the last to the first */
-        to.data += to.stride[1] * (n[1] - 1);
-        to.stride[1] = -to.stride[1];
+        to.array.data += to.array.stride[1] * (n[1] - 1);
+        to.array.stride[1] = -to.array.stride[1];
     }
     samples = (struct bm_patch_samples){at, t->level[at], dense};
     for (int k = t->p.levels - 1; k > at; k--) {
@@ -199,10 +200,11 @@ static void check_give(const struct taken *t, const struct field *f, int at,
                 int64_t where[3] = {(to.first[0] + z) * unit,
                                     (to.first[1] + y) * unit,
                                     (to.first[2] + x) * unit};
-                bouma_box one = {{where[0], where[1], where[2]},
-                                 {where[0] + 1, where[1] + 1, where[2] + 1}};
-                uint8_t *p = to.data + z * to.stride[0] + y * to.stride[1] +
-                             x * to.stride[2];
+                struct bm_box one = {
+                    {where[0], where[1], where[2]},
+                    {where[0] + 1, where[1] + 1, where[2] + 1}};
+                uint8_t *p = to.array.data + z * to.array.stride[0] +
+                             y * to.array.stride[1] + x * to.array.stride[2];
 
                 if (bm_box_inside(&one, &t->p.box)) {
                     bad |= memcmp(p, field_at(f, where[0], where[1], where[2]),
@@ -288,8 +290,10 @@ static void memory_is_lifted(void)
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 2, .shape = {8, 8}};
     bouma_variable_spec v = {
         .size = sizeof(v), .type = BOUMA_TYPE_F32, .components = 3};
-    bouma_memory given = {{-400, 12, 0}, 4}, zero = {{0, 0, 0}, 0};
-    int64_t shape[3] = {1, 5, 7}, stride[3], component;
+    bouma_array given = {.stride = {-400, 12}, .component_stride = 4};
+    bouma_array zero = {.size = sizeof(zero)};
+    struct bm_array a = {.type = BOUMA_TYPE_F32};
+    int64_t shape[3] = {1, 5, 7};
     struct bouma_variable *variable;
     struct bm_error error = {0};
     struct bm_object *grid;
@@ -298,12 +302,12 @@ static void memory_is_lifted(void)
     bm_schema_init(&s, bm_allocator_default(), &error);
     REQUIRE(!bm_schema_add_grid(&s, &grid, "g", &g));
     REQUIRE(!bm_schema_add_variable(grid, &variable, "v", &v));
-    bm_memory_lift(stride, &component, NULL, variable, shape);
-    CHECK(stride[2] == 12 && stride[1] == 84 && component == 4);
-    bm_memory_lift(stride, &component, &zero, variable, shape);
-    CHECK(stride[2] == 12 && stride[1] == 84 && component == 4);
-    bm_memory_lift(stride, &component, &given, variable, shape);
-    CHECK(stride[2] == 12 && stride[1] == -400 && component == 4);
+    bm_array_lay_out(&a, NULL, variable, shape);
+    CHECK(a.stride[2] == 12 && a.stride[1] == 84 && a.component_stride == 4);
+    bm_array_lay_out(&a, &zero, variable, shape);
+    CHECK(a.stride[2] == 12 && a.stride[1] == 84 && a.component_stride == 4);
+    bm_array_lay_out(&a, &given, variable, shape);
+    CHECK(a.stride[2] == 12 && a.stride[1] == -400 && a.component_stride == 4);
     bm_schema_release(&s);
 }
 

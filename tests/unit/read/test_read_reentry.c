@@ -1,5 +1,6 @@
 /* A callback of a call that reads a step: it may not read the step, on however
- * many threads that is read. (test_lifetimes has those that free it.) */
+ * many threads that is read, and cannot free what is in use. */
+#include "arrays.h"
 #include "must.h"
 #include "particle_block.h"
 
@@ -20,15 +21,17 @@ static struct {
 static void try_all(void)
 {
     static float room[SIDE * SIDE * SIDE];
-    bouma_request request = {.variable = now.v,
+    bouma_array to = test_array(now.v, room);
+    bouma_request request = {.size = sizeof(request),
+                             .variable = now.v,
                              .box = {{0, 0, 0}, {SIDE, SIDE, SIDE}},
-                             .data = room};
+                             .array = &to};
     bouma_particle_data *d;
     bouma_refinement *r;
 
     if (!now.step || now.calls++ > 2)
         return;
-    CHECK_EQ(bouma_variable_read(now.v, 0, NULL, room, NULL), BOUMA_ESTATE);
+    CHECK_EQ(test_read(now.v, 0, NULL, room), BOUMA_ESTATE);
     CHECK(strstr(bouma_error_message(now.ds), "must not read the step"));
     CHECK_EQ(bouma_step_read(now.step, &request, 1), BOUMA_ESTATE);
     CHECK_EQ(bouma_refinement_open(&r, now.v, 0, NULL), BOUMA_ESTATE);
@@ -96,9 +99,9 @@ static void write_all(const bouma_options *o)
     REQUIRE(!particle_block_define(&set, ds, "dust", 3, s.type,
                                    BOUMA_CODEC_ZSTD, 0));
     MUST(ds, bouma_step_begin(ds, 0, 0));
-    MUST(ds, bouma_variable_put(variable, NULL, samples, NULL));
+    MUST(ds, test_put(variable, NULL, samples));
     REQUIRE(!particle_block_put(&set, &s));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
     particle_block_free(&s);
@@ -136,7 +139,7 @@ static void callbacks_disturb_no_read(int threads)
     now.set = bouma_step_find_particles(now.step, "dust");
     for (int i = 0; i < 3; i++) {
         memset(room, 0, sizeof(room));
-        expect_undisturbed(bouma_variable_read(now.v, 0, NULL, room, NULL));
+        expect_undisturbed(test_read(now.v, 0, NULL, room));
         CHECK(!strcmp(bouma_error_message(now.ds), ""));
         CHECK(!memcmp(room, samples, sizeof(room)));
     }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arrays.h"
 #include "check.h"
 #include "files.h"
 
@@ -583,14 +584,13 @@ static void *work(void *context)
         for (int i = 0; i < CELLS; i++)
             given[i] = i * w->number + s;
         w->wrong += bouma_step_begin(ds, s, s) != 0;
-        w->wrong += bouma_variable_put(v, &all, given, NULL) != 0;
-        w->wrong += bouma_step_end(ds, NULL) != 0;
+        w->wrong += test_put(v, &all, given) != 0;
+        w->wrong += bouma_step_end(ds) != 0;
         memset(found, 0, sizeof(found));
         if (bouma_dataset_open(&reader, path, &options) ||
             bouma_step_open(&step, reader, s) ||
-            bouma_variable_read(
-                bouma_grid_variable(bouma_step_grid(step, 0), 0), 0, NULL,
-                found, NULL) ||
+            test_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0, NULL,
+                      found) ||
             memcmp(found, given, sizeof(found)))
             w->wrong++;
         bouma_step_free(step);

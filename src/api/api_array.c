@@ -1,0 +1,184 @@
+/* api_array.c -- arrays of the caller: checked, and lifted to three axes. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/api.h"
+
+/* ---- a part of a larger array ------------------------------------------- */
+
+static int is_dense(const bouma_array *array)
+{
+    int64_t any = array->component_stride;
+
+    for (int d = 0; d < BM_MAX_DIMS; d++)
+        any |= array->stride[d];
+    return !any;
+}
+
+/* The strides of a dense array, and what it takes; EINVAL if that is more than
+ * the array has. */
+static int lay_out(bouma_array *array, int components, int ndims,
+                   const int64_t *extent)
+{
+    int64_t bytes = (int64_t)bouma_type_size(array->type);
+
+    array->component_stride = bytes;
+    if (__builtin_mul_overflow(bytes, components, &bytes))
+        return BOUMA_EINVAL;
+    for (int d = ndims - 1; d >= 0; d--) {
+        array->stride[d] = bytes;
+        if (extent[d] < 1 || __builtin_mul_overflow(bytes, extent[d], &bytes))
+            return BOUMA_EINVAL;
+    }
+    return (uint64_t)bytes <= array->bytes ? BOUMA_OK : BOUMA_EINVAL;
+}
+
+int bouma_array_inside(bouma_array *array, int components, int ndims,
+                       const int64_t *extent, const int64_t *first)
+{
+    int rc;
+
+    if (!array || array->size < sizeof(*array))
+        return BOUMA_EINVAL;
+    rc = extent && first && ndims >= 1 && ndims <= 3 && components >= 1 &&
+                 array->data && is_dense(array)
+             ? lay_out(array, components, ndims, extent)
+             : BOUMA_EINVAL;
+    for (int d = 0; d < ndims && !rc; d++)
+        if (first[d] < 0 || first[d] >= extent[d])
+            rc = BOUMA_EINVAL;
+    for (int d = 0; d < ndims && !rc; d++)
+        array->data = (uint8_t *)array->data + first[d] * array->stride[d];
+    if (rc)
+        array->type = (bouma_type)0; /* refused wherever it is used */
+    return rc;
+}
+
+/* ---- the array of a put or a read --------------------------------------- */
+
+/* EINVAL where values would overlap in memory. */
+static int check_strides(const bouma_variable *v, int components,
+                         const int64_t count[3], const struct bm_array *a,
+                         int may_repeat)
+{
+    int64_t size = (int64_t)bouma_type_size(a->type);
+
+    for (int d = 0; d < 4; d++) {
+        int64_t n = d < 3 ? count[d] : components;
+        int64_t one = d < 3 ? a->stride[d] : a->component_stride;
+
+        if (n > 1 && one > -size && one < size && (one || !may_repeat))
+            return bm_fail(v->object->schema->error, BOUMA_EINVAL,
+                           "variable \"%s/%s\": with a %s of %lld bytes its "
+                           "values, of %lld bytes each, would overlap",
+                           v->object->name, v->name,
+                           d < 3 ? "stride" : "component_stride",
+                           (long long)one, (long long)size);
+    }
+    return BOUMA_OK;
+}
+
+/* From the first byte of all samples to behind the last, in each array;
+ * UINT64_MAX if that is more than there can be. */
+static uint64_t span_of(const struct bm_array *a, int components,
+                        const int64_t count[3])
+{
+    uint64_t span = bouma_type_size(a->type);
+
+    for (int d = 0; d < 4; d++) {
+        int64_t stride = d < 3 ? a->stride[d] : a->component_stride;
+        uint64_t n = (uint64_t)(d < 3 ? count[d] : components) - 1;
+        uint64_t one = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+
+        if (__builtin_mul_overflow(one, n, &one) ||
+            __builtin_add_overflow(span, one, &span))
+            return UINT64_MAX;
+    }
+    return span;
+}
+
+static int check_span(const bouma_variable *v, const struct bm_array *a,
+                      const int64_t count[3], const bouma_array *own)
+{
+    uint64_t span = span_of(a, own->parts ? 1 : v->components, count);
+
+    return span <= own->bytes
+               ? BOUMA_OK
+               : bm_fail(v->object->schema->error, BOUMA_EINVAL,
+                         "variable \"%s/%s\": %s %zu bytes; these samples, as "
+                         "%s, need %" PRIu64,
+                         v->object->name, v->name,
+                         own->parts ? "each part of the array has"
+                                    : "the array has",
+                         own->bytes, bouma_type_name(a->type), span);
+}
+
+/* What is wrong with an array, whatever its samples are; or NULL. */
+static const char *fault_of(const bouma_variable *v, const bouma_array *own)
+{
+    if (!bm_type_valid((int)own->type))
+        return "has no type; set 'type' to that of the values in memory";
+    if (own->convert != BOUMA_CONVERT_EXACT &&
+        own->convert != BOUMA_CONVERT_ROUND)
+        return "has a wrong 'convert'";
+    if (!own->copy && (own->copy_user || own->copy_bytes))
+        return "has 'copy_user' or 'copy_bytes', but no function 'copy'";
+    if (own->data && own->parts)
+        return "has both 'data' and 'parts'; leave one of them NULL";
+    if (!own->data && !own->parts)
+        return "has no data";
+    if (own->parts && own->component_stride)
+        return "has 'parts' and a component_stride, which has no meaning then";
+    for (int c = 0; own->parts && c < v->components; c++)
+        if (!own->parts[c])
+            return "has a part that is NULL";
+    return NULL;
+}
+
+/* The bytes from the first part to each. */
+static int take_parts(struct bm_array *out, int64_t **apart,
+                      const bouma_array *own, const bouma_variable *v)
+{
+    size_t n = (size_t)v->components;
+
+    *apart = bm_new_raw(v->object->schema->a, n, sizeof(**apart));
+    if (!*apart)
+        return bm_fail(v->object->schema->error, BOUMA_ENOMEM,
+                       "no memory for the parts of an array");
+    for (size_t c = 0; c < n; c++)
+        (*apart)[c] =
+            (int64_t)((uintptr_t)own->parts[c] - (uintptr_t)own->parts[0]);
+    out->data = own->parts[0];
+    out->apart = *apart;
+    return BOUMA_OK;
+}
+
+int bm_api_array(struct bm_array *out, int64_t **apart,
+                 const bouma_array *given, const bouma_variable *v,
+                 const int64_t count[3], int may_repeat)
+{
+    struct bm_error *error = v->object->schema->error;
+    bouma_array own;
+    const char *fault;
+    int rc = bm_api_copy_spec(error, &own, sizeof(own), given,
+                              given ? given->size : 0, "bouma_array");
+
+    memset(out, 0, sizeof(*out));
+    *apart = NULL;
+    if (rc)
+        return rc;
+    fault = fault_of(v, &own);
+    if (fault)
+        return bm_fail(error, BOUMA_EINVAL, "variable \"%s/%s\": the array %s",
+                       v->object->name, v->name, fault);
+    out->type = own.type;
+    out->rounds = own.convert == BOUMA_CONVERT_ROUND;
+    out->data = own.data;
+    out->remote = (struct bm_remote){own.copy, own.copy_user, own.copy_bytes};
+    bm_array_lay_out(out, &own, v, count);
+    rc =
+        check_strides(v, own.parts ? 1 : v->components, count, out, may_repeat);
+    if (!rc)
+        rc = check_span(v, out, count, &own);
+    return rc || !own.parts ? rc : take_parts(out, apart, &own, v);
+}

@@ -1,0 +1,447 @@
+/* Arrays of callers: of any type, order and place, against every value of them;
+ * and those that are refused. */
+#include <math.h>
+
+#include "any_array.h"
+#include "arrays.h"
+#include "must.h"
+
+static bouma_io *io;
+
+static bouma_options memory_options(void)
+{
+    bouma_options o;
+
+    bouma_options_init(&o, sizeof(o));
+    o.io = io;
+    return o;
+}
+
+static const char *fresh_path(void)
+{
+    static char path[32];
+    static int number;
+
+    snprintf(path, sizeof(path), "arrays%d", number++);
+    return path;
+}
+
+/* ---- all that is handed over comes back ---------------------------------- */
+
+struct trial {
+    bouma_dataset *ds;
+    bouma_variable *variable;
+    bouma_grid_spec grid;
+    bouma_variable_spec spec;
+    uint64_t random;
+};
+
+static bouma_type any_type(uint64_t *random)
+{
+    return (bouma_type)(1 + check_below(random, 10));
+}
+
+static void define_any(struct trial *t)
+{
+    static const bouma_codec codecs[] = {BOUMA_CODEC_ZSTD, BOUMA_CODEC_RAW};
+    bouma_options o = memory_options();
+    bouma_grid *grid;
+
+    t->grid = (bouma_grid_spec){.size = sizeof(t->grid),
+                                .ndims = 1 + (int)check_below(&t->random, 3)};
+    for (int d = 0; d < t->grid.ndims; d++) {
+        t->grid.shape[d] = 8 + check_below(&t->random, 7);
+        t->grid.patch[d] = 4;
+    }
+    t->spec =
+        (bouma_variable_spec){.size = sizeof(t->spec),
+                              .type = any_type(&t->random),
+                              .components = 1 + (int)check_below(&t->random, 3),
+                              .codec = codecs[check_below(&t->random, 2)]};
+    t->grid.levels = 2;
+    if (!check_below(&t->random, 3)) {
+        t->grid = (bouma_grid_spec){
+            .size = sizeof(t->grid),
+            .ndims = t->grid.ndims,
+            .shape = {t->grid.shape[0], t->grid.shape[1], t->grid.shape[2]},
+            .layout = BOUMA_LAYOUT_HZ,
+            .hz_block_bits = 3};
+        t->grid.hz_wavelet = (int)check_below(&t->random, 2);
+    }
+    o.check = (int)check_below(&t->random, 2) ? 1 : -1;
+    MUST(t->ds, bouma_dataset_create(&t->ds, fresh_path(), &o));
+    MUST(t->ds, bouma_grid_define(&grid, t->ds, "g", &t->grid));
+    MUST(t->ds, bouma_variable_define(&t->variable, grid, "v", &t->spec));
+}
+
+/* The grid in up to three blocks, each in an array of its own kind. */
+static void put_blocks(struct trial *t)
+{
+    struct any_array arrays[3];
+    int axis = (int)check_below(&t->random, t->grid.ndims), count = 0;
+    int64_t from = 0;
+
+    while (from < t->grid.shape[axis]) {
+        int64_t left = t->grid.shape[axis] - from, shape[3];
+        int64_t n = count == 2 ? left : 1 + check_below(&t->random, left);
+        struct any_array *a = &arrays[count++];
+        bouma_box box = {{0}, {0}};
+
+        for (int d = 0; d < t->grid.ndims; d++)
+            box.hi[d] = shape[d] = t->grid.shape[d];
+        box.lo[axis] = from;
+        box.hi[axis] = from += n;
+        shape[axis] = n;
+        any_array_make(a, any_type(&t->random), t->spec.components,
+                       t->grid.ndims, shape, ANY_PARTS | ANY_DEVICE,
+                       &t->random);
+        any_array_fill(a, &box);
+        if (check_below(&t->random, 2)) {
+            MUST(t->ds,
+                 bouma_variable_put_borrow(t->variable, &box, &a->array));
+        } else {
+            MUST(t->ds, bouma_variable_put_copy(t->variable, &box, &a->array));
+            CHECK_EQ(a->device.calls != 0, a->array.copy != NULL);
+            memset(a->memory, 0x77, a->bytes); /* nobody looks at it now */
+            any_array_keep(a);
+            a->device.fails = 1;
+        }
+    }
+    MUST(t->ds, bouma_step_end(t->ds));
+    for (int i = 0; i < count; i++) {
+        CHECK(any_array_kept(&arrays[i]));
+        CHECK_EQ(arrays[i].device.calls != 0, arrays[i].array.copy != NULL);
+        any_array_free(&arrays[i]);
+    }
+}
+
+static void read_boxes(struct trial *t, bouma_step *step)
+{
+    bouma_variable *v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    struct any_array arrays[4];
+    bouma_request requests[4];
+    bouma_selection s[4];
+    size_t count = 0;
+
+    for (int i = 0; i < 4; i++) {
+        bouma_request *q = &requests[count];
+
+        memset(q, 0, sizeof(*q));
+        q->size = sizeof(*q);
+        q->variable = v;
+        q->level = t->grid.hz_wavelet ? 0 : (int)check_below(&t->random, 2);
+        for (int d = 0; d < t->grid.ndims; d++) {
+            q->box.lo[d] = check_below(&t->random, t->grid.shape[d]);
+            q->box.hi[d] =
+                q->box.lo[d] + 1 +
+                check_below(&t->random, t->grid.shape[d] - q->box.lo[d]);
+        }
+        MUST(t->ds, bouma_variable_select(&s[count], v, q->level, &q->box));
+        if (!s[count].bytes)
+            continue;
+        any_array_make(&arrays[count], any_type(&t->random), t->spec.components,
+                       t->grid.ndims, s[count].shape, ANY_PARTS | ANY_DEVICE,
+                       &t->random);
+        q->array = &arrays[count].array;
+        MUST(t->ds, bouma_variable_read(v, q->level, &q->box, q->array));
+        CHECK_EQ(any_array_wrong(&arrays[count], &s[count]), 0);
+        count++;
+    }
+    MUST(t->ds, bouma_step_read(step, requests, count));
+    for (size_t i = 0; i < count; i++) {
+        CHECK_EQ(any_array_wrong(&arrays[i], &s[i]), 0);
+        any_array_free(&arrays[i]);
+    }
+}
+
+static void any_array_can_be_put_and_read(void)
+{
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        struct trial t = {.random = seed};
+        bouma_step *step;
+
+        define_any(&t);
+        MUST(t.ds, bouma_step_begin(t.ds, 0, 0));
+        put_blocks(&t);
+        MUST(t.ds, bouma_step_open(&step, t.ds, 0));
+        read_boxes(&t, step);
+        bouma_step_free(step);
+        bouma_dataset_free(t.ds);
+    }
+}
+
+/* ---- values that do not fit ---------------------------------------------- */
+
+enum { ROWS = 6, COLUMNS = 5 };
+
+static bouma_variable *define(bouma_dataset **ds, bouma_type type,
+                              int components)
+{
+    bouma_options o = memory_options();
+    bouma_grid_spec g = {.size = sizeof(g),
+                         .ndims = 2,
+                         .shape = {ROWS, COLUMNS},
+                         .patch = {4, 4},
+                         .levels = 1};
+    bouma_variable_spec spec = {
+        .size = sizeof(spec), .type = type, .components = components};
+    bouma_variable *v;
+    bouma_grid *grid;
+
+    MUST(*ds, bouma_dataset_create(ds, fresh_path(), &o));
+    MUST(*ds, bouma_grid_define(&grid, *ds, "g", &g));
+    MUST(*ds, bouma_variable_define(&v, grid, "v", &spec));
+    MUST(*ds, bouma_step_begin(*ds, 0, 0));
+    return v;
+}
+
+static void values_that_do_not_fit_fail_the_step(void)
+{
+    int32_t samples[ROWS][COLUMNS][2] = {{{0}}};
+    bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_I32, samples, sizeof(samples));
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_U8, 2);
+
+    samples[5][3][1] = 256;
+    MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "variable \"g/v\"");
+    CHECK_TEXT(bouma_error_message(ds), "component 1 of sample [5,3]");
+    CHECK_TEXT(bouma_error_message(ds), "256 does not fit into u8");
+    CHECK_EQ(bouma_dataset_step_count(ds), 0);
+    /* A copy tells it at once, and fails the step as any put does. */
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    CHECK_EQ(bouma_variable_put_copy(v, NULL, &array), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "256 does not fit into u8");
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
+    samples[5][3][1] = 255;
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+    MUST(ds, bouma_step_end(ds));
+    bouma_dataset_free(ds);
+}
+
+static void reads_refuse_values_that_do_not_fit(void)
+{
+    double samples[ROWS][COLUMNS];
+    float single[ROWS][COLUMNS];
+    int16_t whole[ROWS][COLUMNS];
+    bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F32, single, sizeof(single));
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F64, 1);
+    bouma_request request = {
+        sizeof(request), NULL, 0, {{0}, {ROWS, COLUMNS}}, &to};
+    bouma_step *step;
+
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        samples[i / COLUMNS][i % COLUMNS] = i;
+    samples[4][2] = 0.1;
+    MUST(ds, test_put(v, NULL, samples));
+    MUST(ds, bouma_step_end(ds));
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    request.variable = v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    CHECK_EQ(bouma_variable_read(v, 0, NULL, &to), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "sample [4,2]");
+    CHECK_TEXT(bouma_error_message(ds), "is not exact as f32");
+    CHECK_EQ(bouma_step_read(step, &request, 1), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "sample [4,2]");
+    to.convert = BOUMA_CONVERT_ROUND;
+    MUST(ds, bouma_variable_read(v, 0, NULL, &to));
+    CHECK(single[4][2] == 0.1f && single[5][4] == 29);
+    MUST(ds, bouma_step_read(step, &request, 1));
+    to = BOUMA_ARRAY(BOUMA_TYPE_I16, whole, sizeof(whole));
+    CHECK_EQ(bouma_variable_read(v, 0, NULL, &to), BOUMA_EINVAL);
+    to.convert = BOUMA_CONVERT_ROUND;
+    MUST(ds, bouma_variable_read(v, 0, NULL, &to));
+    CHECK(whole[4][2] == 0 && whole[5][4] == 29);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+/* A relative tolerance is one of the values as they are stored. */
+static void tolerances_hold_for_converted_values(void)
+{
+    double samples[ROWS][COLUMNS];
+    float back[ROWS][COLUMNS];
+    bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, samples, sizeof(samples));
+    bouma_options o = memory_options();
+    bouma_grid_spec g = {
+        .size = sizeof(g), .ndims = 2, .shape = {ROWS, COLUMNS}};
+    bouma_variable_spec spec = {.size = sizeof(spec),
+                                .type = BOUMA_TYPE_F32,
+                                .tolerance = 1e-3,
+                                .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
+    bouma_variable_info about = {.size = sizeof(about)};
+    bouma_variable *v;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+    bouma_step *step;
+
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        samples[i / COLUMNS][i % COLUMNS] = i / 10.0;
+    MUST(ds, bouma_dataset_create(&ds, fresh_path(), &o));
+    MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
+    MUST(ds, bouma_variable_define(&v, grid, "v", &spec));
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL); /* not exact */
+    CHECK_TEXT(bouma_error_message(ds), "sample [0,1]");
+    array.convert = BOUMA_CONVERT_ROUND;
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+    MUST(ds, bouma_step_end(ds));
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    bouma_variable_info_get(&about, v);
+    CHECK(fabs(about.bound - 2.9e-3) < 1e-6);
+    MUST(ds, test_read(v, 0, NULL, back));
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        CHECK(fabs((double)back[i / COLUMNS][i % COLUMNS] -
+                   (double)(float)samples[i / COLUMNS][i % COLUMNS]) <=
+              about.bound);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+/* ---- arrays that are refused --------------------------------------------- */
+
+#define REFUSED(words)                                                         \
+    do {                                                                       \
+        CHECK_EQ(bouma_variable_put_copy(v, NULL, &a), BOUMA_EINVAL);          \
+        CHECK_TEXT(bouma_error_message(ds), words);                            \
+        CHECK_EQ(bouma_variable_put_borrow(v, NULL, &a), BOUMA_EINVAL);        \
+        CHECK_TEXT(bouma_error_message(ds), words);                            \
+        a = good;                                                              \
+    } while (0)
+
+static void what_is_wrong_with_an_array_is_told(void)
+{
+    float samples[ROWS][COLUMNS][2] = {{{0}}};
+    void *parts[2] = {samples, NULL};
+    const bouma_array good =
+        BOUMA_ARRAY(BOUMA_TYPE_F32, samples, sizeof(samples));
+    bouma_array a = good;
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F32, 2);
+
+    CHECK_EQ(bouma_variable_put_borrow(v, NULL, NULL), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "bouma_array is NULL");
+    a.size = 0;
+    REFUSED("sizeof(bouma_array)");
+    a.type = (bouma_type)0;
+    REFUSED("no type");
+    a.type = BOUMA_TYPE_STRING;
+    REFUSED("no type");
+    a.convert = (bouma_convert)2;
+    REFUSED("convert");
+    a.data = NULL;
+    REFUSED("no data");
+    a.copy_bytes = 1;
+    REFUSED("no function 'copy'");
+    a.parts = parts;
+    REFUSED("both");
+    a.data = NULL;
+    a.parts = parts;
+    REFUSED("a part that is NULL");
+    a.data = NULL;
+    a.parts = parts;
+    a.component_stride = 4;
+    REFUSED("component_stride");
+    a.bytes--;
+    REFUSED("the array has 239 bytes; these samples, as f32, need 240");
+    a.type = BOUMA_TYPE_F64;
+    REFUSED("as f64, need 480");
+    a.stride[0] = -44;
+    a.stride[1] = 8;
+    a.component_stride = 4;
+    REFUSED("need 260");
+    a.data = NULL;
+    parts[1] = samples;
+    a.parts = parts;
+    a.bytes = 119;
+    REFUSED("each part of the array has 119 bytes; these samples, as f32, need "
+            "120");
+    a.stride[0] = INT64_MAX;
+    a.stride[1] = 8;
+    a.component_stride = 4;
+    REFUSED("need 18446744073709551615");
+    CHECK_EQ(bouma_step_abort(ds), BOUMA_EABORTED);
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    MUST(ds, bouma_variable_put_borrow(v, NULL, &good));
+    MUST(ds, bouma_step_end(ds));
+    bouma_dataset_free(ds);
+}
+
+/* ---- devices -------------------------------------------------------------- */
+
+static void a_copy_that_fails_fails_the_call(void)
+{
+    static const int64_t shape[2] = {ROWS, COLUMNS};
+    float back[ROWS][COLUMNS];
+    struct fake_device d;
+    bouma_array array;
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F32, 1);
+    bouma_request request = {
+        sizeof(request), NULL, 0, {{0}, {ROWS, COLUMNS}}, &array};
+    bouma_step *step;
+
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        back[i / COLUMNS][i % COLUMNS] = (float)i;
+    fake_device_init(&d, (uint8_t *)back, sizeof(back));
+    array = BOUMA_ARRAY(BOUMA_TYPE_F32, d.address, sizeof(back));
+    CHECK_EQ(bouma_array_inside(&array, 1, 2, shape, (int64_t[]){0, 0}),
+             BOUMA_OK); /* addresses are all that it needs */
+    array.copy = fake_device_copy;
+    array.copy_user = &d;
+    array.copy_bytes = d.most = 16;
+    for (d.fails = 1; d.fails <= 6; d.fails++) {
+        d.calls = 0;
+        MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+        CHECK_EQ(d.calls, 0);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_EABORTED);
+        CHECK_TEXT(bouma_error_message(ds), "copy function");
+        CHECK_TEXT(bouma_error_message(ds), "returned 77");
+        CHECK_EQ(d.calls, d.fails);
+        d.calls = 0;
+        MUST(ds, bouma_step_begin(ds, 0, 0));
+        CHECK_EQ(bouma_variable_put_copy(v, NULL, &array), BOUMA_EABORTED);
+        CHECK_EQ(bouma_step_abort(ds), BOUMA_EABORTED);
+        MUST(ds, bouma_step_begin(ds, 0, 0));
+    }
+    d.fails = 0;
+    MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+    MUST(ds, bouma_step_end(ds));
+    CHECK_EQ(d.directions, 1 << BOUMA_COPY_DIRECTION_FROM_ARRAY);
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    request.variable = v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    memset(back, 0, sizeof(back));
+    for (d.fails = 1; d.fails <= 6; d.fails++) {
+        d.calls = 0;
+        CHECK_EQ(bouma_variable_read(v, 0, NULL, &array), BOUMA_EABORTED);
+        CHECK_TEXT(bouma_error_message(ds), "returned 77");
+        d.calls = 0;
+        CHECK_EQ(bouma_step_read(step, &request, 1), BOUMA_EABORTED);
+    }
+    d.fails = 0;
+    MUST(ds, bouma_variable_read(v, 0, NULL, &array));
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        CHECK(back[i / COLUMNS][i % COLUMNS] == (float)i);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    fake_device_release(&d);
+}
+
+int main(void)
+{
+    io = bouma_io_memory_new();
+    REQUIRE(io);
+    any_array_can_be_put_and_read();
+    values_that_do_not_fit_fail_the_step();
+    reads_refuse_values_that_do_not_fit();
+    tolerances_hold_for_converted_values();
+    what_is_wrong_with_an_array_is_told();
+    a_copy_that_fails_fails_the_call();
+    bouma_io_memory_free(io);
+    return check_result();
+}
