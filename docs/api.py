@@ -111,7 +111,7 @@ class Reader:
 class Api:
     def __init__(self):
         self.headers, self.constants, self.enums, self.handles = [], [], [], []
-        self.structs, self.functions, self.callbacks = [], [], []
+        self.structs, self.functions, self.callbacks, self.macros = [], [], [], []
         self.values = {}  # of constants
         self.sizes = dict(C_TYPES)  # and alignments are the same for these
         self.aligns = {name: size or 1 for name, size in C_TYPES.items()}
@@ -328,15 +328,19 @@ class Api:
         text = token.text.strip()
         value = re.match(r"#define (BOUMA_\w+)\s+(.*)", text, re.S)
         entries = re.match(r"#define BOUMA_\w+_LIST\(X\)(.*)", text, re.S)
+        macro = re.match(r"#define (BOUMA_\w+)\(([\w, ]+)\)", text)
         if text == "#ifdef __cplusplus" or text.startswith("#if defined(BOUMA_BUILDING)"):
             self.skip_block(r, text)
-        elif re.match(r"#(include\b|endif\b|ifndef BOUMA_\w*H$|define BOUMA_\w*H$)", text):
+        elif re.match(r"#(include\b|endif\b|ifndef BOUMA_\w*H$|define BOUMA_\w*H$|ifndef __cplusplus$)", text):
             return False
         elif text.startswith("#define BOUMA_ARRAY("):
             return True  # for programs in C; bindings fill the struct
         elif entries:
             self.texts(token, entries.group(1))
             return False
+        elif macro:
+            add(self.macros, {"name": macro.group(1), "arguments": macro.group(2).replace(" ", "").split(",")})
+            return True
         elif value:
             self.constant(token, value.group(1), value.group(2), add)
             return True
@@ -411,6 +415,8 @@ class Header:
         elif token.kind == "directive":
             if self.api.directive(self.r, token, self.add):
                 self.end = token.end
+            elif token.text == "#ifndef __cplusplus" and self.comment is not None:
+                self.comment.end = token.end  # it is about what stands between
         elif token.text in ("typedef", "BOUMA_API"):
             (self.api.typedef if token.text == "typedef" else self.api.function)(self.r, self.add)
             self.end = self.r.tokens[self.r.at - 1].line
@@ -445,12 +451,12 @@ def describe():
     return {
         "format": FORMAT, "version": "%d.%d.%d" % tuple(number), "headers": api.headers,
         "constants": api.constants, "enums": api.enums, "handles": api.handles, "structs": api.structs,
-        "callbacks": api.callbacks, "functions": api.functions,
+        "callbacks": api.callbacks, "macros": api.macros, "functions": api.functions,
     }
 
 
 def undocumented(api):
-    for kind in ("constants", "enums", "handles", "structs", "callbacks", "functions"):
+    for kind in ("constants", "enums", "handles", "structs", "callbacks", "macros", "functions"):
         for item in api[kind]:
             if not item["doc"]:
                 yield "%s: %s has no comment" % (item["header"], item["name"])

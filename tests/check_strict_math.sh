@@ -7,9 +7,6 @@
 set -eu
 cd "${1:-$(dirname "$0")/../src/api}"
 exempt='
-bouma_build_field bouma_build_info bouma_version_number
-bouma_attributes_message bouma_grid_message bouma_particles_message
-bouma_refinement_message bouma_step_message bouma_variable_message
 bouma_assign_is_for_grids bouma_codec_info_get
 bouma_attributes_count bouma_attributes_find bouma_attributes_get
 bouma_attributes_set bouma_attributes_set_number bouma_attributes_set_text
@@ -29,6 +26,9 @@ bouma_step_find_particles bouma_step_free bouma_step_grid bouma_step_grid_count
 bouma_step_particles bouma_step_particles_count bouma_variable_attributes
 bouma_variable_level_bytes bouma_variable_put_borrow bouma_variable_put_copy
 bouma_variable_select bouma_version
+bouma_build_field bouma_build_info bouma_version_number
+bouma_attributes_message bouma_grid_message bouma_particles_message
+bouma_refinement_message bouma_step_message bouma_variable_message
 bouma_dataset_find_grid bouma_dataset_find_particles
 bouma_dataset_first_step bouma_dataset_last_step bouma_dataset_next_step
 bouma_dataset_previous_step bouma_attributes_get_text

@@ -46,7 +46,7 @@ def unused(api):
     for one in api["functions"]:
         if one["name"] not in words:
             yield one["name"] + "()"
-    for one in api["constants"]:
+    for one in api["constants"] + api["macros"]:
         if one["name"] not in words:
             yield one["name"]
     for enum in api["enums"]:

@@ -6,22 +6,6 @@
 #include "check/check.h"
 #include "comm/comm_mpi.h"
 
-#define TEXT(x)         #x
-#define TEXT_OF(x)      TEXT(x)
-#define DOTTED(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
-
-const char *bm_build_mpi(void)
-{
-#if defined(OMPI_MAJOR_VERSION)
-    return "Open MPI " DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-                              OMPI_RELEASE_VERSION);
-#elif defined(MPICH_VERSION)
-    return "MPICH " MPICH_VERSION;
-#else
-    return "MPI " TEXT_OF(MPI_VERSION) "." TEXT_OF(MPI_SUBVERSION);
-#endif
-}
-
 /* A communicator of the library's own. The options are looked at again later,
  * where there is a handle for a message. */
 static int make_comm(struct bm_comm **out, MPI_Comm mpi,
@@ -136,6 +120,25 @@ int bouma_drain_mpi(bouma_drain_report *report, MPI_Comm mpi, const char *local,
 
     return rc ? rc : bm_api_drain(comm, &q, local, remove, report);
 }
+
+/* ---- the build ---------------------------------------------------------- */
+
+#define TEXT(x)         #x
+#define TEXT_OF(x)      TEXT(x)
+#define DOTTED(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
+
+const char *bm_build_mpi(void)
+{
+#if defined(OMPI_MAJOR_VERSION)
+    return "Open MPI " DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+                              OMPI_RELEASE_VERSION);
+#elif defined(MPICH_VERSION)
+    return "MPICH " MPICH_VERSION;
+#else
+    return "MPI " TEXT_OF(MPI_VERSION) "." TEXT_OF(MPI_SUBVERSION);
+#endif
+}
+
 /* ---- communicators of Fortran ----------------------------------------------- */
 
 int bouma_dataset_create_fint(bouma_dataset **out, MPI_Fint comm,

@@ -317,20 +317,31 @@ static int put_block(bouma_variable *v, const bouma_box *box,
     return rc;
 }
 
+/* An array may have a function of the caller, which copies it now. */
+static int put(bouma_variable *variable, const bouma_box *box,
+               const bouma_array *array, int copy)
+{
+    bouma_dataset *ds;
+    int rc;
+
+    if (!variable)
+        return BOUMA_EINVAL;
+    ds = variable->object->schema->dataset;
+    bm_api_enter(ds);
+    rc = bm_api_put(ds, put_block(variable, box, array, copy));
+    return bm_api_leave(ds, rc);
+}
+
 int bouma_variable_put_borrow(bouma_variable *variable, const bouma_box *box,
                               const bouma_array *array)
 {
-    return variable ? bm_api_put(variable->object->schema->dataset,
-                                 put_block(variable, box, array, 0))
-                    : BOUMA_EINVAL;
+    return put(variable, box, array, 0);
 }
 
 int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
                             const bouma_array *array)
 {
-    return variable ? bm_api_put(variable->object->schema->dataset,
-                                 put_block(variable, box, array, 1))
-                    : BOUMA_EINVAL;
+    return put(variable, box, array, 1);
 }
 
 /* End or abort: what is wrong here is told to all ranks. */

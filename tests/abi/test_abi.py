@@ -50,6 +50,12 @@ BOUMA_API int bouma_begin(bouma_h **out, const char *const *names, bouma_how how
 BOUMA_API void bouma_end(bouma_h *h);
 
 BOUMA_API bouma_s *bouma_bare(void);
+
+/* For C. */
+#ifndef __cplusplus
+#define BOUMA_MAKE(a, b) \\
+    ((a) + (b))
+#endif
 """
 wrong = 0
 
@@ -91,6 +97,7 @@ def parser_understands():
     check([a["type"] for a in begin["arguments"]] == ["bouma_h **", "const char *const *", "bouma_how"], "arguments")
     check(begin["doc"] == end["doc"] == "It begins." and not bare["doc"], "comments of functions")
     check(list(headers.undocumented(api)) == ["bouma_x.h: bouma_bare has no comment"], "who has no comment")
+    check([(m["name"], m["arguments"], m["doc"]) for m in api["macros"]] == [("BOUMA_MAKE", ["a", "b"], "For C.")], "a macro")
     check(api["version"] == "1.2.3" and api["constants"][3]["value"] == 6, "constants")
 
 
@@ -107,7 +114,7 @@ def parser_refuses():
     refused("typedef struct bouma_s { bouma_s x; } bouma_s;", "cannot have the type")
     refused("typedef struct bouma_s { int x[N]; } bouma_s;", "not a number")
     refused("typedef int bouma_int;", "none of an enum")
-    refused("#define BOUMA_F(x) x", "not understood")
+    refused("#define OTHER(x) x", "not understood")
     refused("#define BOUMA_F f()", "value of BOUMA_F")
     refused("#if 1\n#endif", "this directive")
     refused("#define BOUMA_A_LIST(X) X(NONE, 1, \"none\")", "not what the enum says")

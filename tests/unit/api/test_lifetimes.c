@@ -298,6 +298,90 @@ static void callers_free_what_is_written(void)
     bouma_io_memory_free(io);
 }
 
+/* A device whose memory is that of the processor. */
+static int copy_device(void *user, const bouma_copy *c)
+{
+    (void)user;
+    called();
+    for (size_t i = 0; i < c->count[0]; i++)
+        for (size_t j = 0; j < c->count[1]; j++)
+            memcpy((char *)c->to + (int64_t)i * c->to_stride[0] +
+                       (int64_t)j * c->to_stride[1],
+                   (const char *)c->from + (int64_t)i * c->from_stride[0] +
+                       (int64_t)j * c->from_stride[1],
+                   c->run);
+    return 0;
+}
+
+/* Free the dataset while an array on a device is copied: by a put or, if it is
+ * borrowed, when the step ends. */
+static void put_from_device(const bouma_options *o, int borrow)
+{
+    static float samples[64 * 64];
+    bouma_array array = {.size = sizeof(array),
+                         .type = BOUMA_TYPE_F32,
+                         .data = samples,
+                         .bytes = sizeof(samples),
+                         .copy = copy_device};
+    bouma_grid_spec g = {.size = sizeof(g), .ndims = 2, .shape = {64, 64}};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
+    struct lifetimes l = {0};
+    bouma_variable *v;
+    bouma_grid *grid;
+
+    MUST(l.ds, bouma_dataset_append(&l.ds, "d", o));
+    MUST(l.ds, bouma_grid_define(&grid, l.ds, "g", &g));
+    MUST(l.ds, bouma_variable_define(&v, grid, "v", &spec));
+    MUST(l.ds, bouma_step_begin(l.ds, 10 + borrow, 0));
+    now.first = now.last = LIFETIMES_DATASET;
+    now.calls = 0;
+    now.life = &l;
+    if (!borrow) {
+        CHECK_EQ(bouma_variable_put_copy(v, NULL, &array), BOUMA_OK);
+    } else {
+        CHECK_EQ(bouma_variable_put_borrow(v, NULL, &array), BOUMA_OK);
+        if (!l.freed[LIFETIMES_DATASET])
+            CHECK_EQ(bouma_step_end(l.ds), BOUMA_OK);
+    }
+    CHECK(now.calls > 0 && l.freed[LIFETIMES_DATASET]);
+    now.life = NULL;
+}
+
+static void callers_free_what_a_device_has(int threads)
+{
+    static float got[LIFETIMES_SIDE * LIFETIMES_SIDE];
+    bouma_array array = {.size = sizeof(array),
+                         .type = BOUMA_TYPE_F32,
+                         .data = got,
+                         .bytes = sizeof(got),
+                         .copy = copy_device};
+    bouma_io *io;
+    bouma_options o = in_memory(&io);
+    struct lifetimes l;
+
+    now.caller = pthread_self();
+    now.life = NULL;
+    o.threads = threads;
+    lifetimes_write(&alone, "d", &o);
+    lifetimes_begin(&l, &alone, "d", &o);
+    now.life = &l;
+    now.first = LIFETIMES_DATASET;
+    now.last = LIFETIMES_PARTICLES_READ;
+    now.calls = 0;
+    memset(got, 0, sizeof(got));
+    CHECK_EQ(
+        bouma_variable_read(bouma_grid_find_variable(
+                                bouma_step_find_grid(l.steps[1], "g"), "v"),
+                            0, NULL, &array),
+        BOUMA_OK);
+    CHECK(now.calls > 0 && l.freed[LIFETIMES_SECOND]);
+    CHECK(got[500] == lifetimes_sample(1, 500));
+    now.life = NULL;
+    put_from_device(&o, 0);
+    put_from_device(&o, 1);
+    bouma_io_memory_free(io);
+}
+
 static void *resize_here(void *user, void *block, size_t bytes)
 {
     (void)user;
@@ -355,6 +439,8 @@ int main(void)
     for (int threads = 1; threads <= 4; threads += 3)
         callers_free_what_is_in_use(threads);
     callers_free_what_is_written();
+    for (int threads = 1; threads <= 4; threads += 3)
+        callers_free_what_a_device_has(threads);
     an_allocator_is_called_on_the_callers_thread();
     no_handle_has_a_message_too();
     return check_result();
