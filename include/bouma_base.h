@@ -115,9 +115,9 @@ typedef enum bouma_copy_direction {
  *     to + i * to_stride[0] + j * to_stride[1]
  *
  * and likewise in 'from'. 'ndims' says what is needed: 0, one run; 1, rows; 2,
- * planes of rows. Counts that are not needed are 1. All strides are positive.
- * A 2-D copy of CUDA or HIP does the first two, and one for each plane the
- * third. */
+ * planes of rows. A count that is not needed is 1, and its stride is that of a
+ * dense copy. Strides are positive, and those of rows at least 'run': a 2-D copy
+ * of CUDA or HIP for each plane is enough. */
 typedef struct bouma_copy {
     size_t size; /* set by the library */
     bouma_copy_direction direction;

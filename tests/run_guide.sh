@@ -7,7 +7,7 @@ set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
 pages=("$@")
-[ $# -gt 0 ] || pages=(README.md docs/guide.md docs/faq.md docs/tuning.md docs/performance.md docs/security.md)
+[ $# -gt 0 ] || pages=(README.md docs/guide.md docs/arrays.md docs/faq.md docs/tuning.md docs/performance.md docs/security.md)
 source=$(cd "$(dirname "$0")/.." && pwd)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
