@@ -156,7 +156,11 @@ void bm_value_text(char text[BM_VALUE_TEXT_BYTES], bouma_type type,
                                             ? BOUMA_TYPE_U64
                                             : BOUMA_TYPE_I64,
                                         0};
-    bouma_scalar wide;
+    union {
+        int64_t i;
+        uint64_t u;
+        double f;
+    } wide;
 
     bm_convert(&widen, (uint8_t *)&wide, 0, value, 0, 1);
     if (widen.to == BOUMA_TYPE_F64)
