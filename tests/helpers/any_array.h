@@ -86,7 +86,7 @@ struct any_array {
     struct fake_device device;
 };
 
-enum { ANY_PARTS = 1, ANY_DEVICE = 2, ANY_REPEATS = 4 };
+enum { ANY_PARTS = 1, ANY_DEVICE = 2 };
 
 /* The axes in any order, with gaps and of any direction. */
 static inline int64_t any_array_strides(struct any_array *a, int parts,

@@ -433,6 +433,45 @@ static void a_copy_that_fails_fails_the_call(void)
     fake_device_release(&d);
 }
 
+/* A row that is put as all rows, backwards; it is copied once for each part. */
+static void a_row_on_a_device_may_be_repeated(void)
+{
+    int16_t row[COLUMNS] = {4, 3, 2, 1, 0};
+    float back[ROWS][COLUMNS];
+    struct fake_device d;
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F32, 1);
+    bouma_array array = {.size = sizeof(array),
+                         .type = BOUMA_TYPE_I16,
+                         .bytes = sizeof(row),
+                         .stride = {0, -2},
+                         .component_stride = 2,
+                         .copy = fake_device_copy,
+                         .copy_user = &d};
+    bouma_step *step;
+
+    fake_device_init(&d, (uint8_t *)row, sizeof(row));
+    array.data = d.address + 2 * (COLUMNS - 1);
+    for (int copied = 0; copied < 2; copied++) {
+        d.calls = 0;
+        if (copied)
+            MUST(ds, bouma_step_begin(ds, 1, 0));
+        MUST(ds, copied ? bouma_variable_put_copy(v, NULL, &array)
+                        : bouma_variable_put_borrow(v, NULL, &array));
+        MUST(ds, bouma_step_end(ds, NULL));
+        CHECK_EQ(d.calls, copied ? 1 : 4); /* patches */
+        MUST(ds, bouma_step_open(&step, ds, copied));
+        memset(back, 0, sizeof(back));
+        MUST(ds, test_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                           NULL, back));
+        for (int i = 0; i < ROWS * COLUMNS; i++)
+            CHECK(back[i / COLUMNS][i % COLUMNS] == (float)(i % COLUMNS));
+        bouma_step_free(step);
+    }
+    bouma_dataset_free(ds);
+    fake_device_release(&d);
+}
+
 /* ---- no memory ------------------------------------------------------------ */
 
 /* A step whose arrays must be fetched, and reads of it; what becomes of it. */
@@ -532,6 +571,7 @@ int main(void)
     tolerances_hold_for_converted_values();
     what_is_wrong_with_an_array_is_told();
     a_copy_that_fails_fails_the_call();
+    a_row_on_a_device_may_be_repeated();
     no_memory_is_told(0);
     no_memory_is_told(1);
     bouma_io_memory_free(io);
