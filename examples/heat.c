@@ -145,6 +145,7 @@ int main(int argc, char **argv)
                                     .unit = "K/m"};
     int64_t ghosted[3] = {PLANES + 2, N + 2, N + 2};
     int64_t first[3] = {1, 1, 1}; /* behind the ghost cells */
+    bouma_array gradients = BOUMA_ARRAY(BOUMA_TYPE_F32, flux, sizeof(flux));
 
     rc = bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, NULL);
     check(rc, ds);
@@ -173,10 +174,7 @@ int main(int argc, char **argv)
         check(bouma_variable_put_borrow(scalar, &box, &inner), ds);
         check(bouma_variable_put_borrow(exact, &box, &inner), ds);
         if (i == ITERATIONS) /* in other steps, it is absent */
-            check(bouma_variable_put_borrow(
-                      vector, &box,
-                      &BOUMA_ARRAY(BOUMA_TYPE_F32, flux, sizeof(flux))),
-                  ds);
+            check(bouma_variable_put_borrow(vector, &box, &gradients), ds);
         check(bouma_step_end(ds), ds);
         check(bouma_dataset_record_get(&record, ds), ds);
         if (rank == 0)

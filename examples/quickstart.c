@@ -48,6 +48,8 @@ int main(int argc, char **argv)
     bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_F32};
     bouma_box box = {.lo = {rank * PLANES, 0, 0},
                      .hi = {(rank + 1) * PLANES, N, N}};
+    bouma_array written = BOUMA_ARRAY(BOUMA_TYPE_F32, block, sizeof(block));
+    bouma_array read = BOUMA_ARRAY(BOUMA_TYPE_F32, back, sizeof(back));
 
     rc = bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, NULL);
     check(rc, ds);
@@ -56,10 +58,7 @@ int main(int argc, char **argv)
     for (int n = 0; n < STEPS; n++) {
         simulate(rank, n);
         check(bouma_step_begin(ds, n, 0.1 * n), ds);
-        check(bouma_variable_put_borrow(
-                  density, &box,
-                  &BOUMA_ARRAY(BOUMA_TYPE_F32, block, sizeof(block))),
-              ds);
+        check(bouma_variable_put_borrow(density, &box, &written), ds);
         check(bouma_step_end(ds), ds);
     }
     check(bouma_dataset_close(ds), ds);
@@ -70,9 +69,7 @@ int main(int argc, char **argv)
     check(bouma_step_open(&step, ds, STEPS - 1), ds);
     grid = bouma_step_find_grid(step, "cube");
     density = bouma_grid_find_variable(grid, "density");
-    check(bouma_variable_read(density, 0, &box,
-                              &BOUMA_ARRAY(BOUMA_TYPE_F32, back, sizeof(back))),
-          ds);
+    check(bouma_variable_read(density, 0, &box, &read), ds);
     bouma_step_free(step);
     bouma_dataset_free(ds);
 

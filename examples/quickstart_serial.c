@@ -35,6 +35,9 @@ int main(int argc, char **argv)
         .size = sizeof(shape), .ndims = 3, .shape = {N, N, N}};
     bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_F32};
     bouma_box box = {.lo = {0, 0, 0}, .hi = {N, N, N}};
+    bouma_array written = BOUMA_ARRAY(BOUMA_TYPE_F32, field, sizeof(field));
+    bouma_array all = BOUMA_ARRAY(BOUMA_TYPE_F32, back, sizeof(back));
+    bouma_array coarse = BOUMA_ARRAY(BOUMA_TYPE_F32, half, sizeof(half));
     bouma_dataset *ds = NULL;
     int rc;
     bouma_grid *grid;
@@ -49,10 +52,7 @@ int main(int argc, char **argv)
     for (int n = 0; n < STEPS; n++) {
         simulate(n);
         check(bouma_step_begin(ds, n, 0.1 * n), ds);
-        check(bouma_variable_put_borrow(
-                  density, &box,
-                  &BOUMA_ARRAY(BOUMA_TYPE_F32, field, sizeof(field))),
-              ds);
+        check(bouma_variable_put_borrow(density, &box, &written), ds);
         check(bouma_step_end(ds), ds);
     }
     check(bouma_dataset_close(ds), ds);
@@ -63,12 +63,8 @@ int main(int argc, char **argv)
     check(bouma_step_open(&step, ds, STEPS - 1), ds);
     grid = bouma_step_find_grid(step, "cube");
     density = bouma_grid_find_variable(grid, "density");
-    check(bouma_variable_read(density, 0, NULL,
-                              &BOUMA_ARRAY(BOUMA_TYPE_F32, back, sizeof(back))),
-          ds);
-    check(bouma_variable_read(density, 1, NULL,
-                              &BOUMA_ARRAY(BOUMA_TYPE_F32, half, sizeof(half))),
-          ds);
+    check(bouma_variable_read(density, 0, NULL, &all), ds);
+    check(bouma_variable_read(density, 1, NULL, &coarse), ds);
     bouma_step_free(step);
     bouma_dataset_free(ds);
 

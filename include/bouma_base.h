@@ -120,52 +120,37 @@ typedef struct bouma_bounds {
     double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
 } bouma_bounds;
 
-/* A number with its type: BOUMA_TYPE_I64 in 'i', _U64 in 'u' or _F64 in 'f';
- * type 0: there is none. Make it with one of the functions below. This struct
- * never grows. */
+/* A number with its type: BOUMA_TYPE_I64 in 'i', _U64 in 'u' or _F64 in 'f', and
+ * 0 in the other two; type 0: there is none. This struct never grows. */
 typedef struct bouma_value {
     bouma_type type;
-    union {
-        int64_t i;
-        uint64_t u;
-        double f;
-    };
+    int64_t i;
+    uint64_t u;
+    double f;
 } bouma_value;
 
-static inline bouma_value bouma_value_int(int64_t number)
-{
-    bouma_value v;
-
-    v.type = BOUMA_TYPE_I64;
-    v.i = number;
-    return v;
-}
-
-static inline bouma_value bouma_value_uint(uint64_t number)
-{
-    bouma_value v;
-
-    v.type = BOUMA_TYPE_U64;
-    v.u = number;
-    return v;
-}
-
-static inline bouma_value bouma_value_real(double number)
-{
-    bouma_value v;
-
-    v.type = BOUMA_TYPE_F64;
-    v.f = number;
-    return v;
-}
+/* A value of each type. */
+BOUMA_API bouma_value bouma_value_int(int64_t number);
+BOUMA_API bouma_value bouma_value_uint(uint64_t number);
+BOUMA_API bouma_value bouma_value_real(double number);
 
 /* ---- arrays ------------------------------------------------------------- */
 
-/* What happens to values that the other type does not have, when the type of
- * an array is not that of its variable. */
+/* An array may have another type than its variable: values are converted when
+ * they are put or read. Without BOUMA_CONVERT_ROUND, each must be the same
+ * number in the other type: 3.0 becomes 3, but 0.1 has no equal in f32 or i32.
+ * With it, a value becomes the nearest one that the other type has, and of two
+ * equally near ones the even one.
+ *
+ * Nothing is ever clipped. Numbers beyond the range of the other type are
+ * refused, f64 beyond that of f32 included, and so are NaN and infinities where
+ * the other type is of integers. The call, or the step, then fails with
+ * BOUMA_EINVAL, and the message has the sample and the value. Between floats,
+ * NaN stays NaN (its payload may change), infinities stay infinite, and -0
+ * keeps its sign; as an integer, -0 is 0. */
 typedef enum bouma_convert {
-    BOUMA_CONVERT_EXACT = 0, /* they are refused (default) */
-    BOUMA_CONVERT_ROUND = 1  /* they are rounded, if the type has room */
+    BOUMA_CONVERT_EXACT = 0, /* refuse what is not the same (default) */
+    BOUMA_CONVERT_ROUND = 1  /* round to the nearest */
 } bouma_convert;
 
 /* Which way bytes go in a copy. */
@@ -175,10 +160,14 @@ typedef enum bouma_copy_direction {
 } bouma_copy_direction;
 
 /* One copy between an array that the processor cannot reach and host memory:
- * count[0] planes of count[1] rows of 'run' bytes each. Plane i, row j begins
- * at to + i * to_stride[0] + j * to_stride[1], and likewise in 'from'. 'ndims'
- * is the number of these axes that have more than one entry (0: a single run,
- * 1: rows, 2: planes of rows); the first is 1 then where it is not used. */
+ * count[0] planes of count[1] rows of 'run' bytes. Row j of plane i is at
+ *
+ *     to + i * to_stride[0] + j * to_stride[1]
+ *
+ * and likewise in 'from'. 'ndims' says what is needed: 0, one run; 1, rows; 2,
+ * planes of rows. A count that is not needed is 1, and its stride is that of a
+ * dense copy. Strides are positive, and those of rows at least 'run': a 2-D copy
+ * of CUDA or HIP for each plane is enough. */
 typedef struct bouma_copy {
     size_t size; /* set by the library */
     bouma_copy_direction direction;
@@ -190,9 +179,10 @@ typedef struct bouma_copy {
     int64_t to_stride[2], from_stride[2]; /* bytes */
 } bouma_copy;
 
-/* Carries out one copy, and returns once it is done: 0, or any other number if
- * it has failed. It is called by the thread that called the library, one copy
- * at a time, and must not use the dataset. */
+/* Carries out one copy, and returns when it is done: 0, or any other number if
+ * it has failed; then the call fails with BOUMA_EABORTED. It is called by the
+ * thread that has called the library, one copy at a time, and must not call the
+ * library. */
 typedef int (*bouma_copy_function)(void *user, const bouma_copy *copy);
 
 /* An array of the caller: the samples of a box, to put or to read.
@@ -202,7 +192,7 @@ typedef int (*bouma_copy_function)(void *user, const bouma_copy *copy);
  *                          .data = field, .bytes = sizeof(field)};
  *
  * is a dense one: in C order, the components of a sample side by side. In C,
- * &BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field)) is the same within a call.
+ * BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field)) is the same.
  *
  * Strides are in bytes, as in NumPy, and may be negative; all zero means dense.
  * In a put, a single stride of 0 repeats a sample; in a read it is
@@ -212,7 +202,14 @@ typedef int (*bouma_copy_function)(void *user, const bouma_copy *copy);
  * the box, from the first byte to the last, take more than that, the call fails
  * with BOUMA_EINVAL, and its message says how many bytes are needed.
  *
- * A put never changes the array. */
+ * 'parts' has an array for each component, instead of 'data'. Strides and
+ * 'bytes' are then those of each part.
+ *
+ * With 'copy', the library never uses 'data' or 'parts' itself, but only
+ * computes addresses from them for that function, as for arrays on a GPU.
+ *
+ * The struct and the list of parts may go once the call has returned. A put
+ * never changes the values. */
 typedef struct bouma_array {
     size_t size;     /* sizeof(bouma_array) */
     bouma_type type; /* of the values in memory; must be given */
@@ -221,8 +218,7 @@ typedef struct bouma_array {
     size_t bytes; /* of the memory, or of each of the parts */
     int64_t stride[BOUMA_MAX_DIMS];
     int64_t component_stride;
-    void *const *parts; /* [components]: an array for each component. Strides
-                           are those of each; component_stride must be 0 */
+    void *const *parts;       /* [components]; component_stride must be 0 */
     bouma_copy_function copy; /* NULL: the processor can use the memory */
     void *copy_user;          /* the first argument of 'copy' */
     size_t copy_bytes;        /* most bytes in one copy; 0: 4 MiB */

@@ -1,4 +1,18 @@
-/* bouma_check.h -- verify, repair and drain datasets. */
+/* bouma_check.h -- verify, repair and drain datasets.
+ *
+ * Example:
+ *
+ *     bouma_verify_report found = {.size = sizeof(found)};
+ *     char why[200];
+ *
+ *     int rc = bouma_verify(&found, "plate.bouma", BOUMA_DEPTH_FULL, NULL, NULL,
+ *                           NULL, why, sizeof(why));
+ *     if (rc)
+ *         fprintf(stderr, "not checked: %s\n", why);
+ *     else
+ *         printf("%d damages in %d steps\n", (int)found.damages,
+ *                (int)found.steps);
+ */
 #ifndef BOUMA_CHECK_H
 #define BOUMA_CHECK_H
 

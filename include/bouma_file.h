@@ -1,4 +1,24 @@
-/* bouma_file.h -- plain files of any program, written and read by all ranks. */
+/* bouma_file.h -- plain files of any program, written and read by all ranks.
+ *
+ * Example:
+ *
+ *     double heat[100] = {0}, flow[300] = {0};
+ *     const uint64_t count[] = {100, 300}, size[] = {8, 8}, offset[] = {0, 800};
+ *     const void *data[] = {heat, flow};
+ *     bouma_file *file = NULL;
+ *
+ *     int rc = bouma_file_open(&file, "out.dat", BOUMA_FILE_MODE_CREATE, NULL);
+ *     if (!rc)
+ *         rc = bouma_file_declare(file, 2, count, size, offset);
+ *     if (!rc)
+ *         rc = bouma_file_write(file, data);
+ *     if (!rc)
+ *         rc = bouma_file_close(file);
+ *     if (rc)
+ *         fprintf(stderr, "%s\n", bouma_file_message(file));
+ *     bouma_file_free(file);
+ *
+ * With MPI, bouma_file_open_mpi() opens it, and each rank declares its own. */
 #ifndef BOUMA_FILE_H
 #define BOUMA_FILE_H
 
@@ -17,12 +37,6 @@ extern "C" {
  * all ranks declare which bytes of a file they have, for any number of
  * variables at once; these are gathered across the variables, and a few ranks
  * write them in large pieces. The bytes in the file are those of the sequence.
- *
- *     bouma_file_open_mpi(&f, comm, "out.dat", BOUMA_FILE_MODE_CREATE, NULL);
- *     bouma_file_declare(f, n, count, size, offset);
- *     bouma_file_write(f, data);          as often as wanted
- *     bouma_file_close(f);
- *     bouma_file_free(f);
  *
  * These options apply: io, allocator, files, writers, place, machine, tier,
  * local, buffers, buffer_bytes, message_bytes, transport, timeout, durability

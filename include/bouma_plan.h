@@ -1,4 +1,23 @@
-/* bouma_plan.h -- plan writes without ranks or data, and measure a machine. */
+/* bouma_plan.h -- plan writes without ranks or data, and measure a machine.
+ *
+ * Example:
+ *
+ *     bouma_plan_spec spec = {.size = sizeof(spec), .ranks = 512, .ndims = 3,
+ *                             .shape = {1024, 1024, 1024}};
+ *     bouma_plan_report report = {.size = sizeof(report)};
+ *     bouma_plan *plan = NULL;
+ *     char why[200];
+ *
+ *     int rc = bouma_plan_make(&plan, &spec, NULL, why, sizeof(why));
+ *     if (!rc)
+ *         rc = bouma_plan_report_get(&report, plan);
+ *     if (rc)
+ *         fprintf(stderr, "%s\n", why);
+ *     else
+ *         printf("%d files by %d ranks\n", (int)report.files,
+ *                (int)report.writers);
+ *     bouma_plan_free(plan);
+ */
 #ifndef BOUMA_PLAN_H
 #define BOUMA_PLAN_H
 

@@ -1,5 +1,27 @@
 /* bouma_read.h -- read the steps of a dataset: grids by box and level,
- * particles by box, value and quality. */
+ * particles by box, value and quality.
+ *
+ * Example:
+ *
+ *     float half[32][32];
+ *     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F32, half, sizeof(half));
+ *     bouma_dataset *run = NULL;
+ *     bouma_step *step = NULL;
+ *
+ *     int rc = bouma_dataset_open(&run, "plate.bouma", NULL);
+ *     if (!rc)
+ *         rc = bouma_step_open(&step, run, 9);
+ *     bouma_grid *grid = bouma_step_find_grid(step, "plate");
+ *     bouma_variable *heat = bouma_grid_find_variable(grid, "heat");
+ *     array.convert = BOUMA_CONVERT_ROUND;
+ *     if (!rc)
+ *         rc = bouma_variable_read(heat, 1, NULL, &array);
+ *     if (rc)
+ *         fprintf(stderr, "%s\n", bouma_error_message(run));
+ *     bouma_step_free(step);
+ *     bouma_dataset_free(run);
+ *
+ * It reads every second sample, as single precision. */
 #ifndef BOUMA_READ_H
 #define BOUMA_READ_H
 
@@ -205,15 +227,17 @@ BOUMA_API int bouma_variable_select(bouma_selection *out,
                                     const bouma_box *box);
 
 /* Read the samples of 'box' (NULL: all) at 'level' into 'array', whose shape is
- * that of bouma_variable_select(). Not collective: any rank may read what it
- * likes. */
+ * that of bouma_variable_select(). Its type may differ from that of the
+ * variable: see bouma_convert. After a failure some samples may have been read.
+ * Not collective: any rank may read what it likes. */
 BOUMA_API int bouma_variable_read(bouma_variable *variable, int level,
                                   const bouma_box *box,
                                   const bouma_array *array);
 
 /* The same for any number of boxes on each rank (may be 0) of one step. Each
- * chunk is read by one rank only, which passes it on to the others. Collective.
- */
+ * chunk is read by one rank only, which passes it on to the others. A box whose
+ * array has another type than the variable, or a function 'copy', is first read
+ * into memory of the library. Collective. */
 typedef struct bouma_request {
     size_t size; /* sizeof(bouma_request), in all elements */
     bouma_variable *variable;
@@ -231,8 +255,9 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * are those with no value from 'low' to 'high' in 'component'; files without
  * such values are not read. 'choose' then returns the level for a patch, or -1
  * to skip it; if it is NULL, that is 'level'. 'each' gets the samples of the
- * patch (of its part in 'box') at that level: dense, the components of a sample
- * side by side, with shape and position as in 'selection'. It is not called for
+ * patch (of its part in 'box') at that level: in the variable's own type, dense,
+ * the components of a sample side by side, with shape and position as in
+ * 'selection'. It is not called for
  * parts without samples at the level. It returns 0 to continue; anything else
  * ends the call with BOUMA_EABORTED. Both run on the calling thread, 'each' in
  * an order that depends only on the files and levels; neither may read the step
@@ -269,8 +294,8 @@ BOUMA_API int bouma_variable_query(bouma_variable *variable,
                                    const bouma_patch_query *query);
 
 /* Read from coarse to fine: hold 'box' (NULL: all) at 'level', then go to finer
- * levels, reading only the additional bytes. The array belongs to the
- * refinement, and bouma_refinement_next() replaces it; BOUMA_ENOTFOUND if level
+ * levels, reading only the additional bytes. The array is dense, of the
+ * variable's own type. It belongs to the refinement, and bouma_refinement_next() replaces it; BOUMA_ENOTFOUND if level
  * 0 is already there. After a failure the old array is still valid. */
 BOUMA_API int bouma_refinement_open(bouma_refinement **out,
                                     bouma_variable *variable, int level,

@@ -1,5 +1,21 @@
 /* bouma_store.h -- bring your own storage and your own memory.
  *
+ * Example: a dataset in memory
+ *
+ *     bouma_io *io = bouma_io_memory_new();
+ *     bouma_dataset *scratch = NULL;
+ *     bouma_options options;
+ *
+ *     bouma_options_init(&options, sizeof(options));
+ *     options.io = io;
+ *     int rc = bouma_dataset_create(&scratch, "scratch", &options);
+ *     if (!rc)
+ *         rc = bouma_dataset_close(scratch);
+ *     if (rc)
+ *         fprintf(stderr, "%s\n", bouma_error_message(scratch));
+ *     bouma_dataset_free(scratch);
+ *     bouma_io_memory_free(io);
+ *
  * All file access of the library goes through one table of functions, all
  * memory through another. The default tables use POSIX and malloc; put your own
  * into bouma_options to store elsewhere, to count calls, or to make them fail.

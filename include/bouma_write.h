@@ -1,4 +1,32 @@
-/* bouma_write.h -- write the steps of a dataset: grids and particles. */
+/* bouma_write.h -- write the steps of a dataset: grids and particles.
+ *
+ * Example:
+ *
+ *     double field[64][64] = {{0}};
+ *     bouma_grid_spec plate = {
+ *         .size = sizeof(plate), .ndims = 2, .shape = {64, 64}};
+ *     bouma_variable_spec kelvin = {
+ *         .size = sizeof(kelvin), .type = BOUMA_TYPE_F64, .unit = "K"};
+ *     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field));
+ *     bouma_dataset *run = NULL;
+ *     bouma_grid *grid = NULL;
+ *     bouma_variable *heat = NULL;
+ *
+ *     int rc = bouma_dataset_create(&run, "plate.bouma", NULL);
+ *     bouma_grid_define(&grid, run, "plate", &plate);
+ *     bouma_variable_define(&heat, grid, "heat", &kelvin);
+ *     for (int step = 0; step < 10 && !rc; step++) {
+ *         bouma_step_begin(run, step, 0.1 * step);
+ *         bouma_variable_put_borrow(heat, NULL, &array);
+ *         rc = bouma_step_end(run);
+ *     }
+ *     if (!rc)
+ *         rc = bouma_dataset_close(run);
+ *     if (rc)
+ *         fprintf(stderr, "%s\n", bouma_error_message(run));
+ *     bouma_dataset_free(run);
+ *
+ * What fails in a step fails its end: one status to check. */
 #ifndef BOUMA_WRITE_H
 #define BOUMA_WRITE_H
 
@@ -152,17 +180,28 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
  * grid), in 'array'. A rank may hand over any number of blocks, or none (an
  * empty box is none); the blocks of all ranks together must cover the grid
- * exactly once. A variable that no rank
- * hands over is absent from the step. A put that fails also fails the step on
- * all ranks, so it is enough to check the status there.
+ * exactly once. A variable that no rank hands over is absent from the step. A
+ * put that fails also fails the step on all ranks, so it is enough to check the
+ * status there.
  *
- * bouma_variable_put_borrow() BORROWS THE VALUES UNTIL bouma_step_end() RETURNS. It is read then, not
- * now: do not change or free it before. The library never changes it; it may be
- * unaligned. Beware of temporaries: if a Fortran compiler packs an array
+ * bouma_variable_put_borrow() BORROWS THE VALUES UNTIL bouma_step_end()
+ * RETURNS. They are read then, not now: do not change or free them before. They
+ * may be unaligned. Beware of temporaries: if a Fortran compiler packs an array
  * section for the call, or Python evaluates an expression, the array is gone
- * when the put returns. Then use bouma_variable_put_copy(), which copies the
- * samples at once; the copy is freed when the step ends. The option 'check'
- * finds arrays that were changed too early. */
+ * when the put returns. bouma_variable_put_copy() copies the samples at once;
+ * the copy is freed when the step ends. The option 'check' finds arrays that
+ * were changed too early, unless they have a function 'copy'.
+ *
+ * The type of the array may differ from that of the variable, and from rank to
+ * rank: see bouma_convert. A tolerance holds for the values as they are once
+ * converted; BOUMA_CONVERT_ROUND adds its own error. Values that do not fit are
+ * found by bouma_step_end(), or by bouma_variable_put_copy(). No step is
+ * written then.
+ *
+ * An array that is converted, or has a function 'copy', is fetched a part of a
+ * chunk at a time: a rank needs memory for the samples of one patch (of one
+ * block or tile with BOUMA_LAYOUT_HZ), twice if it does both. With a relative
+ * tolerance it is fetched twice. */
 BOUMA_API int bouma_variable_put_borrow(bouma_variable *variable,
                                         const bouma_box *box,
                                         const bouma_array *array);

@@ -33,7 +33,10 @@ mistake "no tolerance" 's/BOUMA_TYPE_F32}/BOUMA_TYPE_F32, .codec = BOUMA_CODEC_I
     'tolerance'
 mistake "a slash in a name" 's,"flow",\"flow/x\",' "'/'"
 mistake "no time" 's/0.1 \* step/0.0 \/ (rank ? 0 : 1)/' "its time is"
-mistake "outside" 's/box, block/(rank ? \&(bouma_box){{0}, {1, 1, 99}} : \&box), block/; s/&(rank/(rank/' \
+mistake "outside" 's/&box, &array/(rank ? \&(bouma_box){{0}, {1, 1, 99}} : \&box), \&array/' \
     'is not inside'
+mistake "another type" 's/(BOUMA_TYPE_F32, block/(BOUMA_TYPE_F64, block/' \
+    'has 262144 bytes; these samples, as f64, need 524288'
+mistake "too small" 's/sizeof(block));/sizeof(block) - 1);/' 'has 262143 bytes'
 mistake "a variable before its grid" '/bouma_grid_define/{h;d}; /bouma_variable_define/G' \
     'grid "flow" has no variable'

@@ -130,10 +130,10 @@ static int copy_piece(const struct runs *r, const struct piece *p)
     int64_t *far = out ? c.from_stride : c.to_stride;
     int64_t *near = out ? c.to_stride : c.from_stride;
 
-    far[0] = r->planes.stride;
-    far[1] = r->rows.stride;
-    near[0] = r->planes.here;
-    near[1] = r->rows.here;
+    far[1] = p->rows > 1 ? r->rows.stride : (int64_t)p->run;
+    near[1] = p->rows > 1 ? r->rows.here : (int64_t)p->run;
+    far[0] = p->planes > 1 ? r->planes.stride : (int64_t)p->rows * far[1];
+    near[0] = p->planes > 1 ? r->planes.here : (int64_t)p->rows * near[1];
     return r->remote->copy(r->remote->user, &c);
 }
 

@@ -3,6 +3,21 @@
 
 #include <math.h>
 
+bouma_value bouma_value_int(int64_t number)
+{
+    return (bouma_value){.type = BOUMA_TYPE_I64, .i = number};
+}
+
+bouma_value bouma_value_uint(uint64_t number)
+{
+    return (bouma_value){.type = BOUMA_TYPE_U64, .u = number};
+}
+
+bouma_value bouma_value_real(double number)
+{
+    return (bouma_value){.type = BOUMA_TYPE_F64, .f = number};
+}
+
 enum kind { SIGNED, UNSIGNED, REAL };
 
 static enum kind kind_of(bouma_type type)

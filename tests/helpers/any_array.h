@@ -53,6 +53,8 @@ static inline int fake_device_copy(void *user, const bouma_copy *c)
     CHECK_EQ(c->size, sizeof(*c));
     CHECK_EQ(c->ndims, c->count[0] > 1 ? 2 : c->count[1] > 1 ? 1 : 0);
     CHECK(c->run && c->count[0] && c->count[1]);
+    CHECK(far[1] >= (int64_t)c->run && near[1] >= (int64_t)c->run);
+    CHECK(far[0] >= far[1] && near[0] >= near[1]);
     CHECK(!d->most || c->run * c->count[0] * c->count[1] <= d->most);
     for (size_t i = 0; i < c->count[0]; i++)
         for (size_t j = 0; j < c->count[1]; j++) {
@@ -84,7 +86,7 @@ struct any_array {
     struct fake_device device;
 };
 
-enum { ANY_PARTS = 1, ANY_DEVICE = 2, ANY_REPEATS = 4 };
+enum { ANY_PARTS = 1, ANY_DEVICE = 2 };
 
 /* The axes in any order, with gaps and of any direction. */
 static inline int64_t any_array_strides(struct any_array *a, int parts,

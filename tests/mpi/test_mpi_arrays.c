@@ -8,7 +8,7 @@
 /* How a step is written, and where samples go through on the way. */
 struct way {
     bouma_codec codec;
-    int async, relative, wavelet;
+    int async, relative, wavelet, partitions;
     bouma_predict predict;
     bouma_layout layout;
 };
@@ -21,7 +21,8 @@ static const struct way ways[] = {
     {.codec = BOUMA_CODEC_ZSTD, .predict = BOUMA_PREDICT_ON},
     {.codec = BOUMA_CODEC_INTERP, .relative = 1},
     {.codec = BOUMA_CODEC_ZSTD, .layout = BOUMA_LAYOUT_HZ},
-    {.codec = BOUMA_CODEC_ZSTD, .layout = BOUMA_LAYOUT_HZ, .wavelet = 1}};
+    {.codec = BOUMA_CODEC_ZSTD, .layout = BOUMA_LAYOUT_HZ, .wavelet = 1},
+    {.codec = BOUMA_CODEC_RAW, .layout = BOUMA_LAYOUT_HZ, .partitions = 2}};
 
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
@@ -65,6 +66,7 @@ static void set_up(struct setting *s, struct ranks *ranks, int way, int cut)
     spec.tolerance_kind = (bouma_tolerance)s->way->relative;
     g.layout = s->way->layout;
     g.hz_wavelet = s->way->wavelet;
+    g.hz_partitions = ranks->size > 1 ? s->way->partitions : 0;
     g.hz_block_bits = g.layout == BOUMA_LAYOUT_HZ ? 5 : 0;
     for (int d = 0; d < 3 && g.layout != BOUMA_LAYOUT_HZ; d++)
         g.patch[d] = 4;

@@ -4,6 +4,7 @@
 
 #include "any_array.h"
 #include "arrays.h"
+#include "fault_alloc.h"
 #include "must.h"
 
 static bouma_io *io;
@@ -432,6 +433,134 @@ static void a_copy_that_fails_fails_the_call(void)
     fake_device_release(&d);
 }
 
+/* A row that is put as all rows, backwards; it is copied once for each part. */
+static void a_row_on_a_device_may_be_repeated(void)
+{
+    int16_t row[COLUMNS] = {4, 3, 2, 1, 0};
+    float back[ROWS][COLUMNS];
+    struct fake_device d;
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F32, 1);
+    bouma_array array = {.size = sizeof(array),
+                         .type = BOUMA_TYPE_I16,
+                         .bytes = sizeof(row),
+                         .stride = {0, -2},
+                         .component_stride = 2,
+                         .copy = fake_device_copy,
+                         .copy_user = &d};
+    bouma_step *step;
+
+    fake_device_init(&d, (uint8_t *)row, sizeof(row));
+    array.data = d.address + 2 * (COLUMNS - 1);
+    for (int copied = 0; copied < 2; copied++) {
+        d.calls = 0;
+        if (copied)
+            MUST(ds, bouma_step_begin(ds, 1, 0));
+        MUST(ds, copied ? bouma_variable_put_copy(v, NULL, &array)
+                        : bouma_variable_put_borrow(v, NULL, &array));
+        MUST(ds, bouma_step_end(ds));
+        CHECK_EQ(d.calls, copied ? 1 : 4); /* patches */
+        MUST(ds, bouma_step_open(&step, ds, copied));
+        memset(back, 0, sizeof(back));
+        MUST(ds, test_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                           NULL, back));
+        for (int i = 0; i < ROWS * COLUMNS; i++)
+            CHECK(back[i / COLUMNS][i % COLUMNS] == (float)(i % COLUMNS));
+        bouma_step_free(step);
+    }
+    bouma_dataset_free(ds);
+    fake_device_release(&d);
+}
+
+/* ---- no memory ------------------------------------------------------------ */
+
+/* A step whose arrays must be fetched, and reads of it; what becomes of it. */
+static int write_and_read(const bouma_options *o, const char *path,
+                          struct fake_device *d, int wavelet)
+{
+    static float back[2][ROWS * 4][COLUMNS * 4];
+    void *parts[2] = {d->address, d->address + d->bytes / 2};
+    void *host[2] = {back[0], back[1]};
+    bouma_array from = {.size = sizeof(from),
+                        .type = BOUMA_TYPE_F64,
+                        .convert = BOUMA_CONVERT_ROUND,
+                        .parts = parts,
+                        .bytes = d->bytes / 2,
+                        .copy = fake_device_copy,
+                        .copy_user = d,
+                        .copy_bytes = 64};
+    bouma_array to = {.size = sizeof(to),
+                      .type = BOUMA_TYPE_F32,
+                      .parts = host,
+                      .bytes = sizeof(back[0])};
+    bouma_request requests[2] = {
+        {sizeof(*requests), NULL, 0, {{0}, {ROWS * 4, COLUMNS * 4}}, &from},
+        {sizeof(*requests), NULL, 0, {{0}, {ROWS * 4, COLUMNS * 4}}, &to}};
+    bouma_grid_spec g = {.size = sizeof(g),
+                         .ndims = 2,
+                         .shape = {ROWS * 4, COLUMNS * 4},
+                         .layout = wavelet ? BOUMA_LAYOUT_HZ : 0,
+                         .hz_wavelet = wavelet};
+    bouma_variable_spec spec = {.size = sizeof(spec),
+                                .type = BOUMA_TYPE_F32,
+                                .components = 2,
+                                .tolerance = 0.25,
+                                .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
+    bouma_box low = {{0}, {ROWS * 4, 4}}, high = {{0, 4}, {ROWS * 4, 20}};
+    bouma_variable *v = NULL;
+    bouma_step *step = NULL;
+    bouma_grid *grid = NULL;
+    bouma_dataset *ds;
+    int rc = bouma_dataset_create(&ds, path, o);
+
+    if (!rc)
+        rc = bouma_grid_define(&grid, ds, "g", &g);
+    if (!rc)
+        rc = bouma_variable_define(&v, grid, "v", &spec);
+    if (!rc)
+        rc = bouma_step_begin(ds, 0, 0);
+    if (!rc)
+        rc = bouma_variable_put_copy(v, &low, &from);
+    if (!rc)
+        rc = bouma_variable_put_borrow(v, &high, &from);
+    if (!rc)
+        rc = bouma_step_end(ds);
+    if (!rc)
+        rc = bouma_step_open(&step, ds, 0);
+    v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    requests[0].variable = requests[1].variable = v;
+    if (!rc)
+        rc = bouma_variable_read(v, 0, NULL, &from);
+    if (!rc)
+        rc = bouma_step_read(step, requests, 2);
+    bouma_step_free(step);
+    bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+    return rc;
+}
+
+static void no_memory_is_told(int wavelet)
+{
+    static double values[2][ROWS * 4][COLUMNS * 4];
+    bouma_options o = memory_options();
+    struct fault_alloc memory;
+    struct fake_device d;
+    int rc = BOUMA_ENOMEM;
+
+    fake_device_init(&d, (uint8_t *)values, sizeof(values));
+    fault_alloc_init(&memory);
+    o.allocator = &memory.table;
+    for (long n = 1; n < 3000 && rc; n++) {
+        fault_alloc_arm(&memory, n, 1);
+        rc = write_and_read(&o, fresh_path(), &d, wavelet);
+        fault_alloc_disarm(&memory);
+        CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
+        CHECK_EQ(memory.live, 0);
+    }
+    CHECK_EQ(rc, BOUMA_OK);
+    fake_device_release(&d);
+}
+
 int main(void)
 {
     io = bouma_io_memory_new();
@@ -442,6 +571,9 @@ int main(void)
     tolerances_hold_for_converted_values();
     what_is_wrong_with_an_array_is_told();
     a_copy_that_fails_fails_the_call();
+    a_row_on_a_device_may_be_repeated();
+    no_memory_is_told(0);
+    no_memory_is_told(1);
     bouma_io_memory_free(io);
     return check_result();
 }
