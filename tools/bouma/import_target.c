@@ -26,10 +26,12 @@ int import_target_open(struct import_target *out, struct context *ctx,
     int status;
 
     progress_bar_init(&out->bar, ctx, &request->opts);
-    status =
-        session_create(ctx->session, &out->ds, request->path, &request->opts);
-    out->created = status == BOUMA_OK;
-    if (status == BOUMA_EEXISTS && !request->opts.clobber) {
+    status = request->adds ? session_append(ctx->session, &out->ds,
+                                            request->path, &request->opts)
+                           : session_create(ctx->session, &out->ds,
+                                            request->path, &request->opts);
+    out->created = status == BOUMA_OK && !request->adds;
+    if (status == BOUMA_EEXISTS && !request->opts.clobber && !request->adds) {
         snprintf(first, sizeof(first), "%s", bouma_error_message(out->ds));
         bouma_dataset_free(out->ds);
         status = session_append(ctx->session, &out->ds, request->path,
@@ -90,7 +92,8 @@ static void see_loss(void *user, const bouma_loss *loss)
 {
     int64_t *last = user;
 
-    if (!loss->files && loss->step > *last)
+    if (!loss->files && loss->step > *last &&
+        loss->step < BOUMA_ADDITIONS_FIRST)
         *last = loss->step;
 }
 
@@ -124,6 +127,14 @@ int import_target_choose_step(const struct import_target *target,
     if (!request->time_given)
         request->time = (double)request->step;
     return DONE;
+}
+
+int import_target_begin(const struct import_target *target,
+                        const struct import_request *request)
+{
+    return request->adds
+               ? bouma_step_extend(target->ds, request->step)
+               : bouma_step_begin(target->ds, request->step, request->time);
 }
 
 int import_target_attributes(const struct import_target *target,

@@ -179,6 +179,9 @@ static void steps_are_found_by_neighbours_and_times(void)
     neighbours(reader);
     CHECK_EQ(bouma_dataset_step_at(&info, reader, NAN), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_step_at(NULL, reader, 0), BOUMA_EINVAL);
+    info.size = 0;
+    CHECK_EQ(bouma_dataset_last_step(&info, reader), BOUMA_EINVAL);
+    info.size = sizeof(info);
     CHECK_EQ(bouma_dataset_next_step(&info, NULL, 0), BOUMA_EINVAL);
     bouma_dataset_free(reader);
     MUST(ds, bouma_dataset_truncate(ds, 3));

@@ -178,10 +178,8 @@ static void a_report_becomes_a_machine_file(void)
 
 static void what_was_not_measured_is_not_in_the_file(void)
 {
-    bouma_probe_report report = {.size = sizeof(report),
-                                 .ranks = 1,
-                                 .nodes = 1,
-                                 .dram = {1e-7, 1e10}};
+    bouma_probe_report report = {
+        .size = sizeof(report), .ranks = 1, .nodes = 1, .dram = {1e-7, 1e10}};
     char text[1024];
 
     CHECK(bouma_probe_text(&report, text, sizeof(text)) < sizeof(text));
