@@ -53,7 +53,7 @@ int main(int argc, char **argv)
         simulate(n);
         check(bouma_step_begin(ds, n, 0.1 * n), ds);
         check(bouma_variable_put_borrow(density, &box, &written), ds);
-        check(bouma_step_end(ds, NULL), ds);
+        check(bouma_step_end(ds), ds);
     }
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);

@@ -267,10 +267,11 @@ int bouma_particles_query_run(bouma_particles *particles,
     own.set = set;
     own.each = each;
     own.context = user;
+    bm_api_enter_step(own.step);
     if (!rc)
         rc = run(&own);
     bm_drop(set->schema->a, list);
-    return rc;
+    return bm_api_leave_step(own.step, rc);
 }
 
 /* What is wrong before anything is read: as complete(), with a collector. */
@@ -323,9 +324,11 @@ int bouma_particles_read(bouma_particle_data **out, bouma_particles *particles,
         return BOUMA_EINVAL;
     *out = NULL;
     rc = begin(&own, &c, &list, particles, query);
+    bm_api_enter_step(own.step);
     if (!rc)
         rc = collect(&own, &c);
-    return finish(out, &c, list, &particles->object, rc);
+    rc = finish(out, &c, list, &particles->object, rc);
+    return bm_api_leave_step(own.step, rc);
 }
 
 /* ---- samples ------------------------------------------------------------ */
@@ -390,12 +393,14 @@ int bouma_particles_sample(bouma_particle_data **out,
     rc = begin(&own, &c, &list, particles, query);
     own.draw = &keys;
     c.draw = &keys;
+    bm_api_enter_step(own.step);
     if (!rc)
         rc = draw(&own, &c, count);
     if (!rc && bm_collector_thin(&c, count))
         rc =
             bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");
-    return finish(out, &c, list, set, rc);
+    rc = finish(out, &c, list, set, rc);
+    return bm_api_leave_step(own.step, rc);
 }
 
 /* ---- restart ------------------------------------------------------------ */
@@ -432,6 +437,7 @@ int bouma_particles_restart(bouma_particle_data **out,
     bouma_variable **list = NULL;
     struct bm_object *set;
     bouma_dataset *ds;
+    bouma_step *step;
     double begun;
     int rc, shares;
 
@@ -442,12 +448,15 @@ int bouma_particles_restart(bouma_particle_data **out,
     set = &particles->object;
     ds = set->schema->dataset;
     bm_error_clear(set->schema->error);
-    if (!set->schema->step)
+    step = set->schema->step;
+    if (!step)
         return bm_fail(set->schema->error, BOUMA_ESTATE,
                        "particles \"%s\" are being written; open a step to "
                        "read",
                        set->name);
     rc = bm_api_begin(ds, BM_TO_READ);
+    if (!rc)
+        rc = bm_api_check_together(step);
     if (rc)
         return rc;
     rc = complete(&own, &list, set, query);
@@ -464,8 +473,10 @@ int bouma_particles_restart(bouma_particle_data **out,
                 "conditions or qualities, or some for a box and some for a "
                 "share; only their boxes may differ");
     begun = bm_trace_now(ds->engine.tracing.trace);
+    bm_api_enter_step(step);
     if (!rc)
-        rc = bm_restart(out, set->schema->step, set, &own, shares, rc);
+        rc = bm_restart(out, step, set, &own, shares, rc);
     bm_drop(set->schema->a, list);
-    return bm_api_traced(ds, "read for restart", begun, rc);
+    rc = bm_api_traced(ds, "read for restart", begun, rc);
+    return bm_api_leave_step(step, rc);
 }

@@ -75,7 +75,7 @@ int sweep_particles_write(bouma_dataset *ds, struct sweep_particles_writer *w,
         local = bouma_particles_put(w->dust, (uint64_t)(to - from), columns, 3,
                                     NULL);
     }
-    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds, NULL);
+    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds);
     return rc ? rc : local;
 }
 

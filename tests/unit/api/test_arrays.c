@@ -108,7 +108,7 @@ static void put_blocks(struct trial *t)
             a->device.fails = 1;
         }
     }
-    MUST(t->ds, bouma_step_end(t->ds, NULL));
+    MUST(t->ds, bouma_step_end(t->ds));
     for (int i = 0; i < count; i++) {
         CHECK(any_array_kept(&arrays[i]));
         CHECK_EQ(arrays[i].device.calls != 0, arrays[i].array.copy != NULL);
@@ -137,6 +137,7 @@ static void read_boxes(struct trial *t, bouma_step *step)
                 q->box.lo[d] + 1 +
                 check_below(&t->random, t->grid.shape[d] - q->box.lo[d]);
         }
+        s[count].size = sizeof(*s);
         MUST(t->ds, bouma_variable_select(&s[count], v, q->level, &q->box));
         if (!s[count].bytes)
             continue;
@@ -205,7 +206,7 @@ static void values_that_do_not_fit_fail_the_step(void)
 
     samples[5][3][1] = 256;
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "variable \"g/v\"");
     CHECK_TEXT(bouma_error_message(ds), "component 1 of sample [5,3]");
     CHECK_TEXT(bouma_error_message(ds), "256 does not fit into u8");
@@ -214,11 +215,11 @@ static void values_that_do_not_fit_fail_the_step(void)
     MUST(ds, bouma_step_begin(ds, 0, 0));
     CHECK_EQ(bouma_variable_put_copy(v, NULL, &array), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "256 does not fit into u8");
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
     samples[5][3][1] = 255;
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
 }
 
@@ -238,7 +239,7 @@ static void reads_refuse_values_that_do_not_fit(void)
         samples[i / COLUMNS][i % COLUMNS] = i;
     samples[4][2] = 0.1;
     MUST(ds, test_put(v, NULL, samples));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     request.variable = v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     CHECK_EQ(bouma_variable_read(v, 0, NULL, &to), BOUMA_EINVAL);
@@ -272,7 +273,7 @@ static void tolerances_hold_for_converted_values(void)
                                 .type = BOUMA_TYPE_F32,
                                 .tolerance = 1e-3,
                                 .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;
@@ -285,12 +286,12 @@ static void tolerances_hold_for_converted_values(void)
     MUST(ds, bouma_variable_define(&v, grid, "v", &spec));
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EINVAL); /* not exact */
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL); /* not exact */
     CHECK_TEXT(bouma_error_message(ds), "sample [0,1]");
     array.convert = BOUMA_CONVERT_ROUND;
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     bouma_variable_info_get(&about, v);
@@ -369,7 +370,7 @@ static void what_is_wrong_with_an_array_is_told(void)
     CHECK_EQ(bouma_step_abort(ds), BOUMA_EABORTED);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, NULL, &good));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
 }
 
@@ -400,7 +401,7 @@ static void a_copy_that_fails_fails_the_call(void)
         d.calls = 0;
         MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
         CHECK_EQ(d.calls, 0);
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EABORTED);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_EABORTED);
         CHECK_TEXT(bouma_error_message(ds), "copy function");
         CHECK_TEXT(bouma_error_message(ds), "returned 77");
         CHECK_EQ(d.calls, d.fails);
@@ -412,7 +413,7 @@ static void a_copy_that_fails_fails_the_call(void)
     }
     d.fails = 0;
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     CHECK_EQ(d.directions, 1 << BOUMA_COPY_DIRECTION_FROM_ARRAY);
     MUST(ds, bouma_step_open(&step, ds, 0));
     request.variable = v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
@@ -458,7 +459,7 @@ static void a_row_on_a_device_may_be_repeated(void)
             MUST(ds, bouma_step_begin(ds, 1, 0));
         MUST(ds, copied ? bouma_variable_put_copy(v, NULL, &array)
                         : bouma_variable_put_borrow(v, NULL, &array));
-        MUST(ds, bouma_step_end(ds, NULL));
+        MUST(ds, bouma_step_end(ds));
         CHECK_EQ(d.calls, copied ? 1 : 4); /* patches */
         MUST(ds, bouma_step_open(&step, ds, copied));
         memset(back, 0, sizeof(back));
@@ -524,7 +525,7 @@ static int write_and_read(const bouma_options *o, const char *path,
     if (!rc)
         rc = bouma_variable_put_borrow(v, &high, &from);
     if (!rc)
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
     if (!rc)
         rc = bouma_step_open(&step, ds, 0);
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
