@@ -159,6 +159,7 @@ static void read_any(struct setting *s, int64_t step)
 
         *q = (bouma_request){.size = sizeof(*q), .variable = v};
         q->box = random_box(&s->field, &s->own);
+        selections[i].size = sizeof(*selections);
         CHECK_EQ(bouma_variable_select(&selections[i], v, 0, &q->box),
                  BOUMA_OK);
         any_array_make(&arrays[i], type, 2, 3, selections[i].shape,

@@ -137,6 +137,7 @@ static void read_boxes(struct trial *t, bouma_step *step)
                 q->box.lo[d] + 1 +
                 check_below(&t->random, t->grid.shape[d] - q->box.lo[d]);
         }
+        s[count].size = sizeof(*s);
         MUST(t->ds, bouma_variable_select(&s[count], v, q->level, &q->box));
         if (!s[count].bytes)
             continue;
