@@ -11,6 +11,7 @@
 #include "aggregate.h"
 #include "bouma_mpi.h"
 #include "measure.h"
+#include "sized.h"
 
 enum { NINE = 9, PARTICLE = 38, PAD = 64, MIB = 1048576 };
 
@@ -209,7 +210,7 @@ static void move_bouma(const char *path, const struct load *l,
     rc = reading ? bouma_file_read(file, data)
                  : bouma_file_write(file, (const void *const *)data);
     check(rc, file);
-    check(bouma_file_report_get(report, file), file);
+    check(bouma_file_report_get(SIZED(report), file), file);
     check(bouma_file_close(file), file);
     bouma_file_free(file);
 }
@@ -241,7 +242,7 @@ static void remove_file(const struct bench *b, const char *path)
 static double seconds_of(act *doing, const char *path, const struct load *l,
                          uint8_t *memory, const struct manner *m)
 {
-    bouma_file_report report;
+    bouma_file_report report = {.size = sizeof(report)};
     void *data[NINE];
     double begun;
 
@@ -495,7 +496,7 @@ static void memory(const struct bench *b, struct arrays *a)
 {
     struct load l = {.layout = SOA, .distribution = UNIFORM, .mib = 40};
     struct manner m = {.transport = 0, .buffer_bytes = MIB};
-    bouma_file_report report;
+    bouma_file_report report = {.size = sizeof(report)};
     char path[AGGREGATE_PATH_BYTES];
     void *data[NINE];
     double before, grown;

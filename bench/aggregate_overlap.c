@@ -95,7 +95,7 @@ static double write_step(struct series *s, const struct block *block)
               s->variable, &block->box,
               &BOUMA_ARRAY(BOUMA_TYPE_F32, block->data, block->bytes)),
           s->ds);
-    check(bouma_step_end(s->ds, NULL), s->ds);
+    check(bouma_step_end(s->ds), s->ds);
     s->steps++;
     return slowest(measure_now() - begun);
 }

@@ -59,8 +59,9 @@ static struct sizes store(const float *data, const int64_t shape[3],
                              .tolerance = tolerance,
                              .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
     bouma_options o;
-    bouma_step_details details;
-    bouma_variable_info about;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_record record = {.size = sizeof(record)};
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;
@@ -83,12 +84,13 @@ static struct sizes store(const float *data, const int64_t shape[3],
             &BOUMA_ARRAY(BOUMA_TYPE_F32, data,
                          (size_t)(shape[0] * shape[1] * shape[2]) *
                              sizeof(*data))) ||
-        bouma_step_end(ds, NULL) || bouma_step_open(&step, ds, 0))
+        bouma_step_end(ds) || bouma_step_open(&step, ds, 0))
         fail(bouma_error_message(ds));
     bouma_step_details_get(&details, step);
+    bouma_step_record_get(&record, step);
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     bouma_variable_info_get(&about, v);
-    sizes.all = (double)(details.record.stored_bytes + details.manifest_bytes);
+    sizes.all = (double)(record.stored_bytes + details.manifest_bytes);
     sizes.data = (double)about.stored_bytes;
     sizes.raw = about.raw_bytes;
     back = malloc((size_t)about.raw_bytes);
@@ -229,8 +231,8 @@ static void run_codec(const struct bm_codec *codec, int nominal,
     *encode = *decode = 0;
     bm_buffer_init(&out, state->a);
     for (int p = 0; p < PATCHES; p++) {
-        bouma_box box = {{0, 64 * (p / 2), 64 * (p % 2)},
-                         {NZ, 64 * (p / 2) + 64, 64 * (p % 2) + 64}};
+        struct bm_box box = {{0, 64 * (p / 2), 64 * (p % 2)},
+                             {NZ, 64 * (p / 2) + 64, 64 * (p % 2) + 64}};
         struct bm_lattice lattice[LEVELS];
         struct bm_field f = {.type = BOUMA_TYPE_F32,
                              .size = 4,

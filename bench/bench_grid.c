@@ -21,6 +21,7 @@
 #include "bouma_mpi.h"
 #include "flame.h"
 #include "measure.h"
+#include "sized.h"
 
 enum { MAX_REPETITIONS = 99, PATH_BYTES = 4096, EDGE = 64, BOXES = 40 };
 
@@ -120,7 +121,7 @@ static double write_dataset(const struct bench *b, const char *path,
               v, &b->box,
               &BOUMA_ARRAY(BOUMA_TYPE_F32, b->data, b->count * sizeof(float))),
           ds);
-    check(bouma_step_end(ds, record), ds);
+    check(end_step(record, ds), ds);
     seconds = slowest(measure_now() - begun);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -160,19 +161,20 @@ static void bench_write(const struct bench *b, const char *path)
     static const struct request usual = {0};
     double total[MAX_REPETITIONS], least[MAX_REPETITIONS];
     double between[MAX_REPETITIONS], shape[MAX_REPETITIONS];
-    bouma_record r;
+    bouma_record r = {.size = sizeof(r)};
 
     for (int i = -1; i < b->repetitions; i++) { /* one to warm up */
         int n = i < 0 ? 0 : i;
-        const bouma_phases *s = &r.seconds;
+        const bouma_record *s = &r;
 
         total[n] = write_dataset(b, path, &usual, &r);
         least[n] =
-            s->shape +
+            s->shape_seconds +
             write_plain(b, (size_t)(r.stored_bytes / (uint64_t)b->ranks));
-        between[n] =
-            (s->describe + s->plan + s->distribute + s->ship) / total[n];
-        shape[n] = s->shape / total[n];
+        between[n] = (s->describe_seconds + s->plan_seconds +
+                      s->distribute_seconds + s->ship_seconds) /
+                     total[n];
+        shape[n] = s->shape_seconds / total[n];
     }
     if (b->rank)
         return;
@@ -205,7 +207,7 @@ static void bench_balance(const struct bench *b, const char *path)
         bouma_distribute scheme;
     } schemes[] = {{"balanced", BOUMA_DISTRIBUTE_BALANCED},
                    {"greedy", BOUMA_DISTRIBUTE_GREEDY}};
-    bouma_record r;
+    bouma_record r = {.size = sizeof(r)};
 
     if (b->rank == 0)
         printf("balance, 8 files: largest / mean\n");
@@ -296,7 +298,7 @@ static double read_whole(const struct bench *b, bouma_variable *v, int level,
                          double bound, int checked)
 {
     bouma_box all = {{0, 0, 0}, {b->size, b->size, b->size}};
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     double begun, seconds;
     float *data;
 
@@ -331,7 +333,8 @@ static void read_boxes(const struct bench *b, bouma_dataset *ds,
                                .choose = count_bytes,
                                .each = never,
                                .user = &n};
-        bouma_dataset_info before, after;
+        bouma_dataset_info before = {.size = sizeof(before)},
+                           after = {.size = sizeof(after)};
         bouma_box box;
         double begun;
 
@@ -363,7 +366,7 @@ static void read_boxes(const struct bench *b, bouma_dataset *ds,
 static void bench_read(const struct bench *b, const char *path)
 {
     double fine[MAX_REPETITIONS], coarse[MAX_REPETITIONS], seconds, ratio;
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_step *step;

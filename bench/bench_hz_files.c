@@ -120,7 +120,7 @@ static double write_dataset(const struct bench *b, int kind)
     check(bouma_variable_put_borrow(
               v, &b->box, &BOUMA_ARRAY(BOUMA_TYPE_U32, b->data, b->bytes)),
           ds);
-    check(bouma_step_end(ds, NULL), ds);
+    check(bouma_step_end(ds), ds);
     seconds = measure_now() - begun;
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -208,7 +208,8 @@ struct taken {
 static struct taken read_box(struct reader *r, int level, const bouma_box *box)
 {
     int64_t unit = (int64_t)1 << level, n[3];
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
     struct taken t;
     uint32_t *data;
     size_t bytes;

@@ -34,7 +34,7 @@ static bouma_plan_report plan(const int64_t blocks[3], int blocks_per_file,
                             .hz_template = "ranks",
                             .hz_block_bits = 15,
                             .hz_blocks_per_file = blocks_per_file};
-    bouma_plan_report report;
+    bouma_plan_report report = {.size = sizeof(report)};
     char message[640] = "";
     bouma_plan *p;
 
@@ -52,7 +52,8 @@ static bouma_plan_report plan(const int64_t blocks[3], int blocks_per_file,
 static void compare_with_spread(int edge, int blocks_per_file)
 {
     int64_t blocks[3] = {edge, edge, edge};
-    bouma_plan_report local, spread;
+    bouma_plan_report local = {.size = sizeof(local)},
+                      spread = {.size = sizeof(spread)};
     char machine[64], name[100];
     bouma_options options;
 

@@ -112,7 +112,7 @@ static void make_dataset(const char *path, const struct field *field)
               variable, &box,
               &BOUMA_ARRAY(BOUMA_TYPE_F32, data, field_box_bytes(&box))),
           ds);
-    check(bouma_step_end(ds, NULL), ds);
+    check(bouma_step_end(ds), ds);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
     free(data);
@@ -130,7 +130,7 @@ static void warm_up(const char *path, const struct field *field,
 {
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_box box;
     float *data;
 
@@ -200,7 +200,7 @@ static void measure_box(struct result *r, int i, const char *path,
 {
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     double begin = measure_now(), opened, stepped, done;
 
     check(bouma_dataset_open(&ds, path, NULL), ds);

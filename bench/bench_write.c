@@ -152,17 +152,17 @@ static void measure_backend(struct result *r, int repetition,
                             const struct backend_input *in,
                             const struct field *field)
 {
-    const bouma_phases *p = &r->backend.record.seconds;
+    const bouma_record *p = &r->backend.record;
 
     backend_sync(in); /* the last way's work is not charged to this one */
     r->write[repetition] = slowest(r->backend.write, &r->backend, in);
-    r->phase[0][repetition] = p->describe;
-    r->phase[1][repetition] = p->plan;
-    r->phase[2][repetition] = p->distribute;
-    r->phase[3][repetition] = p->shape;
-    r->phase[4][repetition] = p->ship;
-    r->phase[5][repetition] = p->store;
-    r->phase[6][repetition] = p->commit;
+    r->phase[0][repetition] = p->describe_seconds;
+    r->phase[1][repetition] = p->plan_seconds;
+    r->phase[2][repetition] = p->distribute_seconds;
+    r->phase[3][repetition] = p->shape_seconds;
+    r->phase[4][repetition] = p->ship_seconds;
+    r->phase[5][repetition] = p->store_seconds;
+    r->phase[6][repetition] = p->commit_seconds;
 
     if (r->backend.read) {
         /* All bits set is a NaN, which the field does not have. */

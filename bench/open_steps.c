@@ -45,7 +45,7 @@ static void make_first(const char *path)
     check(bouma_variable_put_borrow(
               variable, NULL, &BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data))),
           ds);
-    check(bouma_step_end(ds, NULL), ds);
+    check(bouma_step_end(ds), ds);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
 }

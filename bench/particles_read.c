@@ -77,7 +77,7 @@ static void coarse(const struct bench *b, int distribution, double quality,
     struct sums s = {0};
     bouma_particles_query q;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     struct reading r;
     char name[100];
 
@@ -292,7 +292,7 @@ struct cost {
 
 static uint64_t bytes_read(const struct reading *r)
 {
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
 
     check(bouma_dataset_info_get(&info, r->ds), r->ds);
     return info.bytes_read;

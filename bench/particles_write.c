@@ -12,6 +12,7 @@
 #include "measure.h"
 #include "particles.h"
 #include "score.h"
+#include "sized.h"
 
 #define TOLERANCE 1e-4 /* of quantise: this part of the range */
 
@@ -120,7 +121,7 @@ static double write_dataset(const struct bench *b, int distribution,
     begun = measure_now();
     check(bouma_step_begin(ds, 0, 0), ds);
     check(put(set, &b->clouds[distribution], variables), ds);
-    check(bouma_step_end(ds, record), ds);
+    check(end_step(record, ds), ds);
     seconds = slowest(measure_now() - begun);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -170,10 +171,11 @@ static void write_one(const struct bench *b, struct writes *w, int distribution,
     }
     seconds = write_dataset(b, distribution, what, NULL, &w->record[what]);
     if (counts) {
-        const bouma_phases *p = &w->record[what].seconds;
-        const double phases[PHASES] = {p->describe, p->plan, p->distribute,
-                                       p->shape,    p->ship, p->store,
-                                       p->commit};
+        const bouma_record *p = &w->record[what];
+        const double phases[PHASES] = {p->describe_seconds,   p->plan_seconds,
+                                       p->distribute_seconds, p->shape_seconds,
+                                       p->ship_seconds,       p->store_seconds,
+                                       p->commit_seconds};
 
         times_add(&w->total[what], seconds);
         for (int i = 0; i < PHASES; i++)
@@ -307,7 +309,7 @@ static int report_variables(const struct bench *b, int distribution,
     if (failed)
         printf("    CANNOT BE READ: %s\n", bouma_error_message(r.ds));
     for (int j = 0; j <= CLOUD_ATTRIBUTES && !failed; j++) {
-        bouma_variable_info v;
+        bouma_variable_info v = {.size = sizeof(v)};
 
         bouma_variable_info_get(&v, bouma_particles_variable(r.set, j));
         if (backend == QUANTISED && !(v.largest_error <= v.bound))
@@ -323,7 +325,7 @@ static int report_variables(const struct bench *b, int distribution,
 int bench_sizes(const struct bench *b)
 {
     double raw = (double)b->particles * (double)CLOUD_BYTES;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     char name[100];
     int failed = 0;
 

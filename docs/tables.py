@@ -32,7 +32,7 @@ def guide_options(tables):
         quote = "`%s`" if option["choices"] or not option["argument"] else "%s"
         values = ", ".join(quote % word for word in words(option))
         item = "- `%s` = %s: %s" % (option["name"], values, option["help"])
-        yield from textwrap.wrap(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        yield from textwrap.wrap(item, 100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 # ---- the manual page -------------------------------------------------------
@@ -98,7 +98,7 @@ def man_options(tables):
 # ---- files -----------------------------------------------------------------
 
 LISTS = {
-    ("guide.md", "options"): guide_options,
+    ("guide/tuning.md", "options"): guide_options,
     ("man/bouma.1", "commands"): man_commands,
     ("man/bouma.1", "formats"): man_formats,
     ("man/bouma.1", "options"): man_options,

@@ -352,7 +352,7 @@ static void write_step(const struct output *out, const struct block *b,
     bouma_box box = {{b->first[2], b->first[1], b->first[0]},
                      {b->last[2], b->last[1], b->last[0]}};
     bouma_array inside = BOUMA_ARRAY(BOUMA_TYPE_F32, gas, sizeof(gas));
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     unsigned long long mine = b->count, all, most;
 
     describe_members(arrays, p, b->count > 0 ? b->count : 1);
@@ -366,7 +366,8 @@ static void write_step(const struct output *out, const struct block *b,
     check(
         bouma_particles_put_borrow(out->coal, b->count, columns, MEMBERS, NULL),
         out->ds);
-    check(bouma_step_end(out->ds, &record), out->ds);
+    check(bouma_step_end(out->ds), out->ds);
+    check(bouma_dataset_record_get(&record, out->ds), out->ds);
 
     MPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, b->comm);
     MPI_Reduce(&mine, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, 0, b->comm);
@@ -391,15 +392,15 @@ static void read_step(struct block *b, const char *path, int64_t number,
     bouma_particles_query query;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *data;
-    bouma_attribute remark;
+    int64_t count;
     int rc = bouma_dataset_open_mpi(&ds, b->comm, path, NULL);
 
     check(rc, ds);
     check(bouma_step_open(&step, ds, number), ds);
-    check(bouma_attributes_find(&remark, bouma_step_attributes(step),
-                                "new particles"),
+    check(bouma_attributes_get_int64(&count, bouma_step_attributes(step),
+                                     "new particles"),
           ds);
-    *new_ones = (uint64_t) * (const double *)remark.values;
+    *new_ones = (uint64_t)count;
     coal = bouma_step_find_particles(step, "coal");
     for (int i = 0; i < 5; i++)
         wanted[i] = bouma_particles_find_variable(coal, names[i]);

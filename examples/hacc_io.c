@@ -163,7 +163,7 @@ static int try_layout(enum layout layout, const char *directory,
     char ours[PATH_BYTES - 8], theirs[PATH_BYTES], mine[PATH_BYTES];
     struct particles p, back;
     bouma_file *file;
-    bouma_file_report report;
+    bouma_file_report report = {.size = sizeof(report)};
     MPI_Comm comm;
     uint64_t bytes = 38 * particles;
     int world_rank, group, rank, same;

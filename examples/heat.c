@@ -105,8 +105,8 @@ static void print_record(int step, const bouma_record *r)
            "shape %.3f, ship %.3f, store %.3f, commit %.3f\n",
            step, (double)r->raw_bytes / 1048576,
            (double)r->stored_bytes / 1048576, (long long)r->files,
-           r->seconds.shape, r->seconds.ship, r->seconds.store,
-           r->seconds.commit);
+           r->shape_seconds, r->ship_seconds, r->store_seconds,
+           r->commit_seconds);
 }
 
 int main(int argc, char **argv)
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
         plane *now = temperature[i % 2], *next = temperature[(i + 1) % 2];
         bouma_array inner =
             BOUMA_ARRAY(BOUMA_TYPE_F64, now, sizeof(temperature[0]));
-        bouma_record record;
+        bouma_record record = {.size = sizeof(record)};
 
         bouma_array_inside(&inner, 1, 3, ghosted, first);
         exchange(now, rank, ranks);
@@ -177,7 +177,8 @@ int main(int argc, char **argv)
                       vector, &box,
                       &BOUMA_ARRAY(BOUMA_TYPE_F32, flux, sizeof(flux))),
                   ds);
-        check(bouma_step_end(ds, &record), ds);
+        check(bouma_step_end(ds), ds);
+        check(bouma_dataset_record_get(&record, ds), ds);
         if (rank == 0)
             print_record(i, &record);
     }

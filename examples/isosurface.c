@@ -49,8 +49,9 @@ struct opened {
 
 static struct opened open_last(char **name)
 {
-    struct opened o = {0};
-    bouma_step_info last;
+    struct opened o = {.grid.size = sizeof(o.grid),
+                       .about.size = sizeof(o.about)};
+    bouma_step_info last = {.size = sizeof(last)};
     bouma_grid *grid;
     int rc = bouma_dataset_open(&o.ds, name[0], NULL);
 
@@ -76,7 +77,7 @@ static struct opened open_last(char **name)
 /* Close it; returns the bytes that were read. */
 static uint64_t close_again(struct opened *o)
 {
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
 
     check(bouma_dataset_info_get(&info, o->ds), o->ds);
     bouma_step_free(o->step);

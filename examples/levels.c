@@ -33,13 +33,13 @@ static struct plane read_plane(const char *path, const char *grid_name,
 {
     bouma_dataset *ds = NULL;
     bouma_step *step;
-    bouma_step_info last;
+    bouma_step_info last = {.size = sizeof(last)};
     bouma_grid *grid;
     bouma_variable *variable;
-    bouma_grid_info g;
-    bouma_variable_info v;
-    bouma_selection selection;
-    bouma_dataset_info info;
+    bouma_grid_info g = {.size = sizeof(g)};
+    bouma_variable_info v = {.size = sizeof(v)};
+    bouma_selection selection = {.size = sizeof(selection)};
+    bouma_dataset_info info = {.size = sizeof(info)};
     bouma_box box = {{at, 0, 0}, {at + 1, 0, 0}};
     struct plane p = {0};
     int rc = bouma_dataset_open(&ds, path, NULL);

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
                   density, &box,
                   &BOUMA_ARRAY(BOUMA_TYPE_F32, field, sizeof(field))),
               ds);
-        check(bouma_step_end(ds, NULL), ds);
+        check(bouma_step_end(ds), ds);
     }
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);

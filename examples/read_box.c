@@ -25,7 +25,7 @@ static void list(bouma_step *step)
 {
     for (int i = 0; i < bouma_step_grid_count(step); i++) {
         bouma_grid *grid = bouma_step_grid(step, i);
-        bouma_grid_info g;
+        bouma_grid_info g = {.size = sizeof(g)};
 
         bouma_grid_info_get(&g, grid);
         printf("  %s:", g.name);
@@ -33,7 +33,7 @@ static void list(bouma_step *step)
             printf("%s%lld", axis ? " x " : " ", (long long)g.shape[axis]);
         printf(" samples, %d levels\n", g.levels);
         for (int j = 0; j < g.variables; j++) {
-            bouma_variable_info v;
+            bouma_variable_info v = {.size = sizeof(v)};
 
             bouma_variable_info_get(&v, bouma_grid_variable(grid, j));
             printf("    %s: %d x %s %s, %llu of %llu bytes\n", v.name,
@@ -82,9 +82,9 @@ static int refine(bouma_dataset *ds, bouma_variable *variable, int levels,
                   const bouma_box *box)
 {
     bouma_refinement *refinement;
-    bouma_variable_info v;
-    bouma_selection selection;
-    bouma_dataset_info info;
+    bouma_variable_info v = {.size = sizeof(v)};
+    bouma_selection selection = {.size = sizeof(selection)};
+    bouma_dataset_info info = {.size = sizeof(info)};
     const void *data;
     void *direct;
     uint64_t before = 0;
@@ -126,9 +126,9 @@ int main(int argc, char **argv)
     bouma_dataset *ds = NULL;
     int rc;
     bouma_step *step;
-    bouma_step_info last;
+    bouma_step_info last = {.size = sizeof(last)};
     bouma_grid *grid;
-    bouma_grid_info g;
+    bouma_grid_info g = {.size = sizeof(g)};
     bouma_variable *variable = NULL;
     bouma_box middle = {{0}, {0}};
     int differs;

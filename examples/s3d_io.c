@@ -241,7 +241,7 @@ static int run(int size, int species, const char *directory,
 {
     char ours[PATH_BYTES - 8], theirs[PATH_BYTES], mine[PATH_BYTES];
     bouma_file *file;
-    bouma_file_report report;
+    bouma_file_report report = {.size = sizeof(report)};
     struct block b, back;
     MPI_Comm comm;
     uint64_t bytes = 0;

@@ -14,12 +14,28 @@ extern "C" {
 
 /* ---- version ------------------------------------------------------------ */
 
+/* The version that a program is compiled with. */
 #define BOUMA_VERSION_MAJOR 0
 #define BOUMA_VERSION_MINOR 1
 #define BOUMA_VERSION_PATCH 0
 
-/* The version of the library in use, such as "0.1.0". */
+/* To compare: 10203 is version 1.2.3. */
+#define BOUMA_VERSION_NUMBER                                                   \
+    (BOUMA_VERSION_MAJOR * 10000 + BOUMA_VERSION_MINOR * 100 +                 \
+     BOUMA_VERSION_PATCH)
+
+/* The version of the library in use, such as "0.1.0", and its number. Programs
+ * work with any library that has the same SONAME and at least the number that
+ * they were compiled with: see docs/versions.md. */
 BOUMA_API const char *bouma_version(void);
+BOUMA_API int bouma_version_number(void);
+
+/* How the library in use was built. Of "mpi", "hwloc", "zstd", "zfp" and
+ * "xxhash" the version it was built with, or "no" if it does without; further
+ * "compiler", "processor" and "type" (such as "Release"). NULL for other names.
+ * And the i-th of these names; NULL past the last. */
+BOUMA_API const char *bouma_build_info(const char *name);
+BOUMA_API const char *bouma_build_field(int i);
 
 /* ---- status ------------------------------------------------------------- */
 
@@ -76,7 +92,9 @@ BOUMA_API size_t bouma_type_size(bouma_type type);
 BOUMA_API const char *bouma_type_name(bouma_type type);
 BOUMA_API bouma_type bouma_type_parse(const char *text);
 
-#define BOUMA_MAX_DIMS 3
+/* Room for axes, in structs. Grids and positions have 1 to 3 axes; more are
+ * refused. */
+#define BOUMA_MAX_DIMS 6
 
 /* The samples lo <= index < hi, on as many axes as the grid has. */
 typedef struct bouma_box {
@@ -102,44 +120,18 @@ typedef struct bouma_bounds {
     double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
 } bouma_bounds;
 
-/* A number with its type: BOUMA_TYPE_I64 in 'i', _U64 in 'u' or _F64 in 'f';
- * type 0: there is none. Make it with one of the functions below. This struct
- * never grows. */
+/* A number with its type: BOUMA_TYPE_I64 in 'i', _U64 in 'u' or _F64 in 'f', the
+ * other two are 0; type 0: there is none. Make it with one of the functions
+ * below. This struct never grows. */
 typedef struct bouma_value {
     bouma_type type;
-    union {
-        int64_t i;
-        uint64_t u;
-        double f;
-    };
+    int64_t i;
+    uint64_t u;
+    double f;
 } bouma_value;
-
-static inline bouma_value bouma_value_int(int64_t number)
-{
-    bouma_value v;
-
-    v.type = BOUMA_TYPE_I64;
-    v.i = number;
-    return v;
-}
-
-static inline bouma_value bouma_value_uint(uint64_t number)
-{
-    bouma_value v;
-
-    v.type = BOUMA_TYPE_U64;
-    v.u = number;
-    return v;
-}
-
-static inline bouma_value bouma_value_real(double number)
-{
-    bouma_value v;
-
-    v.type = BOUMA_TYPE_F64;
-    v.f = number;
-    return v;
-}
+BOUMA_API bouma_value bouma_value_int(int64_t number);
+BOUMA_API bouma_value bouma_value_uint(uint64_t number);
+BOUMA_API bouma_value bouma_value_real(double number);
 
 /* ---- arrays ------------------------------------------------------------- */
 
@@ -397,6 +389,7 @@ BOUMA_API bouma_predict bouma_predict_parse(const char *text);
 
 /* What a codec is like: 1 or 0 each. */
 typedef struct bouma_codec_info {
+    size_t size;          /* sizeof(bouma_codec_info), set by the caller */
     int grids, particles; /* variables of these can have it */
     int tolerance;        /* it needs one */
     int effort;           /* 'codec_level' counts */
@@ -410,11 +403,13 @@ BOUMA_API int bouma_codec_info_get(bouma_codec_info *out, bouma_codec codec);
 /* 1 if it is a choice for grids; 0 if for particles alone, or none. */
 BOUMA_API int bouma_assign_is_for_grids(bouma_assign choice);
 
+/* The longest path in bouma_options, with its NUL. */
 #define BOUMA_PATH_BYTES 256
 
 /* Zero means "choose for me" in every field; new fields go at the end. Set
  * 'size' and zero the rest with bouma_options_init(&opts, sizeof(opts)). The
- * strings and tables pointed to must outlive the dataset. */
+ * strings and tables pointed to must outlive the dataset, and the steps opened
+ * from it. */
 typedef struct bouma_options {
     size_t size;
     const bouma_io *io;               /* NULL: bouma_io_posix() */
@@ -452,9 +447,8 @@ typedef struct bouma_options {
                     the allocator must be thread-safe */
 
     /* Called on rank 0 from time to time during a long call, on the thread that
-     * made the call. It must not use or free the dataset, nor anything opened
-     * from it: reads of the step being read fail with BOUMA_ESTATE, and
-     * bouma_step_free() and bouma_dataset_free() do nothing then. */
+     * made the call. It must not use the dataset, nor anything opened from it,
+     * but may free them: reads of the step being read fail with BOUMA_ESTATE. */
     void (*progress)(void *user, const char *what, uint64_t done,
                      uint64_t total);
     void *progress_user;
@@ -492,6 +486,7 @@ typedef struct bouma_options {
     char trace[BOUMA_PATH_BYTES];
 } bouma_options;
 
+/* Zero all fields but 'size'. */
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
 
 /* Set a field by its name and text: "assign" and "optimal", "file_size" and
@@ -523,6 +518,7 @@ typedef enum bouma_option_use {
 /* An option, for programs that offer options to their users. New members go at
  * the end. */
 typedef struct bouma_option_info {
+    size_t size;          /* sizeof(bouma_option_info) */
     const char *name;     /* for bouma_options_set(): "file_size" */
     const char *flag;     /* for a command line: "file-size" */
     const char *argument; /* placeholder of its value: "BYTES"; NULL: it is yes

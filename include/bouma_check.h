@@ -13,6 +13,7 @@ extern "C" {
 
 /* ---- checking and mending ----------------------------------------------- */
 
+/* How much of a dataset is checked. */
 typedef enum bouma_depth {
     BOUMA_DEPTH_QUICK = 1, /* manifests and file sizes */
     BOUMA_DEPTH_META = 2,  /* also the tables of chunks */
@@ -20,6 +21,7 @@ typedef enum bouma_depth {
     BOUMA_DEPTH_DEEP = 4   /* also decode every chunk, compare its range */
 } bouma_depth;
 
+/* How bad a finding is. */
 typedef enum bouma_severity {
     BOUMA_SEVERITY_NOTE =
         1, /* harmless, such as leftovers of a killed writer */
@@ -30,14 +32,19 @@ typedef enum bouma_severity {
                            newer version of bouma wrote it */
 } bouma_severity;
 
+/* Something that a check has found, or what a repair does about it. The texts
+ * are there during the call. */
 typedef struct bouma_finding {
+    size_t size; /* sizeof(bouma_finding) */
     bouma_severity severity;
     int64_t step;     /* -1: not about one step */
     const char *name; /* file, relative to the dataset */
     const char *text;
 } bouma_finding;
 
+/* The sums of a check. */
 typedef struct bouma_verify_report {
+    size_t size; /* sizeof(bouma_verify_report), set by the caller */
     uint64_t steps, files, chunks, bytes; /* checked */
     uint64_t notes, damages;              /* findings */
     uint64_t unchecked;                   /* findings */
@@ -62,6 +69,7 @@ BOUMA_API int bouma_verify(bouma_verify_report *report, const char *path,
  * that cannot be checked, or that a newer version of bouma wrote, is left
  * alone, and the others are repaired. */
 typedef struct bouma_repair_report {
+    size_t size;        /* sizeof(bouma_repair_report), set by the caller */
     uint64_t actions;   /* done, or to do */
     uint64_t hopeless;  /* damages that remain unless forgotten, as
                            bouma_verify() counts them */
@@ -76,6 +84,7 @@ BOUMA_API int bouma_repair(bouma_repair_report *report, const char *path,
  * the index is rebuilt, and verify counts it as damage, until it is forgotten
  * or the step is rewritten. */
 typedef struct bouma_loss {
+    size_t size; /* sizeof(bouma_loss) */
     int64_t step;
     double time;      /* of the step, if 'is_known' */
     int64_t recorded; /* when it was recorded: seconds since 1970; 0: not yet,
@@ -110,6 +119,7 @@ bouma_repair_forget(bouma_repair_report *report, const char *path, int64_t step,
 
 /* Numbers of steps; and of files and bytes that were copied. */
 typedef struct bouma_drain_report {
+    size_t size;        /* sizeof(bouma_drain_report), set by the caller */
     uint64_t steps;     /* in the local copy */
     uint64_t present;   /* already in the dataset */
     uint64_t published; /* added to the dataset */
@@ -122,7 +132,8 @@ typedef struct bouma_drain_report {
     uint64_t replaced; /* of 'published': replaced an earlier version */
     uint64_t losses;   /* recorded in the dataset as lost: they are lost here or
                          there, and could not be copied */
-    uint64_t dropped;  /* not copied: dropped by a truncation */
+    uint64_t dropped;  /* not copied: dropped by a truncation, or
+                         deleted */
 } bouma_drain_report;
 
 /* Finish the draining of a program with the option 'persist': copy all steps

@@ -13,13 +13,16 @@ extern "C" {
 
 /* ---- datasets ----------------------------------------------------------- */
 
-typedef struct bouma_dataset bouma_dataset;
-typedef struct bouma_step bouma_step;
+/* Handles. Datasets, steps and refinements are opened and freed; the others
+ * belong to a step or, while they are written, to a dataset. */
+typedef struct bouma_dataset bouma_dataset; /* the steps of a simulation */
+typedef struct bouma_step bouma_step;       /* one of them, to be read */
 typedef struct bouma_grid bouma_grid;
-typedef struct bouma_particles bouma_particles;
-typedef struct bouma_variable bouma_variable;
-typedef struct bouma_attributes bouma_attributes;
-typedef struct bouma_refinement bouma_refinement;
+typedef struct bouma_particles bouma_particles; /* a set of them */
+typedef struct bouma_variable bouma_variable;   /* of a grid, or of particles */
+typedef struct bouma_attributes bouma_attributes; /* named values */
+typedef struct bouma_refinement
+    bouma_refinement; /* a box that is read from coarse to fine */
 
 /* Create a dataset: a directory, by convention named NAME.bouma. An empty
  * directory, or what a killed creation left, is taken over; anything else of
@@ -45,7 +48,8 @@ BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
  * bouma_dataset_note() reports them. BOUMA_EBUSY if the last writer is known to
  * be still running. A writer on another machine cannot be seen: this one then
  * takes over, and the next step of the other one fails with BOUMA_EBUSY. Define
- * grids and variables again; they may differ. Collective. */
+ * grids and variables again, by bouma_define_like() or one by one; they may
+ * differ. Collective. */
 BOUMA_API int bouma_dataset_append(bouma_dataset **out, const char *path,
                                    const bouma_options *opts);
 
@@ -61,10 +65,14 @@ BOUMA_API int bouma_dataset_open(bouma_dataset **out, const char *path,
  * dropped, with BOUMA_ESTATE. Collective. */
 BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
 
-/* Free the handle with its grids, variables and attributes; free steps and
- * refinements opened from it first. If the dataset was not closed, an
- * unfinished step and the steps of an unfinished group stay unpublished.
- * Collective only if it was opened with MPI. */
+/* Free the handle with its grids, variables and attributes. If the dataset was
+ * not closed, an unfinished step and the steps of an unfinished group stay
+ * unpublished. Collective only if it was opened with MPI.
+ *
+ * Steps that are still open can be read as before. The communicator and the
+ * claim of a writer end at once, so if the dataset had several ranks,
+ * collective reads of these steps are BOUMA_ESTATE: each rank reads for itself.
+ * Steps can be freed after MPI_Finalize(), the dataset cannot. */
 BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
 
 /* The message of the last failed call on 'ds' or on anything that belongs to
@@ -72,6 +80,19 @@ BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
  * bouma_options is named as in "the option 'replace'", so that a program can
  * substitute its own name. */
 BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
+
+/* The same message by another handle: a dataset and all that belongs to it, or
+ * was opened from it, have one in common. With these, a function that gets just
+ * a variable can tell what failed; and a step has a message when its dataset
+ * was freed. */
+BOUMA_API const char *bouma_step_message(const bouma_step *step);
+BOUMA_API const char *bouma_grid_message(const bouma_grid *grid);
+BOUMA_API const char *bouma_particles_message(const bouma_particles *particles);
+BOUMA_API const char *bouma_variable_message(const bouma_variable *variable);
+BOUMA_API const char *
+bouma_attributes_message(const bouma_attributes *attributes);
+BOUMA_API const char *
+bouma_refinement_message(const bouma_refinement *refinement);
 
 /* The i-th remark, or NULL past the last. bouma_dataset_append() reports
  * leftovers, such as "step 42 is incomplete (5 subfiles, no manifest),
@@ -82,16 +103,9 @@ BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
  * steps that had to stay. */
 BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
 
-/* Seconds of the phases of a step, on the slowest rank. A thread stores, so
- * 'store' may overlap with 'ship' and, in predicted steps and with raw, with
- * 'shape': the sum may exceed the time of the step. */
-typedef struct bouma_phases {
-    double describe, plan, distribute, shape, ship, store, commit;
-} bouma_phases;
-
-/* The cost of a step, as recorded in its manifest (there without the time of
- * the commit, which follows). */
+/* The cost of a step. */
 typedef struct bouma_record {
+    size_t size;            /* sizeof(bouma_record), set by the caller */
     uint64_t raw_bytes;     /* samples as they were in memory */
     uint64_t stored_bytes;  /* all files but the manifest */
     uint64_t moved_bytes;   /* between ranks, to assemble patches */
@@ -104,13 +118,22 @@ typedef struct bouma_record {
     int64_t ranks;
     int64_t most_patches; /* of one rank, to assemble; counted once for all
                              variables that the ranks hold in the same blocks */
-    bouma_phases seconds;
+    /* Seconds of the phases, on the slowest rank. A thread stores, so storing
+     * may overlap with shipping and, in predicted steps and with raw, with
+     * shaping: the sum may exceed the time of the step. */
+    double describe_seconds, plan_seconds, distribute_seconds, shape_seconds;
+    double ship_seconds, store_seconds, commit_seconds;
     double slowest_encode; /* seconds of the rank that encoded longest */
     double mean_encode;    /* of all ranks */
     int64_t predicted;     /* 1: files of grids were chosen by the sizes of the
                               last step: see the option 'predict' */
     int64_t misfits;       /* chunks larger than predicted */
 } bouma_record;
+
+/* The record of the last step that was ended on this handle; all zeros if there
+ * is none, or if it failed. */
+BOUMA_API int bouma_dataset_record_get(bouma_record *out,
+                                       const bouma_dataset *ds);
 
 /* ---- positions ---------------------------------------------------------- */
 
@@ -182,8 +205,12 @@ BOUMA_API int bouma_attributes_set_text(bouma_attributes *attributes,
                                         const char *name, const char *text);
 BOUMA_API int bouma_attributes_set_number(bouma_attributes *attributes,
                                           const char *name, double number);
+BOUMA_API int bouma_attributes_set_int64(bouma_attributes *attributes,
+                                         const char *name, int64_t number);
 
+/* One named value, or several of the same type. */
 typedef struct bouma_attribute {
+    size_t size; /* sizeof(bouma_attribute), set by the caller */
     const char *name;
     bouma_type type;
     size_t count;
@@ -199,6 +226,32 @@ BOUMA_API int bouma_attributes_get(bouma_attribute *out,
 BOUMA_API int bouma_attributes_find(bouma_attribute *out,
                                     const bouma_attributes *attributes,
                                     const char *name);
+
+/* The value of an attribute by its name. A number of any type is converted, if
+ * that loses nothing: 3 of type f32 is an int64_t, 3.5 is not; 2^53 + 1 of type
+ * i64 is no double. Text is never a number, nor a number text. The arrays get
+ * exactly 'count' values: bouma_attributes_find() tells how many there are. A
+ * text belongs to the attributes, is NUL-terminated and valid until they change.
+ *
+ * BOUMA_ENOTFOUND if there is no such attribute. BOUMA_EINVAL if its type or
+ * the number of its values does not fit, if a value would change, or if a text
+ * has a zero byte in it; the message says what there is. What 'out' points to is
+ * then 0 or NULL. */
+BOUMA_API int bouma_attributes_get_text(const char **out,
+                                        const bouma_attributes *attributes,
+                                        const char *name);
+BOUMA_API int bouma_attributes_get_number(double *out,
+                                          const bouma_attributes *attributes,
+                                          const char *name);
+BOUMA_API int bouma_attributes_get_int64(int64_t *out,
+                                         const bouma_attributes *attributes,
+                                         const char *name);
+BOUMA_API int bouma_attributes_get_numbers(double *out, size_t count,
+                                           const bouma_attributes *attributes,
+                                           const char *name);
+BOUMA_API int bouma_attributes_get_int64s(int64_t *out, size_t count,
+                                          const bouma_attributes *attributes,
+                                          const char *name);
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,7 @@ extern "C" {
  * (synced only if durable) and progress. */
 typedef struct bouma_file bouma_file;
 
+/* How a plain file is opened. */
 typedef enum bouma_file_mode {
     BOUMA_FILE_MODE_READ = 1, /* an existing file */
     BOUMA_FILE_MODE_CREATE =
@@ -74,6 +75,7 @@ BOUMA_API int bouma_file_read(bouma_file *file, void *const *data);
 
 /* The last write or read, summed over all ranks. */
 typedef struct bouma_file_report {
+    size_t size;           /* sizeof(bouma_file_report), set by the caller */
     uint64_t bytes;        /* declared */
     uint64_t moved_bytes;  /* between ranks */
     int64_t writers;       /* ranks that wrote or read files */

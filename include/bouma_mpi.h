@@ -24,7 +24,6 @@ BOUMA_API int bouma_dataset_append_mpi(bouma_dataset **out, MPI_Comm comm,
 BOUMA_API int bouma_dataset_open_mpi(bouma_dataset **out, MPI_Comm comm,
                                      const char *path,
                                      const bouma_options *opts);
-
 BOUMA_API int bouma_file_open_mpi(bouma_file **out, MPI_Comm comm,
                                   const char *path, bouma_file_mode mode,
                                   const bouma_options *opts);
@@ -48,6 +47,35 @@ BOUMA_API int bouma_drain_mpi(bouma_drain_report *report, MPI_Comm comm,
                               const char *local, const char *path, int remove,
                               const bouma_options *opts, char *message,
                               size_t bytes);
+
+/* The same with a communicator as Fortran has it: a number, as comm%MPI_VAL of
+ * mpi_f08, a comm of the module mpi, or comm.py2f() in Python. For programs in
+ * these languages, which need not know what an MPI_Comm is in C. */
+BOUMA_API int bouma_dataset_create_fint(bouma_dataset **out, MPI_Fint comm,
+                                        const char *path,
+                                        const bouma_options *opts);
+BOUMA_API int bouma_dataset_append_fint(bouma_dataset **out, MPI_Fint comm,
+                                        const char *path,
+                                        const bouma_options *opts);
+BOUMA_API int bouma_dataset_open_fint(bouma_dataset **out, MPI_Fint comm,
+                                      const char *path,
+                                      const bouma_options *opts);
+BOUMA_API int bouma_file_open_fint(bouma_file **out, MPI_Fint comm,
+                                   const char *path, bouma_file_mode mode,
+                                   const bouma_options *opts);
+BOUMA_API int
+bouma_verify_fint(bouma_verify_report *report, MPI_Fint comm, const char *path,
+                  bouma_depth depth, const bouma_options *opts,
+                  void (*each)(void *user, const bouma_finding *f), void *user,
+                  char *message, size_t bytes);
+BOUMA_API int bouma_probe_fint(bouma_probe_report *report, MPI_Fint comm,
+                               const bouma_probe_spec *spec,
+                               const bouma_options *opts, char *message,
+                               size_t bytes);
+BOUMA_API int bouma_drain_fint(bouma_drain_report *report, MPI_Fint comm,
+                               const char *local, const char *path, int remove,
+                               const bouma_options *opts, char *message,
+                               size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,8 @@ extern "C" {
  * of n begins at sample i * shape / n. */
 typedef struct bouma_plan bouma_plan;
 
+/* The write that is planned. Zero means "choose for me", except in ranks, ndims
+ * and shape. */
 typedef struct bouma_plan_spec {
     size_t size; /* sizeof(bouma_plan_spec) */
     int ranks;
@@ -44,6 +46,7 @@ typedef struct bouma_plan_spec {
 /* File sizes and stored_bytes include chunks and their table entries, but not
  * what a file holds once, such as names. */
 typedef struct bouma_plan_report {
+    size_t size; /* sizeof(bouma_plan_report), set by the caller */
     bouma_distribute distribute;
     bouma_assign assign;
     bouma_place place;
@@ -91,6 +94,7 @@ BOUMA_API int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
                               size_t bytes);
 BOUMA_API void bouma_plan_free(bouma_plan *plan);
 
+/* The sums of a plan. */
 BOUMA_API int bouma_plan_report_get(bouma_plan_report *out,
                                     const bouma_plan *plan);
 
@@ -98,11 +102,13 @@ BOUMA_API int bouma_plan_report_get(bouma_plan_report *out,
  * BOUMA_LAYOUT_HZ do not have; and one file. BOUMA_ENOTFOUND if there is
  * none. */
 typedef struct bouma_plan_patch {
-    int owner; /* the rank that assembles and encodes it */
+    size_t size; /* sizeof(bouma_plan_patch), set by the caller */
+    int owner;   /* the rank that assembles and encodes it */
     int64_t file;
     uint64_t bytes;
 } bouma_plan_patch;
 typedef struct bouma_plan_file {
+    size_t size; /* sizeof(bouma_plan_file), set by the caller */
     int writer;
     int64_t patches;
     uint64_t bytes;
@@ -118,6 +124,7 @@ BOUMA_API int bouma_plan_file_get(bouma_plan_file *out, const bouma_plan *plan,
 /* A rank: the index of its block along each axis, and its samples, of which
  * there may be none. BOUMA_ENOTFOUND if there is no such rank. */
 typedef struct bouma_plan_rank {
+    size_t size; /* sizeof(bouma_plan_rank), set by the caller */
     int64_t at[BOUMA_MAX_DIMS];
     bouma_box box;
 } bouma_plan_rank;
@@ -135,6 +142,7 @@ BOUMA_API int bouma_plan_holders(const bouma_plan *plan, int64_t file,
  * node. The smallest sum of the four costs is chosen, among tiers that fit.
  * docs/placement.md has the formulas. */
 typedef struct bouma_plan_cost {
+    size_t size; /* sizeof(bouma_plan_cost) */
     int rank, node;
     bouma_tier tier;
     int fits;      /* the tier has room, and keeps what it must */
@@ -163,12 +171,15 @@ typedef struct bouma_probe_spec {
     int tries;              /* of which the median counts; 0: 5 */
 } bouma_probe_spec;
 
+/* How fast something is. */
 typedef struct bouma_speed {
     double latency;   /* seconds, of a smallest transfer */
     double bandwidth; /* bytes per second, of large ones; 0: not measured */
 } bouma_speed;
 
+/* What was measured. */
 typedef struct bouma_probe_report {
+    size_t size; /* sizeof(bouma_probe_report), set by the caller */
     int ranks, nodes;
     uint64_t dram_bytes,
         hbm_bytes;         /* of the smallest node; 0: not known, none */
@@ -176,7 +187,7 @@ typedef struct bouma_probe_report {
                               process */
     bouma_speed network;   /* messages between nodes, or inside a single one */
     bouma_speed local, target; /* written and synced, by one process */
-    char local_path[BOUMA_PATH_BYTES];
+    const char *local_path;    /* the 'local' of the bouma_probe_spec */
     double windows, messages;  /* bytes per second that one rank gathers from
                                   the others by each transport; 0: not measured
                                   */

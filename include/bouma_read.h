@@ -20,6 +20,7 @@ extern "C" {
  * steps needs no list. The count is -1 if the list cannot be read;
  * bouma_error_message() says why. Not collective. */
 typedef struct bouma_step_info {
+    size_t size; /* sizeof(bouma_step_info), set by the caller */
     int64_t step;
     double time;
 } bouma_step_info;
@@ -27,12 +28,34 @@ BOUMA_API int64_t bouma_dataset_step_count(const bouma_dataset *ds);
 BOUMA_API int bouma_dataset_step_get(bouma_step_info *out,
                                      const bouma_dataset *ds, int64_t i);
 
+/* The first and the last step; the next one after a number, and the one before
+ * it (of which there need not be a step); and the step whose time is nearest to
+ * 'time'. Of steps that are equally near, the one with the lowest number is
+ * taken; damaged ones whose time is not known are left out. All of them bisect
+ * the list above. BOUMA_ENOTFOUND if there is no such step. Not collective.
+ *
+ *     for (rc = bouma_dataset_first_step(&info, ds); !rc;
+ *          rc = bouma_dataset_next_step(&info, ds, info.step))
+ */
+BOUMA_API int bouma_dataset_first_step(bouma_step_info *out,
+                                       const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_last_step(bouma_step_info *out,
+                                      const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_next_step(bouma_step_info *out,
+                                      const bouma_dataset *ds, int64_t after);
+BOUMA_API int bouma_dataset_previous_step(bouma_step_info *out,
+                                          const bouma_dataset *ds,
+                                          int64_t before);
+BOUMA_API int bouma_dataset_step_at(bouma_step_info *out,
+                                    const bouma_dataset *ds, double time);
+
 /* Find steps that were committed since. Collective. */
 BOUMA_API int bouma_dataset_refresh(bouma_dataset *ds);
 
 /* The identity (16 bytes) of a dataset, the version of its format, and what
  * this handle has read and written so far, on this rank. */
 typedef struct bouma_dataset_info {
+    size_t size; /* sizeof(bouma_dataset_info), set by the caller */
     unsigned char id[16];
     int format_major, format_minor;
     uint64_t bytes_read, bytes_written, files_opened;
@@ -41,8 +64,8 @@ typedef struct bouma_dataset_info {
 BOUMA_API int bouma_dataset_info_get(bouma_dataset_info *out,
                                      const bouma_dataset *ds);
 
-/* Open a committed step. The caller owns *out and frees it before the dataset.
- * BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
+/* Open a committed step. The caller owns *out and frees it, also after the
+ * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
  * it is lost (see bouma_losses()). If another program rewrites the step, reads
  * of it may fail with BOUMA_ESTATE: then free it and open it again. (Steps that
  * are open on the writer's own handle are kept until they are freed.)
@@ -53,10 +76,10 @@ BOUMA_API void bouma_step_free(bouma_step *step);
 
 /* How a step lies on disk. */
 typedef struct bouma_step_details {
+    size_t size; /* sizeof(bouma_step_details), set by the caller */
     int64_t step;
     double time;
     bouma_order order;
-    bouma_record record;
     bouma_distribute distribute;
     bouma_assign assign;
     bouma_place place;
@@ -66,7 +89,13 @@ typedef struct bouma_step_details {
 BOUMA_API int bouma_step_details_get(bouma_step_details *out,
                                      const bouma_step *step);
 
+/* The cost of a step, as its manifest has it: without the time of the commit,
+ * which followed. */
+BOUMA_API int bouma_step_record_get(bouma_record *out, const bouma_step *step);
+
+/* The i-th file of a step. BOUMA_ENOTFOUND past the last. */
 typedef struct bouma_step_file {
+    size_t size; /* sizeof(bouma_step_file), set by the caller */
     uint64_t bytes;
     int64_t chunks;
 } bouma_step_file;
@@ -84,7 +113,9 @@ BOUMA_API bouma_variable *bouma_grid_variable(bouma_grid *grid, int i);
 BOUMA_API bouma_variable *bouma_grid_find_variable(bouma_grid *grid,
                                                    const char *name);
 
+/* A grid, as it was defined or is stored. */
 typedef struct bouma_grid_info {
+    size_t size; /* sizeof(bouma_grid_info), set by the caller */
     const char *name;
     int ndims, levels;
     int64_t shape[BOUMA_MAX_DIMS];
@@ -104,10 +135,11 @@ typedef struct bouma_grid_info {
     int hz_wavelet, hz_tile_bits; /* 0: samples, no coefficients */
     int idx; /* it is an IDX dataset, too: idx/NAME.idx in the dataset */
 } bouma_grid_info;
-BOUMA_API void bouma_grid_info_get(bouma_grid_info *out,
-                                   const bouma_grid *grid);
+BOUMA_API int bouma_grid_info_get(bouma_grid_info *out, const bouma_grid *grid);
 
+/* A variable of a grid or of particles, and what the step has of it. */
 typedef struct bouma_variable_info {
+    size_t size; /* sizeof(bouma_variable_info), set by the caller */
     const char *name;
     bouma_type type;
     int components;
@@ -133,8 +165,8 @@ typedef struct bouma_variable_info {
     int averages; /* 1: coarser levels are averages, for which no tolerance
                      holds; 0: they are samples */
 } bouma_variable_info;
-BOUMA_API void bouma_variable_info_get(bouma_variable_info *out,
-                                       const bouma_variable *variable);
+BOUMA_API int bouma_variable_info_get(bouma_variable_info *out,
+                                      const bouma_variable *variable);
 
 /* Stored bytes of one level; reading it also takes those of the coarser ones. 0
  * if there is no such level. With BOUMA_LAYOUT_HZ all bytes count as those of
@@ -160,6 +192,7 @@ BOUMA_API int bouma_variable_range(bouma_range *out,
 /* The result of reading 'box' at 'level': its shape, and the position of its
  * first sample. 'box' may be NULL: the whole grid. */
 typedef struct bouma_selection {
+    size_t size; /* sizeof(bouma_selection), set by the caller */
     int ndims;
     int64_t shape[BOUMA_MAX_DIMS];
     int64_t first[BOUMA_MAX_DIMS]; /* index at full resolution */
@@ -203,7 +236,7 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * parts without samples at the level. It returns 0 to continue; anything else
  * ends the call with BOUMA_EABORTED. Both run on the calling thread, 'each' in
  * an order that depends only on the files and levels; neither may read the step
- * (BOUMA_ESTATE) or free it.
+ * (BOUMA_ESTATE).
  *
  * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
  * from each other: 'box' is the smallest one around them, and 'step' of the
@@ -212,6 +245,7 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * of the variable, 'level_bytes' are 0, and with 'within' all tiles are read.
  */
 typedef struct bouma_patch_info {
+    size_t size;   /* sizeof(bouma_patch_info) */
     bouma_box box; /* the whole patch, in samples of level 0 */
     int levels, components;
     const bouma_range *ranges;   /* [components], of the original values: those
@@ -219,6 +253,7 @@ typedef struct bouma_patch_info {
     const uint64_t *level_bytes; /* [levels], stored */
 } bouma_patch_info;
 
+/* Which patches are read, at which levels, and who gets them: see above. */
 typedef struct bouma_patch_query {
     size_t size; /* sizeof(bouma_patch_query) */
     const bouma_box *box;
@@ -266,7 +301,9 @@ bouma_particles_find_variable(bouma_particles *particles, const char *name);
 BOUMA_API bouma_attributes *
 bouma_particles_attributes(bouma_particles *particles);
 
+/* A set of particles, as the step has it. */
 typedef struct bouma_particles_info {
+    size_t size; /* sizeof(bouma_particles_info), set by the caller */
     const char *name;
     int ndims;
     bouma_type type; /* of positions */
@@ -279,11 +316,12 @@ typedef struct bouma_particles_info {
     int64_t files;
     int64_t tree_nodes; /* of the tree over the files; 0: no tree */
 } bouma_particles_info;
-BOUMA_API void bouma_particles_info_get(bouma_particles_info *out,
-                                        const bouma_particles *particles);
+BOUMA_API int bouma_particles_info_get(bouma_particles_info *out,
+                                       const bouma_particles *particles);
 
 /* The content of the i-th file of a set. */
 typedef struct bouma_particles_file {
+    size_t size;  /* sizeof(bouma_particles_file), set by the caller */
     int64_t file; /* number among the files of the step */
     uint64_t count, strays;
     double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
@@ -296,6 +334,7 @@ BOUMA_API int bouma_particles_file_get(bouma_particles_file *out,
 /* The i-th node of the tree over the files, in preorder: the left child of an
  * inner node is the next one. BOUMA_ENOTFOUND past the last. */
 typedef struct bouma_particles_node {
+    size_t size;   /* sizeof(bouma_particles_node), set by the caller */
     int64_t right; /* number of the right child; 0: a leaf */
     int64_t file;  /* of a leaf, as for bouma_particles_file_get() */
     int axis;      /* -1: none, divided by the order of ranks; or a leaf */
@@ -358,13 +397,14 @@ typedef struct bouma_particles_query {
 /* Pass all particles that match, each once, to 'each', batch by batch, in no
  * particular order (but always the same). It returns 0 to continue; anything
  * else ends the call with BOUMA_EABORTED. It may not read the step
- * (BOUMA_ESTATE) or free it. Not collective. */
+ * (BOUMA_ESTATE). Not collective. */
 BOUMA_API int bouma_particles_query_run(
     bouma_particles *particles, const bouma_particles_query *query,
     int (*each)(void *user, const bouma_batch *batch), void *user);
 
-/* Particles in memory: the caller owns and frees them. Columns are as in a
- * batch, for all particles. */
+/* Particles in memory: the caller owns and frees them; until then 'variables'
+ * are there, even if the step is freed. Columns are as in a batch, for all
+ * particles. */
 typedef struct bouma_particle_data {
     size_t size; /* set by the library */
     uint64_t count;

@@ -10,7 +10,9 @@
  * "idx", from names of grids that it has checked. An implementation must not
  * follow symbolic links below the root. Calls on one root come from one thread
  * at a time, but not always from the same one: a thread of the library may
- * write. */
+ * write. With the option 'threads' above 1, threads of the library also call
+ * the allocator, several at once. A table must outlive all handles that use it,
+ * and may not free any of them. */
 #ifndef BOUMA_STORE_H
 #define BOUMA_STORE_H
 
@@ -35,6 +37,7 @@ typedef struct bouma_allocator {
     void (*release)(void *user, void *block);
 } bouma_allocator;
 
+/* How bouma_io opens a file. */
 typedef enum bouma_open_mode {
     BOUMA_OPEN_MODE_READ = 1, /* an existing regular file, for reading */
     BOUMA_OPEN_MODE_CREATE =
@@ -49,6 +52,7 @@ typedef enum bouma_open_mode {
     BOUMA_OPEN_MODE_VIEW = 6 /* an existing file of any program, for reading */
 } bouma_open_mode;
 
+/* Storage: a table of functions. */
 typedef struct bouma_io {
     size_t size; /* sizeof(bouma_io) */
     void *user;  /* passed to every function */
@@ -128,7 +132,8 @@ BOUMA_API const bouma_io *bouma_io_posix(void);
  * dataset or file of several ranks cannot be opened with it (BOUMA_EINVAL):
  * stage these in a directory, as in /dev/shm, or with the option 'local'.
  * Several threads may use it, each with its own datasets. NULL if there is no
- * memory. Free the datasets that use it first. */
+ * memory. Once freed, it can open nothing more, and goes with the last dataset
+ * or file that uses it. */
 BOUMA_API bouma_io *bouma_io_memory_new(void);
 BOUMA_API void bouma_io_memory_free(bouma_io *io);
 

@@ -76,6 +76,8 @@ BOUMA_API int bouma_hz_template(char *out, size_t bytes, int ndims,
                                 const int64_t *shape, const int64_t *ranks,
                                 bouma_rank_order order);
 
+/* A variable of a grid or of particles. Zero means "choose for me", except in
+ * type. */
 typedef struct bouma_variable_spec {
     size_t size; /* sizeof(bouma_variable_spec) */
     bouma_type type;
@@ -118,6 +120,30 @@ BOUMA_API int bouma_grid_define(bouma_grid **out, bouma_dataset *ds,
 BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                                     const char *name,
                                     const bouma_variable_spec *spec);
+
+/* Define what a committed step has, as a program does that appends to a dataset:
+ * all grids, sets of particles and variables of step 'step' (-1: the last one),
+ * with their attributes; and set those attributes of the dataset that the step
+ * has. The files of the next step are then, byte for byte, those that the same
+ * definitions made by hand would give. ('hz_partitions' with
+ * BOUMA_HZ_INDEX_GLOBAL is in no file, so it is 1 then.) Find the handles with
+ * bouma_dataset_find_grid() and _particles(). More can be defined.
+ *
+ * BOUMA_ENOTFOUND if there is no such step, which fails no later step.
+ * BOUMA_EEXISTS if a name is defined already: call this first. After a failure
+ * nothing is defined. Collective. */
+BOUMA_API int bouma_define_like(bouma_dataset *ds, int64_t step);
+
+/* A grid or a set of particles that is defined in this dataset, by its name;
+ * bouma_grid_find_variable() then finds its variables. BOUMA_ENOTFOUND if there
+ * is none: the message lists those there are, *out is NULL, and the next step
+ * fails as after a failed definition, until the name is defined. (That holds
+ * for a variable that is not found, too.) Of steps that are read, see
+ * bouma_step_find_grid(). */
+BOUMA_API int bouma_dataset_find_grid(bouma_grid **out, bouma_dataset *ds,
+                                      const char *name);
+BOUMA_API int bouma_dataset_find_particles(bouma_particles **out,
+                                           bouma_dataset *ds, const char *name);
 
 /* Begin step number 'step' (0 or more, in any order) at 'time', which must be
  * finite. */
@@ -205,9 +231,9 @@ BOUMA_API int bouma_particles_put_copy(bouma_particles *particles,
 
 /* Write the step and commit it. After BOUMA_OK it is complete and, by default,
  * durable. After a failure it is either absent or complete; the dataset can
- * still be used, and the step written again. 'record' may be NULL. Collective.
- */
-BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
+ * still be used, and the step written again. bouma_dataset_record_get() tells
+ * what it cost. Collective. */
+BOUMA_API int bouma_step_end(bouma_dataset *ds);
 
 /* With the option 'async', bouma_step_end() returns once all data have been
  * copied: whatever it returns, the caller may then change its arrays,
@@ -224,10 +250,9 @@ BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
  * into the buffers must be stored first. With 'async' the default is 16
  * buffers. */
 
-/* Wait for a step that is still being stored, and commit it; 'record' (may be
- * NULL) gets its record, with all times. BOUMA_OK if there is none. Collective.
- */
-BOUMA_API int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record);
+/* Wait for a step that is still being stored, and commit it; its record then has
+ * all times. BOUMA_OK if there is none. Collective. */
+BOUMA_API int bouma_dataset_wait(bouma_dataset *ds);
 
 /* Abandon the step. A rank may call this where others call bouma_step_end();
  * all of them then get BOUMA_EABORTED. Collective. */
@@ -259,6 +284,18 @@ BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
  * were dropped, and no drain brings them back. Before that, the call waits for
  * a step that is being stored, finishes a group and drains. Collective. */
 BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
+
+/* Delete a step, or 'count' of them, for good and durably, wherever they are
+ * among the others; a damaged one, too. An interrupted call leaves each step
+ * either complete or gone, and calling it again does the rest. As with
+ * bouma_dataset_truncate(), copies in local copies that this call does not know
+ * of stay, but no drain brings them back; and a step that is being stored, a
+ * group and draining are finished first. A number can be written again later.
+ * BOUMA_ENOTFOUND if there is no such step: then nothing is deleted. Many steps
+ * at once take less time than one by one. Collective. */
+BOUMA_API int bouma_step_delete(bouma_dataset *ds, int64_t step);
+BOUMA_API int bouma_dataset_delete_steps(bouma_dataset *ds,
+                                         const int64_t *steps, size_t count);
 
 #ifdef __cplusplus
 }

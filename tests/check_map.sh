@@ -1,7 +1,8 @@
 #!/bin/sh
 # Documents name files and tests that are there: docs/architecture.md, docs/engine.md
 # and docs/decisions, for those who change the code, and the pages that answer
-# questions of users. README.md lists every page of docs.
+# questions of users. README.md lists every page of docs, and the guide's
+# README.md every chapter.
 #
 # A name is what stands between back quotes, in an indented block or in a link, and
 # ends as files do: pipe.c, write/ship.c, src/plan/cost.c; with * something must
@@ -11,12 +12,13 @@ set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-find README.md CONTRIBUTING.md docs include src tools tests examples bench cmake \
+find README.md CONTRIBUTING.md CHANGELOG.md docs include src tools tests examples bench cmake \
     -type f >"$work/files"
 
 # Lines "document name".
 for document in docs/architecture.md docs/engine.md docs/decisions/*.md \
-    docs/faq.md docs/glossary.md docs/performance.md docs/security.md docs/tuning.md; do
+    docs/guide/README.md docs/faq.md docs/from_*.md docs/glossary.md docs/performance.md \
+    docs/security.md docs/tuning.md README.md CONTRIBUTING.md; do
     {
         grep -oE '`[^`]+`' "$document" | grep -v '<' || true
         grep -E '^    ' "$document" || true
@@ -32,7 +34,11 @@ for file in docs/decisions/[0-9]*.md; do
         echo "docs/decisions/README.md: does not list $file"
 done >"$work/wrong"
 for page in docs/*.md; do
-    grep -qF "\`$page\`" README.md || echo "README.md: does not list $page"
+    grep -qF "]($page)" README.md || echo "README.md: does not list $page"
+done >>"$work/wrong"
+for chapter in docs/guide/*.md; do
+    grep -qF "($(basename "$chapter"))" docs/guide/README.md || [ "$chapter" = docs/guide/README.md ] ||
+        echo "docs/guide/README.md: does not list $chapter"
 done >>"$work/wrong"
 for folder in src/*/; do
     grep -qF "\`$folder\`" docs/architecture.md ||

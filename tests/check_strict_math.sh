@@ -11,6 +11,7 @@ bouma_assign_is_for_grids bouma_codec_info_get
 bouma_attributes_count bouma_attributes_find bouma_attributes_get
 bouma_attributes_set bouma_attributes_set_number bouma_attributes_set_text
 bouma_dataset_attributes bouma_dataset_clear_failures bouma_dataset_info_get
+bouma_dataset_record_get bouma_step_record_get
 bouma_dataset_note bouma_dataset_step_attributes bouma_dataset_step_count
 bouma_dataset_step_get bouma_error_message bouma_grid_attributes
 bouma_grid_find_variable bouma_grid_variable bouma_grid_variable_count
@@ -25,6 +26,16 @@ bouma_step_find_particles bouma_step_free bouma_step_grid bouma_step_grid_count
 bouma_step_particles bouma_step_particles_count bouma_variable_attributes
 bouma_variable_level_bytes bouma_variable_put_borrow bouma_variable_put_copy
 bouma_variable_select bouma_version
+bouma_build_field bouma_build_info bouma_version_number
+bouma_attributes_message bouma_grid_message bouma_particles_message
+bouma_refinement_message bouma_step_message bouma_variable_message
+bouma_dataset_find_grid bouma_dataset_find_particles
+bouma_dataset_first_step bouma_dataset_last_step bouma_dataset_next_step
+bouma_dataset_previous_step bouma_attributes_get_text
+bouma_attributes_get_number bouma_attributes_get_int64
+bouma_attributes_set_int64 bouma_step_delete
+bouma_dataset_append_fint bouma_dataset_create_fint bouma_dataset_open_fint
+bouma_drain_fint bouma_file_open_fint bouma_probe_fint bouma_verify_fint
 '
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# run_guide.sh BUILD [PAGE...] -- run every shell snippet of README.md, the guide and
-# the pages beside it, page by page, each in an empty directory. A snippet is a block
+# run_guide.sh BUILD [PAGE...] -- run every shell snippet of README.md, of the guide and
+# of the pages beside it, page by page, each in an empty directory. A snippet is a block
 # that begins with ```sh; a C program is a block that begins with ```c NAME.c, and is
-# written to that file. A line that begins with "! " must fail.
+# written to that file. A line that begins with "! " must fail. A page that begins with
+# a comment "needs: COMMAND" is skipped where this command fails.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
 pages=("$@")
-[ $# -gt 0 ] || pages=(README.md docs/guide.md docs/faq.md docs/tuning.md docs/performance.md docs/security.md)
 source=$(cd "$(dirname "$0")/.." && pwd)
+cd "$source"
+[ $# -gt 0 ] || mapfile -t pages < <(grep -l '^```sh$' README.md docs/*.md docs/guide/*.md)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export PATH=$build/bin:$PATH
@@ -21,15 +23,22 @@ for path in sys.argv[1:]:
     assert text.count("```") % 2 == 0, f"{path}: a block is not closed"
 END
 
+all=$(mktemp -d)
+trap 'rm -rf "$all"' EXIT
 for page in "${pages[@]}"; do
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    work=$all/${page%.md}
+    mkdir -p "$work"
+    needs=$(sed -n 's/^<!-- needs: \(.*\) -->$/\1/p' "$source/$page")
+    if [ -n "$needs" ] && ! eval "$needs"; then
+        echo "== $page: skipped, as this fails: $needs"
+        continue
+    fi
     # What the snippets take for granted: the library, and python with NumPy.
     cat >"$work/snippets.sh" <<END
 set -euo pipefail
 python3() { "$python" "\$@"; }
-cc() { command cc "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
-mpicc() { command mpicc "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
+cc() { command cc -Wall -Wextra -Werror "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
+mpicc() { command mpicc -Wall -Wextra -Werror "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
 END
     "$python" - "$source/$page" "$work" <<'END' >>"$work/snippets.sh"
 import re, sys
@@ -44,5 +53,4 @@ for head, body in re.findall(r"^```(\S.*)\n((?:.*\n)*?)```$", open(page).read(),
 END
     echo "== $page: $(grep -c . "$work/snippets.sh") lines"
     (cd "$work" && bash -x snippets.sh)
-    rm -rf "$work"
 done

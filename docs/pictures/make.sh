@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# make.sh BUILD VORTICITY -- draw the pictures of docs/guide.md anew. Needs MPI.
+# make.sh BUILD DATA -- draw the pictures of README.md and the guide anew. Needs MPI and
+# Python with NumPy.
 #
-# VORTICITY is a file of 41 x 128 x 128 values of f32, the vorticity of a
-# turbulent flow, from the test data of NCAR/SPERR (vorticity.128_128_41,
-# Apache-2.0).
+# DATA is a directory with
+#   vorticity_41x128x128.f32.raw  the vorticity of a turbulent flow, from the test data
+#                                 of NCAR/SPERR (vorticity.128_128_41, Apache-2.0)
+#   head_96x96x96.f32.raw         an MRI of a head, cut from Debian's mricron-data
+#   lion_takanawa.npz             a scanned statue, Potree's sample point cloud (BSD-2)
 set -euo pipefail
 [ $# -eq 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 bouma=$(cd "$1" && pwd)/bin/bouma
@@ -15,7 +18,23 @@ cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-cp "$data" "$work/vorticity.raw"
+"$bouma" import "$data/head_96x96x96.f32.raw" --shape 96,96,96 --type f32 --grid head \
+    --var mri --into "$work/head.bouma"
+"$bouma" import "$data/lion_takanawa.npz" --particles lion --into "$work/lion.bouma"
+parts=()
+for level in 3 2 1 0; do
+    "$bouma" render "$work/head.bouma" head --axis x --level $level --size 192 \
+        --colours magma -o "$work/head$level.png"
+    parts+=("$work/head$level.png")
+done
+for quality in 0.003 0.03 0.3 1; do
+    "$bouma" render "$work/lion.bouma" lion/intensity --axis x --quality $quality --size 192 \
+        --range 0,60000 --colours grey -o "$work/lion$quality.png"
+    parts+=("$work/lion$quality.png")
+done
+/usr/bin/python3 ./mosaic.py coarse_to_fine.png 4 "${parts[@]}"
+
+cp "$data/vorticity_41x128x128.f32.raw" "$work/vorticity.raw"
 "$bouma" import "$work/vorticity.raw" --shape 41,128,128 --type f32 --unit 1/s \
     --grid flow --var vorticity --into "$work/flow.bouma"
 for level in 0 3; do

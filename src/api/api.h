@@ -20,8 +20,8 @@ int bm_api_check_open(bouma_dataset *ds);
 
 /* A step that is still being stored is committed, or has failed, before
  * anything else happens: here and nowhere else, so that no pipeline has to
- * think of another. Its record, if that is not NULL. Collective. */
-int bm_api_finish_write(bouma_dataset *ds, bouma_record *record);
+ * think of another. Collective. */
+int bm_api_finish_write(bouma_dataset *ds);
 
 /* What a call has a dataset for. */
 enum bm_api_use {
@@ -33,6 +33,17 @@ enum bm_api_use {
 /* How a collective call on a dataset (may be NULL) begins: it is good for that,
  * the message of an earlier call is cleared, and bm_api_finish_write(). */
 int bm_api_begin(bouma_dataset *ds, enum bm_api_use use);
+
+/* A call that calls its caller back, on a dataset or on a step (may be NULL):
+ * what the caller frees meanwhile stays until the call ends, with 'rc', which
+ * comes back. */
+void bm_api_enter(bouma_dataset *ds);
+int bm_api_leave(bouma_dataset *ds, int rc);
+void bm_api_enter_step(bouma_step *step);
+int bm_api_leave_step(bouma_step *step, int rc);
+
+/* ESTATE if the step is left of a dataset of several ranks that was freed. */
+int bm_api_check_together(const bouma_step *step);
 
 /* A call has ended with 'rc', which comes back: tell the trace, if there is
  * one. It began at 'begun', a bm_trace_now() of ds->engine.tracing.trace. */
@@ -89,7 +100,16 @@ int bm_api_no_such(struct bm_error *error, const char *kind, const char *name,
                    const char *(*nth)(const void *list, int i),
                    const void *list);
 
-/* EINVAL: the caller gives no pointer for 'what'. 'error' may be NULL. */
+/* A struct that the library fills, and whose first member is its size, which the
+ * caller has set: is it there, and can that be its size? Then it is zeroed, but
+ * for the size. 'own' is the size that it has here. */
+int bm_reply_begin(void *given, size_t own);
+/* Fill it from one of ours, as far as it goes: BOUMA_OK, or EINVAL. */
+int bm_reply(void *given, const void *ours, size_t own);
+/* The same for one that need not be there: EINVAL if its size is not set. */
+int bm_api_check_report(const void *report, struct bm_error *error);
+
+/* EINVAL: the caller gives no such struct for 'what'. 'error' may be NULL. */
 int bm_api_no_output(struct bm_error *error, const char *what);
 
 /* Copy a caller's struct of 'given_bytes' into a zeroed one of ours; a longer
@@ -129,8 +149,9 @@ struct bm_request;
 struct bm_request bm_api_ask(const char *path, const bouma_options *opts,
                              void (*each)(void *user, const bouma_finding *f),
                              void *user, char *message, size_t bytes);
-/* Its path and its options: checked, and complete then. */
-int bm_api_accept(struct bm_request *q);
+/* Its path, its options and the report to fill (may be NULL): checked, and
+ * complete then. */
+int bm_api_accept(struct bm_request *q, void *report);
 /* Tell the caller what its error says. */
 void bm_api_answer(const struct bm_request *q);
 

@@ -10,7 +10,7 @@ static int is_dense(const bouma_array *array)
 {
     int64_t any = array->component_stride;
 
-    for (int d = 0; d < BOUMA_MAX_DIMS; d++)
+    for (int d = 0; d < BM_MAX_DIMS; d++)
         any |= array->stride[d];
     return !any;
 }

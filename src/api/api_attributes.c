@@ -126,15 +126,15 @@ int bouma_attributes_count(const bouma_attributes *attributes)
     return attributes ? attributes->count : 0;
 }
 
-int bouma_attributes_get(bouma_attribute *out,
+int bouma_attributes_get(bouma_attribute *given,
                          const bouma_attributes *attributes, int i)
 {
+    bouma_attribute own;
     const struct bm_attribute *e;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(attributes ? attributes->error : NULL,
                                 "an attribute");
-    memset(out, 0, sizeof(*out));
     if (!attributes)
         return BOUMA_ENOTFOUND;
     if (i < 0 || i >= attributes->count) {
@@ -145,8 +145,8 @@ int bouma_attributes_get(bouma_attribute *out,
                        attributes->count, i);
     }
     e = &attributes->entries[i];
-    *out = (bouma_attribute){e->name, e->type, e->count, e->values};
-    return BOUMA_OK;
+    own = (bouma_attribute){sizeof(own), e->name, e->type, e->count, e->values};
+    return bm_reply(given, &own, sizeof(own));
 }
 
 static const char *name_at(const void *list, int i)
@@ -156,21 +156,22 @@ static const char *name_at(const void *list, int i)
     return i < attributes->count ? attributes->entries[i].name : NULL;
 }
 
-int bouma_attributes_find(bouma_attribute *out,
+int bouma_attributes_find(bouma_attribute *given,
                           const bouma_attributes *attributes, const char *name)
 {
+    bouma_attribute own;
     const struct bm_attribute *e;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(attributes ? attributes->error : NULL,
                                 "an attribute");
-    memset(out, 0, sizeof(*out));
     if (!attributes)
         return BOUMA_ENOTFOUND;
     e = name ? bm_attributes_find(attributes, name) : NULL;
     if (e) {
-        *out = (bouma_attribute){e->name, e->type, e->count, e->values};
-        return BOUMA_OK;
+        own = (bouma_attribute){sizeof(own), e->name, e->type, e->count,
+                                e->values};
+        return bm_reply(given, &own, sizeof(own));
     }
     bm_error_clear(attributes->error);
     return bm_api_no_such(attributes->error, "attribute", name, name_at,

@@ -2,9 +2,9 @@
 #include "api/api.h"
 #include "write/write.h"
 
-int bm_api_finish_write(bouma_dataset *ds, bouma_record *record)
+int bm_api_finish_write(bouma_dataset *ds)
 {
-    return bm_write_finish(ds, record);
+    return bm_write_finish(ds, &ds->carried.record);
 }
 
 int bm_api_begin(bouma_dataset *ds, enum bm_api_use use)
@@ -18,5 +18,5 @@ int bm_api_begin(bouma_dataset *ds, enum bm_api_use use)
     else
         rc = use == BM_TO_WRITE ? bm_api_check_writing(ds)
                                 : bm_api_check_open(ds);
-    return rc ? rc : bm_api_finish_write(ds, NULL);
+    return rc ? rc : bm_api_finish_write(ds);
 }

@@ -16,10 +16,13 @@ struct bm_request bm_api_ask(const char *path, const bouma_options *opts,
                                .message_bytes = bytes};
 }
 
-int bm_api_accept(struct bm_request *q)
+int bm_api_accept(struct bm_request *q, void *report)
 {
+    int rc;
+
     q->a = bm_api_allocator(q->given);
-    return bm_api_check(&q->options, q->given, q->path, &q->error);
+    rc = bm_api_check(&q->options, q->given, q->path, &q->error);
+    return rc ? rc : bm_api_check_report(report, &q->error);
 }
 
 void bm_api_answer(const struct bm_request *q)
@@ -31,7 +34,7 @@ int bm_api_verify(struct bm_comm *comm, struct bm_request *q, bouma_depth depth,
                   bouma_verify_report *report)
 {
     bouma_verify_report own;
-    int rc = bm_api_accept(q);
+    int rc = bm_api_accept(q, report);
 
     memset(&own, 0, sizeof(own));
     if (!rc && (depth < BOUMA_DEPTH_QUICK || depth > BOUMA_DEPTH_DEEP))
@@ -46,7 +49,7 @@ int bm_api_verify(struct bm_comm *comm, struct bm_request *q, bouma_depth depth,
         rc = bm_verify(comm, q, depth, &own);
     bm_api_answer(q);
     if (report)
-        *report = own;
+        bm_reply(report, &own, sizeof(own));
     return rc;
 }
 
@@ -71,14 +74,14 @@ int bouma_repair(bouma_repair_report *report, const char *path, int apply,
     BM_STRICT_MATH;
     struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
     bouma_repair_report own;
-    int rc = bm_api_accept(&q);
+    int rc = bm_api_accept(&q, report);
 
     memset(&own, 0, sizeof(own));
     if (!rc)
         rc = bm_repair(&q, apply, &own);
     bm_api_answer(&q);
     if (report)
-        *report = own;
+        bm_reply(report, &own, sizeof(own));
     return rc;
 }
 
@@ -108,7 +111,7 @@ int bouma_repair_forget(bouma_repair_report *report, const char *path,
     BM_STRICT_MATH;
     struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
     bouma_repair_report own;
-    int rc = bm_api_accept(&q);
+    int rc = bm_api_accept(&q, report);
 
     memset(&own, 0, sizeof(own));
     if (!rc && step < -1)
@@ -119,6 +122,6 @@ int bouma_repair_forget(bouma_repair_report *report, const char *path,
         rc = bm_forget(&q, step, apply, &own);
     bm_api_answer(&q);
     if (report)
-        *report = own;
+        bm_reply(report, &own, sizeof(own));
     return rc;
 }

@@ -6,13 +6,13 @@
 #include "layout/schema.h"
 #include "plan/assign.h"
 
-int bouma_codec_info_get(bouma_codec_info *out, bouma_codec codec)
+int bouma_codec_info_get(bouma_codec_info *given, bouma_codec codec)
 {
+    bouma_codec_info own = {0}, *out = &own;
     const struct bm_codec *c = bm_codec_find((int)codec);
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
-    memset(out, 0, sizeof(*out));
     if (!c)
         return BOUMA_EINVAL;
     out->grids = (c->uses & BM_FOR_FIELDS) != 0;
@@ -20,7 +20,7 @@ int bouma_codec_info_get(bouma_codec_info *out, bouma_codec codec)
     out->tolerance = c->lossy;
     out->effort = c->has_effort;
     out->averages = c->averages;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
 int bouma_assign_is_for_grids(bouma_assign choice)

@@ -1,4 +1,4 @@
-/* api_dataset.c -- opening and closing; the version. */
+/* api_dataset.c -- opening and closing. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,16 +9,6 @@
 #include "dataset/sweep.h"
 #include "dataset/truncate.h"
 #include "store/envelope.h"
-#include "write/write.h"
-
-#define TEXT_OF(x)      #x
-#define DOTTED(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
-
-const char *bouma_version(void)
-{
-    return DOTTED(BOUMA_VERSION_MAJOR, BOUMA_VERSION_MINOR,
-                  BOUMA_VERSION_PATCH);
-}
 
 const bouma_allocator *bm_api_allocator(const bouma_options *opts)
 {
@@ -66,8 +56,8 @@ int bm_api_no_output(struct bm_error *error, const char *what)
     if (error)
         bm_error_clear(error);
     return error ? bm_fail(error, BOUMA_EINVAL,
-                           "there is no place for %s: "
-                           "the pointer is NULL",
+                           "there is no place for %s: the pointer is NULL, or "
+                           "the member 'size' is not set",
                            what)
                  : BOUMA_EINVAL;
 }
@@ -192,7 +182,7 @@ int bouma_dataset_close(bouma_dataset *ds)
     rc = bm_api_check_open(ds);
     if (rc)
         return rc;
-    finished = bm_api_finish_write(ds, NULL);
+    finished = bm_api_finish_write(ds);
     rc = bm_comm_begin(ds->comm, "closing", 0, NULL, BOUMA_OK, &ds->error);
     if (rc) /* the ranks are not together: nothing is closed */
         return rc;
@@ -231,26 +221,6 @@ int bouma_dataset_close(bouma_dataset *ds)
     return rc;
 }
 
-void bouma_dataset_free(bouma_dataset *ds)
-{
-    BM_STRICT_MATH;
-
-    if (!ds)
-        return;
-    for (const struct bm_open_step *s = ds->open_steps; s; s = s->next)
-        if (s->busy) /* by a callback of a call that goes on */
-            return;
-    bm_write_release(&ds->carried, ds->a);
-    bm_dataset_free(ds);
-}
-
-const char *bouma_error_message(const bouma_dataset *ds)
-{
-    if (!ds)
-        return bouma_status_text(BOUMA_ENOMEM);
-    return ds->error.text;
-}
-
 const char *bouma_dataset_note(const bouma_dataset *ds, int i)
 {
     if (ds && ds->opened && !ds->found.described) {
@@ -271,14 +241,27 @@ int bouma_dataset_refresh(bouma_dataset *ds)
     return rc ? rc : bm_dataset_refresh(ds);
 }
 
-int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record)
+int bouma_dataset_wait(bouma_dataset *ds)
 {
     BM_STRICT_MATH;
     int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
-    if (record)
-        memset(record, 0, sizeof(*record));
-    return rc ? rc : bm_api_finish_write(ds, record);
+    return rc ? rc : bm_api_finish_write(ds);
+}
+
+/* Not that of a failed opening, which stays. */
+static struct bm_error *no_output_error(const bouma_dataset *ds)
+{
+    return ds && ds->opened ? (struct bm_error *)&ds->error : NULL;
+}
+
+int bouma_dataset_record_get(bouma_record *out, const bouma_dataset *ds)
+{
+    if (!bm_reply_begin(out, sizeof(*out)))
+        return bm_api_no_output(no_output_error(ds), "the record of a step");
+    if (!ds)
+        return BOUMA_EINVAL;
+    return bm_reply(out, &ds->carried.record, sizeof(*out));
 }
 
 /* What is under way is over, and the ranks are together. Collective. */
@@ -358,21 +341,15 @@ int64_t bouma_dataset_step_count(const bouma_dataset *ds)
     return ds ? (int64_t)ds->found.steps.count : 0;
 }
 
-/* Not that of a failed opening, which stays. */
-static struct bm_error *no_output_error(const bouma_dataset *ds)
-{
-    return ds && ds->opened ? (struct bm_error *)&ds->error : NULL;
-}
-
-int bouma_dataset_step_get(bouma_step_info *out, const bouma_dataset *ds,
+int bouma_dataset_step_get(bouma_step_info *given, const bouma_dataset *ds,
                            int64_t i)
 {
+    bouma_step_info own = {0}, *out = &own;
     int rc;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(no_output_error(ds),
                                 "a step's number and time");
-    memset(out, 0, sizeof(*out));
     if (!ds)
         return BOUMA_EINVAL;
     if (!ds->opened)
@@ -391,14 +368,14 @@ int bouma_dataset_step_get(bouma_step_info *out, const bouma_dataset *ds,
     }
     out->step = (int64_t)ds->found.steps.entries[i].step;
     out->time = ds->found.steps.entries[i].time;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
-int bouma_dataset_info_get(bouma_dataset_info *out, const bouma_dataset *ds)
+int bouma_dataset_info_get(bouma_dataset_info *given, const bouma_dataset *ds)
 {
-    if (!out)
+    bouma_dataset_info own = {0}, *out = &own;
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(no_output_error(ds), "facts of a dataset");
-    memset(out, 0, sizeof(*out));
     if (!ds)
         return BOUMA_EINVAL;
     memcpy(out->id, ds->id, 16);
@@ -410,5 +387,5 @@ int bouma_dataset_info_get(bouma_dataset_info *out, const bouma_dataset *ds)
     out->local_bytes_read = ds->mode == BM_MODE_READ ? ds->second.bytes_read
                             : ds->draining.drain     ? ds->store.bytes_read
                                                      : 0;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }

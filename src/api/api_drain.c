@@ -8,7 +8,7 @@ int bm_api_drain(struct bm_comm *comm, struct bm_request *q, const char *local,
                  int remove, bouma_drain_report *report)
 {
     bouma_drain_report own;
-    int rc = bm_api_accept(q);
+    int rc = bm_api_accept(q, report);
 
     memset(&own, 0, sizeof(own));
     if (!rc && (!local || !*local))
@@ -24,7 +24,7 @@ int bm_api_drain(struct bm_comm *comm, struct bm_request *q, const char *local,
         rc = bm_drain_all(comm, q, local, remove, &own);
     bm_api_answer(q);
     if (report)
-        *report = own;
+        bm_reply(report, &own, sizeof(own));
     return rc;
 }
 

@@ -99,6 +99,7 @@ static int read_into(uint64_t *count, struct bm_object *set,
                                      .context = &into};
     if (!rc)
         rc = bm_api_check_alone(&own.query, set);
+    bm_api_enter_step(own.step);
     if (!rc)
         rc = bm_api_query(&own);
     rc = into.rc ? into.rc : rc;
@@ -107,7 +108,7 @@ static int read_into(uint64_t *count, struct bm_object *set,
     if (!rc || rc == BOUMA_ELIMIT)
         *count = into.count;
     bm_api_into_release(&into, &asked);
-    return rc;
+    return bm_api_leave_step(own.step, rc);
 }
 
 int bouma_particles_count(uint64_t *count, bouma_particles *particles,

@@ -103,7 +103,11 @@ static int move(bouma_file *file, void *const *data, int reading)
         if (file->declared.bytes[i] && (!data || !data[i]))
             rc = bm_fail(&file->error, BOUMA_EINVAL,
                          "%s: there is no data for variable %zu", call, i);
-    return bm_plain_move(file, data, reading, rc);
+    file->calls++;
+    rc = bm_plain_move(file, data, reading, rc);
+    if (--file->calls == 0 && file->freed) /* by what was called back */
+        bm_plain_free(file);
+    return rc;
 }
 
 int bouma_file_write(bouma_file *file, const void *const *data)
@@ -130,16 +134,6 @@ int bouma_file_close(bouma_file *file)
     return rc ? rc : bm_plain_close(file);
 }
 
-void bouma_file_free(bouma_file *file)
-{
-    bm_plain_free(file);
-}
-
-const char *bouma_file_message(const bouma_file *file)
-{
-    return file ? file->error.text : bouma_status_text(BOUMA_ENOMEM);
-}
-
 int bouma_file_group(const bouma_file *file, int *group, int *rank, int *ranks)
 {
     if (!file || !file->opened)
@@ -153,10 +147,11 @@ int bouma_file_group(const bouma_file *file, int *group, int *rank, int *ranks)
     return BOUMA_OK;
 }
 
-int bouma_file_report_get(bouma_file_report *out, const bouma_file *file)
+int bouma_file_report_get(bouma_file_report *given, const bouma_file *file)
 {
-    if (!file || !out)
+    bouma_file_report own = {0}, *out = &own;
+    if (!file || !bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
     *out = file->report;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }

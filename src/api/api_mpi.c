@@ -2,6 +2,7 @@
 #include "bouma_mpi.h"
 
 #include "api/api.h"
+#include "api/build_info.h"
 #include "check/check.h"
 #include "comm/comm_mpi.h"
 
@@ -118,4 +119,74 @@ int bouma_drain_mpi(bouma_drain_report *report, MPI_Comm mpi, const char *local,
     struct bm_request q = bm_api_ask(path, opts, NULL, NULL, message, bytes);
 
     return rc ? rc : bm_api_drain(comm, &q, local, remove, report);
+}
+
+/* ---- the build ---------------------------------------------------------- */
+
+#define TEXT(x)         #x
+#define TEXT_OF(x)      TEXT(x)
+#define DOTTED(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
+
+const char *bm_build_mpi(void)
+{
+#if defined(OMPI_MAJOR_VERSION)
+    return "Open MPI " DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+                              OMPI_RELEASE_VERSION);
+#elif defined(MPICH_VERSION)
+    return "MPICH " MPICH_VERSION;
+#else
+    return "MPI " TEXT_OF(MPI_VERSION) "." TEXT_OF(MPI_SUBVERSION);
+#endif
+}
+
+/* ---- communicators of Fortran ----------------------------------------------- */
+
+int bouma_dataset_create_fint(bouma_dataset **out, MPI_Fint comm,
+                              const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_create_mpi(out, MPI_Comm_f2c(comm), path, opts);
+}
+
+int bouma_dataset_append_fint(bouma_dataset **out, MPI_Fint comm,
+                              const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_append_mpi(out, MPI_Comm_f2c(comm), path, opts);
+}
+
+int bouma_dataset_open_fint(bouma_dataset **out, MPI_Fint comm,
+                            const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_open_mpi(out, MPI_Comm_f2c(comm), path, opts);
+}
+
+int bouma_file_open_fint(bouma_file **out, MPI_Fint comm, const char *path,
+                         bouma_file_mode mode, const bouma_options *opts)
+{
+    return bouma_file_open_mpi(out, MPI_Comm_f2c(comm), path, mode, opts);
+}
+
+int bouma_verify_fint(bouma_verify_report *report, MPI_Fint comm,
+                      const char *path, bouma_depth depth,
+                      const bouma_options *opts,
+                      void (*each)(void *user, const bouma_finding *f),
+                      void *user, char *message, size_t bytes)
+{
+    return bouma_verify_mpi(report, MPI_Comm_f2c(comm), path, depth, opts, each,
+                            user, message, bytes);
+}
+
+int bouma_probe_fint(bouma_probe_report *report, MPI_Fint comm,
+                     const bouma_probe_spec *spec, const bouma_options *opts,
+                     char *message, size_t bytes)
+{
+    return bouma_probe_mpi(report, MPI_Comm_f2c(comm), spec, opts, message,
+                           bytes);
+}
+
+int bouma_drain_fint(bouma_drain_report *report, MPI_Fint comm,
+                     const char *local, const char *path, int remove,
+                     const bouma_options *opts, char *message, size_t bytes)
+{
+    return bouma_drain_mpi(report, MPI_Comm_f2c(comm), local, path, remove,
+                           opts, message, bytes);
 }

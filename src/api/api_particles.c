@@ -276,18 +276,18 @@ static void join_bounds(const struct bm_file_tree *tree, double *low,
     }
 }
 
-void bouma_particles_info_get(bouma_particles_info *out,
-                              const bouma_particles *particles)
+int bouma_particles_info_get(bouma_particles_info *given,
+                             const bouma_particles *particles)
 {
     BM_STRICT_MATH;
+    bouma_particles_info own = {0}, *out = &own;
     const struct bm_file_tree *tree = file_tree_of(particles);
     const struct bm_object *set;
 
-    if (!out)
-        return;
-    memset(out, 0, sizeof(*out));
+    if (!bm_reply_begin(given, sizeof(own)))
+        return BOUMA_EINVAL;
     if (!particles)
-        return;
+        return BOUMA_EINVAL;
     set = &particles->object;
     out->name = set->name;
     out->ndims = set->ndims;
@@ -298,10 +298,11 @@ void bouma_particles_info_get(bouma_particles_info *out,
     out->count = set->particles;
     out->strays = set->strays;
     if (!tree)
-        return;
+        return bm_reply(given, &own, sizeof(own));
     out->files = (int64_t)tree->files;
     out->tree_nodes = (int64_t)tree->node_count;
     join_bounds(tree, out->low, out->high);
+    return bm_reply(given, &own, sizeof(own));
 }
 
 static struct bm_error *error_of(const bouma_particles *particles)
@@ -324,16 +325,16 @@ static int no_such_number(const bouma_particles *particles, const char *what,
                    particles->object.name, count, what, (long long)i);
 }
 
-int bouma_particles_file_get(bouma_particles_file *out,
+int bouma_particles_file_get(bouma_particles_file *given,
                              const bouma_particles *particles, int64_t i)
 {
     BM_STRICT_MATH;
+    bouma_particles_file own = {0}, *out = &own;
     const struct bm_file_tree *tree = file_tree_of(particles);
     const struct bm_particle_summary *c;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(error_of(particles), "facts of a file");
-    memset(out, 0, sizeof(*out));
     if (!tree || i < 0 || (uint64_t)i >= tree->files)
         return no_such_number(particles, "files", tree ? tree->files : 0, i);
     c = tree->summaries[i];
@@ -341,21 +342,21 @@ int bouma_particles_file_get(bouma_particles_file *out,
     out->count = c->count;
     out->strays = c->strays;
     out->tree_bytes = c->tree_bytes;
-    memcpy(out->low, c->low, sizeof(out->low));
-    memcpy(out->high, c->high, sizeof(out->high));
-    return BOUMA_OK;
+    memcpy(out->low, c->low, sizeof(c->low));
+    memcpy(out->high, c->high, sizeof(c->high));
+    return bm_reply(given, &own, sizeof(own));
 }
 
-int bouma_particles_node_get(bouma_particles_node *out,
+int bouma_particles_node_get(bouma_particles_node *given,
                              const bouma_particles *particles, int64_t i)
 {
     BM_STRICT_MATH;
+    bouma_particles_node own = {0}, *out = &own;
     const struct bm_file_tree *tree = file_tree_of(particles);
     const struct bm_file_tree_node *n;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(error_of(particles), "facts of a node");
-    memset(out, 0, sizeof(*out));
     if (!tree || i < 0 || (uint64_t)i >= tree->node_count)
         return no_such_number(particles, "nodes", tree ? tree->node_count : 0,
                               i);
@@ -365,7 +366,7 @@ int bouma_particles_node_get(bouma_particles_node *out,
     out->axis = n->axis;
     out->split = n->split;
     out->count = n->count;
-    memcpy(out->low, n->low, sizeof(out->low));
-    memcpy(out->high, n->high, sizeof(out->high));
-    return BOUMA_OK;
+    memcpy(out->low, n->low, sizeof(n->low));
+    memcpy(out->high, n->high, sizeof(n->high));
+    return bm_reply(given, &own, sizeof(own));
 }

@@ -386,15 +386,15 @@ static void tell_grid(bouma_plan_report *out, const bouma_plan *plan)
     out->held_files = plan->sharing.pairs;
 }
 
-int bouma_plan_report_get(bouma_plan_report *out, const bouma_plan *plan)
+int bouma_plan_report_get(bouma_plan_report *given, const bouma_plan *plan)
 {
     BM_STRICT_MATH;
+    bouma_plan_report own = {0}, *out = &own;
     const struct bm_estimate *e;
 
-    if (!plan || !out)
+    if (!plan || !bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
     e = &plan->estimate;
-    memset(out, 0, sizeof(*out));
     out->distribute = plan->options.distribute;
     if (!plan->task.chunks.chunking.calls->file)
         out->assign = bm_assign_in_order(plan->options.assign);
@@ -425,7 +425,7 @@ int bouma_plan_report_get(bouma_plan_report *out, const bouma_plan *plan)
     out->seconds = plan->seconds;
     out->machine = plan->machine != NULL;
     out->byte_hops = e->byte_hops;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* The patch at some coordinates; -1 if there is none. */
@@ -446,12 +446,13 @@ static int64_t patch_at(const struct bm_object *o, const int64_t *at)
     return bm_tiling_index(t, lifted);
 }
 
-int bouma_plan_patch_get(bouma_plan_patch *out, const bouma_plan *plan,
+int bouma_plan_patch_get(bouma_plan_patch *given, const bouma_plan *plan,
                          const int64_t *at)
 {
+    bouma_plan_patch own = {0}, *out = &own;
     int64_t patch;
 
-    if (!plan || !at || !out)
+    if (!plan || !at || !bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
     patch = patch_at(plan->grid, at);
     if (patch < 0)
@@ -459,7 +460,7 @@ int bouma_plan_patch_get(bouma_plan_patch *out, const bouma_plan *plan,
     out->owner = plan->estimate.owner[patch];
     out->file = plan->estimate.file[patch];
     out->bytes = plan->estimate.bytes[patch];
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* The levels of an HZ order that a file has. */
@@ -483,13 +484,14 @@ static void tell_levels(bouma_plan_file *out, const bouma_plan *plan,
     out->last_level = bits + bm_hz_level(block[1]);
 }
 
-int bouma_plan_file_get(bouma_plan_file *out, const bouma_plan *plan,
+int bouma_plan_file_get(bouma_plan_file *given, const bouma_plan *plan,
                         int64_t file)
 {
     BM_STRICT_MATH;
+    bouma_plan_file own = {0}, *out = &own;
     const struct bm_estimate *e;
 
-    if (!plan || !out)
+    if (!plan || !bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
     e = &plan->estimate;
     if (file < 0 || file >= e->files)
@@ -499,21 +501,22 @@ int bouma_plan_file_get(bouma_plan_file *out, const bouma_plan *plan,
     out->patches = (int64_t)(e->chunks.first[file + 1] - e->chunks.first[file]);
     out->bytes = e->file_bytes[file];
     tell_levels(out, plan, file);
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
-int bouma_plan_rank_get(bouma_plan_rank *out, const bouma_plan *plan, int rank)
+int bouma_plan_rank_get(bouma_plan_rank *given, const bouma_plan *plan,
+                        int rank)
 {
     BM_STRICT_MATH;
+    bouma_plan_rank own = {0}, *out = &own;
     int64_t cell[3];
-    bouma_box box;
+    struct bm_box box;
     int first;
 
-    if (!plan || !out)
+    if (!plan || !bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
     if (rank < 0 || rank >= plan->task.ranks.count)
         return BOUMA_ENOTFOUND;
-    memset(out, 0, sizeof(*out));
     first = 3 - plan->grid->ndims;
     bm_hz_ranks_cell(&plan->task.ranks, rank, cell);
     box = bm_hz_ranks_box(&plan->task.ranks, rank);
@@ -522,7 +525,7 @@ int bouma_plan_rank_get(bouma_plan_rank *out, const bouma_plan *plan, int rank)
         out->box.lo[d - first] = box.lo[d];
         out->box.hi[d - first] = box.hi[d];
     }
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
 int bouma_plan_holders(const bouma_plan *plan, int64_t file,
@@ -549,7 +552,8 @@ static bouma_plan_cost cost_row(const bouma_plan *plan,
                                 const struct bm_cost *cost,
                                 const struct bm_cost *choice)
 {
-    return (bouma_plan_cost){.rank = cost->rank,
+    return (bouma_plan_cost){.size = sizeof(bouma_plan_cost),
+                             .rank = cost->rank,
                              .node = cost->node,
                              .tier = plan->task.rule.tiers[cost->tier].kind,
                              .fits = cost->fits,

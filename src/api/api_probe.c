@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "api/probe_network.h"
 #include "api/probe_transport.h"
+#include "base/plain_text.h"
 #include "machine/machine_file.h"
 #include "machine/measure.h"
 #include "machine/quantity.h"
@@ -197,14 +198,15 @@ static int measure(struct probe *p, struct bm_error *error)
     if (rc)
         return rc;
     report_locations(p);
-    if (p->spec.local)
-        memcpy(p->report.local_path, p->spec.local, strlen(p->spec.local));
     if (p->comm->rank == 0)
         rc = measure_here(p, error);
     rc = bm_comm_agree(p->comm, rc, error);
     if (!rc)
         rc = measure_ranks(p, error);
-    return rc ? rc : share_report(p, error);
+    if (!rc)
+        rc = share_report(p, error);
+    p->report.local_path = p->spec.local;
+    return rc;
 }
 
 int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
@@ -217,6 +219,8 @@ int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
 
     if (!rc)
         rc = check_spec(&p.spec, spec, &error);
+    if (!rc)
+        rc = bm_api_check_report(report, &error);
     rc = bm_comm_agree(comm, rc, &error);
     if (!rc)
         rc = measure(&p, &error);
@@ -224,7 +228,7 @@ int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
     bm_comm_free(comm);
     bm_api_tell(message, bytes, error.text);
     if (report)
-        *report = p.report;
+        bm_reply(report, &p.report, sizeof(p.report));
     return rc;
 }
 
@@ -300,8 +304,8 @@ static void encode(struct bm_buffer *out, const bouma_probe_report *r)
     describe_tier(&d, BOUMA_TIER_DRAM, &r->dram, r->dram_bytes);
     describe_tier(&d, BOUMA_TIER_HBM, &r->hbm, r->hbm_bytes);
     describe_tier(&d, BOUMA_TIER_LOCAL, &r->local, 0);
-    memcpy(d.local, r->local_path, sizeof(d.local));
-    d.local[sizeof(d.local) - 1] = 0;
+    if (r->local_path)
+        bm_format(d.local, sizeof(d.local), "%s", r->local_path);
     if (bouma_transport_name(r->transport))
         d.transport = r->transport;
     put_comments(out, r);
@@ -313,12 +317,13 @@ size_t bouma_probe_text(const bouma_probe_report *report, char *text,
                         size_t bytes)
 {
     BM_STRICT_MATH;
+    bouma_probe_report own = {0};
     struct bm_buffer b;
     size_t size;
 
     bm_buffer_init(&b, bm_allocator_default());
-    if (report)
-        encode(&b, report);
+    if (report && bm_struct_copy(&own, sizeof(own), report, report->size))
+        encode(&b, &own);
     size = b.failed ? 0 : b.size;
     if (text && bytes) {
         size_t n = size < bytes ? size : bytes - 1;

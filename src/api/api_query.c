@@ -71,10 +71,11 @@ int bouma_particles_query_run(bouma_particles *particles,
                      "a query has no function to hand particles to");
     own.each = each;
     own.context = user;
+    bm_api_enter_step(own.step);
     if (!rc)
         rc = bm_api_query(&own);
     bm_asked_release(&asked, set->schema->a);
-    return rc;
+    return bm_api_leave_step(own.step, rc);
 }
 
 /* The same with a collector, which is to be released, too. */
@@ -119,9 +120,11 @@ int bouma_particles_read(bouma_particle_data **out, bouma_particles *particles,
         return BOUMA_EINVAL;
     *out = NULL;
     rc = begin(&own, &c, &asked, particles, query);
+    bm_api_enter_step(own.step);
     if (!rc)
         rc = collect(&own, &c);
-    return finish(out, &c, &asked, &particles->object, rc);
+    rc = finish(out, &c, &asked, &particles->object, rc);
+    return bm_api_leave_step(own.step, rc);
 }
 
 /* ---- samples ------------------------------------------------------------ */
@@ -186,10 +189,12 @@ int bouma_particles_sample(bouma_particle_data **out,
     rc = begin(&own, &c, &asked, particles, query);
     own.draw = &keys;
     c.draw = &keys;
+    bm_api_enter_step(own.step);
     if (!rc)
         rc = draw(&own, &c, count);
     if (!rc && bm_collector_thin(&c, count))
         rc =
             bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");
-    return finish(out, &c, &asked, set, rc);
+    rc = finish(out, &c, &asked, set, rc);
+    return bm_api_leave_step(own.step, rc);
 }

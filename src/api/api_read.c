@@ -26,44 +26,48 @@ int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
     return bm_api_traced(ds, "open step", begun, rc);
 }
 
-void bouma_step_free(bouma_step *step)
-{
-    if (step && !step->open.busy) /* else it is a callback's mistake */
-        bm_step_free(step);
-}
-
-int bouma_step_details_get(bouma_step_details *out, const bouma_step *step)
+int bouma_step_details_get(bouma_step_details *given, const bouma_step *step)
 {
     BM_STRICT_MATH;
+    bouma_step_details own = {0}, *out = &own;
     const struct bm_manifest *m;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(step ? &step->ds->error : NULL,
                                 "details of a step");
-    memset(out, 0, sizeof(*out));
     if (!step)
         return BOUMA_EINVAL;
     m = &step->manifest;
     out->step = (int64_t)m->step;
     out->time = m->time;
     out->order = m->order;
-    out->record = m->record;
     out->distribute = m->distribute;
     out->assign = m->assign;
     out->place = m->place;
     out->manifest_bytes = step->manifest_bytes;
     out->assign_particles = m->assign_particles;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
-int bouma_step_file_get(bouma_step_file *out, const bouma_step *step, int64_t i)
+int bouma_step_record_get(bouma_record *given, const bouma_step *step)
 {
+    if (!bm_reply_begin(given, sizeof(*given)))
+        return bm_api_no_output(step ? &step->ds->error : NULL,
+                                "the record of a step");
+    if (!step)
+        return BOUMA_EINVAL;
+    return bm_reply(given, &step->manifest.record, sizeof(*given));
+}
+
+int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
+                        int64_t i)
+{
+    bouma_step_file own = {0}, *out = &own;
     const struct bm_subfile_info *info;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(step ? &step->ds->error : NULL,
                                 "facts of a file");
-    memset(out, 0, sizeof(*out));
     if (!step)
         return BOUMA_EINVAL;
     if (i < 0 || (size_t)i >= step->manifest.count) {
@@ -77,7 +81,7 @@ int bouma_step_file_get(bouma_step_file *out, const bouma_step *step, int64_t i)
     out->bytes = info->file_bytes;
     for (size_t k = 0; k < info->count; k++)
         out->chunks += (int64_t)info->parts[k].chunks;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* ---- grids and variables ------------------------------------------------ */
@@ -168,6 +172,9 @@ bouma_variable *bm_api_find_variable(struct bm_object *object, const char *name)
                        object);
         bm_error_prefix(object->schema->error, "%s \"%s\"",
                         bm_object_kind_name(object->kind), object->name);
+        if (!object->schema->step && object->schema->dataset) /* to write it */
+            bm_api_defined(object->schema->dataset, object, name, BM_OF_DATASET,
+                           BOUMA_ENOTFOUND);
     }
     return found;
 }
@@ -202,17 +209,17 @@ bouma_variable *bouma_grid_find_variable(bouma_grid *grid, const char *name)
     return bm_api_find_variable(grid ? &grid->object : NULL, name);
 }
 
-void bouma_grid_info_get(bouma_grid_info *out, const bouma_grid *grid)
+int bouma_grid_info_get(bouma_grid_info *given, const bouma_grid *grid)
 {
     BM_STRICT_MATH;
+    bouma_grid_info own = {0}, *out = &own;
     const struct bm_object *object;
     int first;
 
-    if (!out)
-        return;
-    memset(out, 0, sizeof(*out));
+    if (!bm_reply_begin(given, sizeof(own)))
+        return BOUMA_EINVAL;
     if (!grid)
-        return;
+        return BOUMA_EINVAL;
     object = &grid->object;
     first = 3 - object->ndims;
     out->name = object->name;
@@ -228,6 +235,7 @@ void bouma_grid_info_get(bouma_grid_info *out, const bouma_grid *grid)
     out->patches = object->layout->chunking(object).count;
     out->layout = (bouma_layout)object->layout->code;
     object->layout->info(object, out);
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* Peak signal to noise: the width of the range over the root of the mean
@@ -274,16 +282,16 @@ static int has_averages(const bouma_variable *v)
     return bm_pieces(o) > 1 && bm_codec_find((int)v->codec)->averages;
 }
 
-void bouma_variable_info_get(bouma_variable_info *out,
-                             const bouma_variable *variable)
+int bouma_variable_info_get(bouma_variable_info *given,
+                            const bouma_variable *variable)
 {
     BM_STRICT_MATH;
+    bouma_variable_info own = {0}, *out = &own;
 
-    if (!out)
-        return;
-    memset(out, 0, sizeof(*out));
+    if (!bm_reply_begin(given, sizeof(own)))
+        return BOUMA_EINVAL;
     if (!variable)
-        return;
+        return BOUMA_EINVAL;
     out->name = variable->name;
     out->type = variable->type;
     out->components = variable->components;
@@ -301,6 +309,7 @@ void bouma_variable_info_get(bouma_variable_info *out,
     out->psnr = psnr_of(variable);
     out->nominal = variable->nominal;
     out->averages = has_averages(variable);
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* Whether there is something to read of a variable. */
@@ -363,11 +372,11 @@ int bouma_variable_range(bouma_range *out, const bouma_variable *variable,
 
 /* Check a level and a box (NULL: all of the grid), and lift the box. */
 static int check_box(const bouma_variable *v, int level, const bouma_box *box,
-                     bouma_box *lifted)
+                     struct bm_box *lifted)
 {
     struct bm_error *error = v->object->schema->error;
     int ndims = v->object->ndims;
-    bouma_box domain = v->object->domain;
+    struct bm_box domain = v->object->domain;
     char text[160], whole[160];
 
     if (!v->object->layout->chunking)
@@ -394,17 +403,18 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
     return BOUMA_OK;
 }
 
-int bouma_variable_select(bouma_selection *out, const bouma_variable *variable,
-                          int level, const bouma_box *box)
+int bouma_variable_select(bouma_selection *given,
+                          const bouma_variable *variable, int level,
+                          const bouma_box *box)
 {
-    bouma_box lifted;
+    bouma_selection own = {0}, *out = &own;
+    struct bm_box lifted;
     struct bm_footprint samples;
     int rc;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(
             variable ? variable->object->schema->error : NULL, "a selection");
-    memset(out, 0, sizeof(*out));
     if (!variable)
         return BOUMA_EINVAL;
     bm_error_clear(variable->object->schema->error);
@@ -415,12 +425,12 @@ int bouma_variable_select(bouma_selection *out, const bouma_variable *variable,
     samples = bm_footprint_at_level(&samples, level);
     bm_selection_of(out, variable->object, bm_variable_sample_size(variable),
                     &samples);
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* Whether these samples can be read now. */
 static int check_readable(bouma_variable *v, int level, const bouma_box *box,
-                          bouma_box *lifted)
+                          struct bm_box *lifted)
 {
     int rc = check_box(v, level, box, lifted);
 
@@ -472,9 +482,11 @@ int bouma_variable_read(bouma_variable *variable, int level,
         return rc;
     step = variable->object->schema->step;
     begun = bm_trace_now(step->ds->engine.tracing.trace);
+    bm_api_enter_step(step);
     rc = bm_read_box(step, &r);
     bm_drop(step->ds->a, r.apart);
-    return bm_api_traced(step->ds, "read box", begun, rc);
+    rc = bm_api_traced(step->ds, "read box", begun, rc);
+    return bm_api_leave_step(step, rc);
 }
 
 /* The i-th of a caller's requests. They may be those of another version, whose
@@ -520,6 +532,8 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
         return BOUMA_EINVAL;
     ds = step->ds;
     rc = bm_api_begin(ds, BM_TO_READ);
+    if (!rc)
+        rc = bm_api_check_together(step);
     if (rc)
         return rc;
     own = bm_new(ds->a, count, sizeof(*own));
@@ -534,11 +548,13 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
         n += !rc && !is_empty(&own[n]);
     }
     begun = bm_trace_now(ds->engine.tracing.trace);
+    bm_api_enter_step(step);
     rc = bm_read_all(step, own, n, rc);
     for (size_t i = 0; i < n; i++)
         bm_drop(ds->a, own[i].apart);
     bm_drop(ds->a, own);
-    return bm_api_traced(ds, "read boxes of all", begun, rc);
+    rc = bm_api_traced(ds, "read boxes of all", begun, rc);
+    return bm_api_leave_step(step, rc);
 }
 
 /* ---- refinement --------------------------------------------------------- */
@@ -549,7 +565,7 @@ int bouma_variable_query(bouma_variable *variable,
     BM_STRICT_MATH;
     struct bouma_step *step;
     struct bm_error *error;
-    bouma_box lifted;
+    struct bm_box lifted;
     double begun;
     int rc;
 
@@ -582,15 +598,18 @@ int bouma_variable_query(bouma_variable *variable,
         return rc;
     step = variable->object->schema->step;
     begun = bm_trace_now(step->ds->engine.tracing.trace);
+    bm_api_enter_step(step);
     rc = bm_query(step, variable, query, &lifted);
-    return bm_api_traced(step->ds, "query patches", begun, rc);
+    rc = bm_api_traced(step->ds, "query patches", begun, rc);
+    return bm_api_leave_step(step, rc);
 }
 
 int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
                           int level, const bouma_box *box)
 {
     BM_STRICT_MATH;
-    bouma_box lifted;
+    struct bm_box lifted;
+    bouma_step *step;
     int rc;
 
     if (!out || !variable)
@@ -603,27 +622,36 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
                      "the box is empty: there is nothing to refine");
     if (rc)
         return rc;
-    return bm_refinement_open(out, variable->object->schema->step, variable,
-                              level, &lifted);
+    step = variable->object->schema->step;
+    bm_api_enter_step(step);
+    rc = bm_refinement_open(out, step, variable, level, &lifted);
+    return bm_api_leave_step(step, rc);
 }
 
 int bouma_refinement_next(bouma_refinement *refinement)
 {
     BM_STRICT_MATH;
     struct bouma_dataset *ds;
+    bouma_step *step;
     double begun;
     int rc;
 
     if (!refinement)
         return BOUMA_EINVAL;
-    ds = refinement->step->ds;
+    step = refinement->step;
+    ds = step->ds;
     bm_error_clear(&ds->error);
-    rc = bm_api_check_idle(refinement->step);
+    rc = bm_api_check_idle(step);
     if (rc)
         return rc;
     begun = bm_trace_now(ds->engine.tracing.trace);
+    bm_api_enter_step(step);
+    refinement->calls++;
     rc = bm_refinement_next(refinement);
-    return bm_api_traced(ds, "refine", begun, rc);
+    if (--refinement->calls == 0 && refinement->freed)
+        bm_refinement_free(refinement);
+    rc = bm_api_traced(ds, "refine", begun, rc);
+    return bm_api_leave_step(step, rc);
 }
 
 const void *bouma_refinement_data(const bouma_refinement *refinement,
@@ -640,9 +668,4 @@ const void *bouma_refinement_data(const bouma_refinement *refinement,
     if (level)
         *level = refinement->level;
     return refinement->data;
-}
-
-void bouma_refinement_free(bouma_refinement *refinement)
-{
-    bm_refinement_free(refinement);
 }

@@ -31,13 +31,16 @@ static uint64_t hash_query(const struct bm_object *set,
  */
 static int begin(struct bm_object *set)
 {
+    int rc;
+
     bm_error_clear(set->schema->error);
     if (!set->schema->step)
         return bm_fail(set->schema->error, BOUMA_ESTATE,
                        "particles \"%s\" are being written; open a step to "
                        "read",
                        set->name);
-    return bm_api_begin(set->schema->dataset, BM_TO_READ);
+    rc = bm_api_begin(set->schema->dataset, BM_TO_READ);
+    return rc ? rc : bm_api_check_together(set->schema->step);
 }
 
 /* 'rc' is this rank's status so far. Collective. */
@@ -69,6 +72,7 @@ int bouma_particles_restart(bouma_particle_data **out,
     struct bm_restart_out to = {NULL, NULL};
     struct bm_asked asked;
     struct bm_object *set;
+    bouma_step *step;
     int rc;
 
     if (out)
@@ -79,6 +83,8 @@ int bouma_particles_restart(bouma_particle_data **out,
     rc = begin(set);
     if (rc)
         return rc;
+    step = set->schema->step;
+    bm_api_enter_step(step);
     rc = bm_asked_init(&asked, set, query);
     if (!rc && !out)
         rc = bm_fail(set->schema->error, BOUMA_EINVAL,
@@ -88,7 +94,7 @@ int bouma_particles_restart(bouma_particle_data **out,
     if (out)
         *out = to.data;
     bm_asked_release(&asked, set->schema->a);
-    return rc;
+    return bm_api_leave_step(step, rc);
 }
 
 int bouma_particles_restart_into(uint64_t *count, bouma_particles *particles,
@@ -102,6 +108,7 @@ int bouma_particles_restart_into(uint64_t *count, bouma_particles *particles,
     struct bm_restart_out to = {NULL, &into};
     struct bm_asked asked;
     struct bm_object *set;
+    bouma_step *step;
     int rc;
 
     if (count)
@@ -112,6 +119,8 @@ int bouma_particles_restart_into(uint64_t *count, bouma_particles *particles,
     rc = begin(set);
     if (rc)
         return rc;
+    step = set->schema->step;
+    bm_api_enter_step(step);
     rc = bm_api_into(&into, &asked, set, &wanted);
     if (!rc && !count)
         rc = bm_fail(set->schema->error, BOUMA_EINVAL,
@@ -122,5 +131,5 @@ int bouma_particles_restart_into(uint64_t *count, bouma_particles *particles,
     if (count && (!rc || rc == BOUMA_ELIMIT))
         *count = into.count;
     bm_api_into_release(&into, &asked);
-    return rc;
+    return bm_api_leave_step(step, rc);
 }

@@ -255,10 +255,10 @@ static int add_put(bouma_dataset *ds, const struct bm_put *put)
 
 /* Whether a variable of grids can be handed over, in this box. */
 static int check_block(bouma_dataset *ds, const bouma_variable *v,
-                       const bouma_box *lifted)
+                       const struct bm_box *lifted)
 {
     const struct bm_object *grid = v->object;
-    bouma_box domain = grid->domain;
+    struct bm_box domain = grid->domain;
     char box[160], whole[160];
 
     bm_box_text(box, sizeof(box), lifted, grid->ndims);
@@ -334,7 +334,7 @@ int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
 }
 
 /* End or abort: what is wrong here is told to all ranks. */
-static int end(bouma_dataset *ds, int status, bouma_record *record)
+static int end(bouma_dataset *ds, int status)
 {
     double begun;
     int rc, finished;
@@ -352,24 +352,26 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
                      "no step was begun; call bouma_step_begin() first");
     if (!rc)
         rc = status;
-    finished = bm_api_finish_write(ds, NULL);
+    bm_api_enter(ds);
+    finished = bm_api_finish_write(ds);
+    memset(&ds->carried.record, 0, sizeof(ds->carried.record));
     begun = bm_trace_now(ds->engine.tracing.trace);
-    rc = finished ? finished : bm_write_step(ds, rc, record);
+    rc = finished ? finished : bm_write_step(ds, rc, &ds->carried.record);
     bm_refused_end_step(&ds->given.refused);
     forget_step(ds);
-    return bm_api_traced(ds, "write step", begun, rc);
+    return bm_api_leave(ds, bm_api_traced(ds, "write step", begun, rc));
 }
 
-int bouma_step_end(bouma_dataset *ds, bouma_record *record)
+int bouma_step_end(bouma_dataset *ds)
 {
     BM_STRICT_MATH;
 
-    return end(ds, BOUMA_OK, record);
+    return end(ds, BOUMA_OK);
 }
 
 int bouma_step_abort(bouma_dataset *ds)
 {
     BM_STRICT_MATH;
 
-    return end(ds, BOUMA_EABORTED, NULL);
+    return end(ds, BOUMA_EABORTED);
 }

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bouma_box bm_box_lift(const bouma_box *box, int ndims)
+struct bm_box bm_box_lift(const bouma_box *box, int ndims)
 {
-    bouma_box out = {{0, 0, 0}, {1, 1, 1}};
+    struct bm_box out = {{0, 0, 0}, {1, 1, 1}};
 
     for (int d = 0; d < ndims; d++) {
         out.lo[3 - ndims + d] = box->lo[d];
@@ -15,9 +15,9 @@ bouma_box bm_box_lift(const bouma_box *box, int ndims)
     return out;
 }
 
-bouma_box bm_box_lower(const bouma_box *box, int ndims)
+bouma_box bm_box_lower(const struct bm_box *box, int ndims)
 {
-    bouma_box out = {{0, 0, 0}, {0, 0, 0}};
+    bouma_box out = {{0}, {0}};
 
     for (int d = 0; d < ndims; d++) {
         out.lo[d] = box->lo[3 - ndims + d];
@@ -26,7 +26,8 @@ bouma_box bm_box_lower(const bouma_box *box, int ndims)
     return out;
 }
 
-int bm_box_meet(bouma_box *out, const bouma_box *a, const bouma_box *b)
+int bm_box_meet(struct bm_box *out, const struct bm_box *a,
+                const struct bm_box *b)
 {
     int some = 1;
 
@@ -41,7 +42,7 @@ int bm_box_meet(bouma_box *out, const bouma_box *a, const bouma_box *b)
     return some;
 }
 
-uint64_t bm_box_volume(const bouma_box *box)
+uint64_t bm_box_volume(const struct bm_box *box)
 {
     uint64_t volume = 1;
 
@@ -53,7 +54,7 @@ uint64_t bm_box_volume(const bouma_box *box)
     return volume;
 }
 
-int bm_box_inside(const bouma_box *inner, const bouma_box *outer)
+int bm_box_inside(const struct bm_box *inner, const struct bm_box *outer)
 {
     for (int d = 0; d < 3; d++)
         if (inner->lo[d] < outer->lo[d] || inner->hi[d] > outer->hi[d])
@@ -61,9 +62,9 @@ int bm_box_inside(const bouma_box *inner, const bouma_box *outer)
     return 1;
 }
 
-bouma_box bm_box_join(const bouma_box *a, const bouma_box *b)
+struct bm_box bm_box_join(const struct bm_box *a, const struct bm_box *b)
 {
-    bouma_box out = *a;
+    struct bm_box out = *a;
 
     if (!bm_box_volume(a))
         return *b;
@@ -78,7 +79,8 @@ bouma_box bm_box_join(const bouma_box *a, const bouma_box *b)
     return out;
 }
 
-void bm_box_text(char *text, size_t bytes, const bouma_box *lifted, int ndims)
+void bm_box_text(char *text, size_t bytes, const struct bm_box *lifted,
+                 int ndims)
 {
     size_t n = 0;
 

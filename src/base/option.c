@@ -22,7 +22,8 @@ static const struct bm_choice on_off[] = {{"1", 1},   {"0", -1},  {"yes", 1},
                                           {"no", -1}, {"-1", -1}, {NULL, 0}};
 
 #define FIELD(field)                                                           \
-    .about.name = #field, .offset = offsetof(bouma_options, field)
+    .about.size = sizeof(bouma_option_info), .about.name = #field,             \
+    .offset = offsetof(bouma_options, field)
 #define CHOICE(field, list, word)                                              \
     FIELD(field),                                                              \
         .about.flag = #field, .about.argument = word,                          \
@@ -144,7 +145,7 @@ static const struct bm_option table[] = {
           "step, so that chunks are stored while others are encoded; default: "
           "off")},
     {INTEGER(writers, 1 << 20), USE(0),
-     HELP("ranks that write a plain file (bouma_io_*); default: all ranks up "
+     HELP("ranks that write a plain file (bouma_file_*); default: all ranks up "
           "to 16, else 16 or one in 8, whichever is more")},
     {FLAG(check, "check", on_off), USE(STEPS), .standard = CHECK_BY_DEFAULT,
      HELP("fail a step if an array changes between the put and the end of the "

@@ -80,9 +80,9 @@ int64_t bm_tiling_index(const struct bm_tiling *t, const int64_t at[3])
     return (at[0] * t->count[1] + at[1]) * t->count[2] + at[2];
 }
 
-bouma_box bm_tiling_box(const struct bm_tiling *t, const int64_t at[3])
+struct bm_box bm_tiling_box(const struct bm_tiling *t, const int64_t at[3])
 {
-    bouma_box box;
+    struct bm_box box;
 
     for (int d = 0; d < 3; d++) {
         box.lo[d] = at[d] * t->edge[d];
@@ -93,7 +93,7 @@ bouma_box bm_tiling_box(const struct bm_tiling *t, const int64_t at[3])
     return box;
 }
 
-bouma_box bm_tiling_patch_box(const struct bm_tiling *t, int64_t patch)
+struct bm_box bm_tiling_patch_box(const struct bm_tiling *t, int64_t patch)
 {
     int64_t at[3];
 
@@ -101,9 +101,9 @@ bouma_box bm_tiling_patch_box(const struct bm_tiling *t, int64_t patch)
     return bm_tiling_box(t, at);
 }
 
-bouma_box bm_tiling_domain(const struct bm_tiling *t)
+struct bm_box bm_tiling_domain(const struct bm_tiling *t)
 {
-    bouma_box box = {{0, 0, 0}, {t->shape[0], t->shape[1], t->shape[2]}};
+    struct bm_box box = {{0, 0, 0}, {t->shape[0], t->shape[1], t->shape[2]}};
 
     return box;
 }
@@ -131,9 +131,10 @@ int64_t bm_tiling_find(const struct bm_tiling *t, uint64_t key)
     return bm_tiling_index(t, at);
 }
 
-bouma_box bm_tiling_meeting(const struct bm_tiling *t, const bouma_box *box)
+struct bm_box bm_tiling_meeting(const struct bm_tiling *t,
+                                const struct bm_box *box)
 {
-    bouma_box out;
+    struct bm_box out;
 
     for (int d = 0; d < 3; d++) {
         out.lo[d] = box->lo[d] / t->edge[d];

@@ -40,16 +40,17 @@ int bm_tiling_levels(const struct bm_tiling *t);
 
 void bm_tiling_at(const struct bm_tiling *t, int64_t patch, int64_t at[3]);
 int64_t bm_tiling_index(const struct bm_tiling *t, const int64_t at[3]);
-bouma_box bm_tiling_box(const struct bm_tiling *t, const int64_t at[3]);
-bouma_box bm_tiling_patch_box(const struct bm_tiling *t, int64_t patch);
-bouma_box bm_tiling_domain(const struct bm_tiling *t);
+struct bm_box bm_tiling_box(const struct bm_tiling *t, const int64_t at[3]);
+struct bm_box bm_tiling_patch_box(const struct bm_tiling *t, int64_t patch);
+struct bm_box bm_tiling_domain(const struct bm_tiling *t);
 uint64_t bm_tiling_key(const struct bm_tiling *t, int64_t patch);
 
 /* The patch with a key, or -1 if there is none. */
 int64_t bm_tiling_find(const struct bm_tiling *t, uint64_t key);
 
 /* The patches that a box meets, as a half-open box of patches. */
-bouma_box bm_tiling_meeting(const struct bm_tiling *t, const bouma_box *box);
+struct bm_box bm_tiling_meeting(const struct bm_tiling *t,
+                                const struct bm_box *box);
 
 /* The linear indices of all patches in Morton order, into order[patches]. */
 void bm_tiling_order(const struct bm_tiling *t, int64_t *order);

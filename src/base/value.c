@@ -3,6 +3,21 @@
 
 #include <math.h>
 
+bouma_value bouma_value_int(int64_t number)
+{
+    return (bouma_value){.type = BOUMA_TYPE_I64, .i = number};
+}
+
+bouma_value bouma_value_uint(uint64_t number)
+{
+    return (bouma_value){.type = BOUMA_TYPE_U64, .u = number};
+}
+
+bouma_value bouma_value_real(double number)
+{
+    return (bouma_value){.type = BOUMA_TYPE_F64, .f = number};
+}
+
 enum kind { SIGNED, UNSIGNED, REAL };
 
 static enum kind kind_of(bouma_type type)
@@ -57,9 +72,11 @@ static int whole_of(const bouma_value *v, int up, struct whole *out)
 {
     if (v->type == BOUMA_TYPE_F64)
         return round_real(v->f, up, out);
-    *out = (struct whole){0, v->u};
-    if (v->type == BOUMA_TYPE_I64 && v->i < 0)
-        *out = (struct whole){1, (uint64_t)0 - (uint64_t)v->i};
+    if (v->type == BOUMA_TYPE_U64)
+        *out = (struct whole){0, v->u};
+    else
+        *out = (struct whole){v->i < 0, v->i < 0 ? (uint64_t)0 - (uint64_t)v->i
+                                                 : (uint64_t)v->i};
     return 1;
 }
 

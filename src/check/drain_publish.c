@@ -69,8 +69,8 @@ int bm_drain_load_dropped(struct bm_drain_far *far, const uint8_t *id,
 
     if (rc == BOUMA_EFORMAT)
         bm_fail(error, rc,
-                "%s; so it is not known which steps were dropped by a "
-                "truncation, and nothing was copied (`bouma repair` moves "
+                "%s; so it is not known which steps were dropped on "
+                "purpose, and nothing was copied (`bouma repair` moves "
                 "this record to lost/; dropped steps are drained again then)",
                 why.text);
     else if (rc)

@@ -83,7 +83,7 @@ void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
         int no_memory = 0;
         char *name = bm_get_text(&c, a, &no_memory);
         char *text = bm_get_text(&c, a, &no_memory);
-        bouma_finding f = {severity, step, name ? name : "",
+        bouma_finding f = {sizeof(f), severity, step, name ? name : "",
                            text ? text : "(no memory for the text)"};
 
         each(user, &f);

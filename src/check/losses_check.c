@@ -30,7 +30,8 @@ int bm_losses_each(const char *path, const bouma_options *options,
         rc = bm_losses_find_all(&s, id, &list, 1, error);
     for (size_t i = 0; i < list.count && rc != BOUMA_ENOMEM; i++) {
         const struct bm_lost_step *l = &list.steps[i];
-        bouma_loss loss = {(int64_t)l->entry.step,
+        bouma_loss loss = {sizeof(loss),
+                           (int64_t)l->entry.step,
                            l->entry.time,
                            l->recorded,
                            bm_lost_step_files(l),

@@ -103,7 +103,7 @@ static int weigh(struct bouma_step *step, uint32_t subfile, const char *name,
                  struct worth *out)
 {
     struct bm_check how = {.depth = BOUMA_DEPTH_FULL, .name = name};
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     struct bm_findings found;
     int rc;
 
@@ -175,7 +175,7 @@ static int return_file(struct walk *w, const struct stray *f)
         return rc;
     snprintf(text, sizeof(text),
              dropped ? "is a file of step %" PRIu64
-                       ", which was dropped by a truncation; moved to lost/"
+                       ", which was dropped on purpose; moved to lost/"
              : bm_store_is_absent(s, f->own) ? "is a file of step %" PRIu64
                                                "; moved back to that"
              : worse ? "is a file of step %" PRIu64
@@ -307,7 +307,7 @@ int bm_repair_return_manifest(struct bm_repair *r, uint64_t dir,
     bm_name_manifest(to, step);
     snprintf(text, sizeof(text),
              dropped ? "is the manifest of step %" PRIu64
-                       ", which was dropped by a truncation; moved to lost/"
+                       ", which was dropped on purpose; moved to lost/"
              : is_copy ? "is a copy of the manifest of step %" PRIu64
                          ", which is there; moved to lost/"
                        : "is the manifest of step %" PRIu64

@@ -57,7 +57,7 @@ static int move_away(struct bm_repair *r, uint64_t from, uint64_t of,
     bm_name_step(dir, from);
     snprintf(text, sizeof(text),
              dropped ? "holds step %" PRIu64
-                       ", which was dropped by a truncation; moved to lost/"
+                       ", which was dropped on purpose; moved to lost/"
                      : "holds a copy of step %" PRIu64
                        ", which is there; moved to lost/",
              of);

@@ -177,8 +177,8 @@ static int clear_away(struct bm_repair *r, uint64_t step,
     if (!bm_repair_act(r, (int64_t)step, dir,
                        !c->any ? "the empty directory of the step removed"
                        : c->dropped && !c->manifests.count && !c->subfiles.count
-                           ? "what is left of a step that was dropped by a "
-                             "truncation moved to lost/"
+                           ? "what is left of a step that was dropped on "
+                             "purpose moved to lost/"
                        : was_there ? "what is left of the step moved to lost/"
                                    : "the leftovers of a step that was never "
                                      "complete moved to lost/"))

@@ -39,7 +39,7 @@ int bm_repair_truncations(struct bm_repair *r)
     if (!rc ||
         !bm_repair_act(r, -1, BM_NAME_TRUNCATIONS,
                        "the record of dropped steps is damaged, and moved to "
-                       "lost/: steps that were dropped by a truncation, and "
+                       "lost/: steps that were dropped on purpose, and "
                        "are still on the storage of nodes, come back with a "
                        "drain"))
         return BOUMA_OK;

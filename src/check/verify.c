@@ -398,7 +398,8 @@ static void end_trace(struct verify *v, struct bm_request *q)
 
     bm_dataset_end_trace(ds);
     if (ds->found.note_count > known && q->each) {
-        bouma_finding f = {BOUMA_SEVERITY_NOTE, -1, "", ds->found.notes[known]};
+        bouma_finding f = {sizeof(f), BOUMA_SEVERITY_NOTE, -1, "",
+                           ds->found.notes[known]};
 
         q->each(q->user, &f);
     }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-struct bm_lattice bm_lattice_of(const bouma_box *box, int level)
+struct bm_lattice bm_lattice_of(const struct bm_box *box, int level)
 {
     int64_t unit = (int64_t)1 << level;
     struct bm_lattice l;

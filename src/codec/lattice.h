@@ -21,7 +21,7 @@ struct bm_lattice {
 };
 
 /* The samples of 'box' whose indices are multiples of 2^level. */
-struct bm_lattice bm_lattice_of(const bouma_box *box, int level);
+struct bm_lattice bm_lattice_of(const struct bm_box *box, int level);
 struct bm_lattice bm_lattice_coarser(const struct bm_lattice *l);
 uint64_t bm_lattice_samples(const struct bm_lattice *l);
 uint64_t bm_lattice_details(const struct bm_lattice *l);

@@ -70,13 +70,13 @@ static struct bm_word_array tile_of(const struct bm_subbands *s, void *data,
     return a;
 }
 
-static void each_tile(const struct pass *p, void *data, const bouma_box *box,
-                      void (*each)(const struct pass *,
-                                   const struct bm_word_array *))
+static void
+each_tile(const struct pass *p, void *data, const struct bm_box *box,
+          void (*each)(const struct pass *, const struct bm_word_array *))
 {
     struct bm_lattice all = bm_lattice_of(box, p->level);
     int64_t edge[3];
-    bouma_box tile;
+    struct bm_box tile;
 
     bm_hz_tile(edge, p->subbands->hz, p->subbands->tile_bits);
     for (tile.lo[0] = box->lo[0]; tile.lo[0] < box->hi[0];
@@ -102,7 +102,7 @@ static void each_tile(const struct pass *p, void *data, const bouma_box *box,
 }
 
 void bm_subbands_forward(const struct bm_subbands *s, void *samples,
-                         const bouma_box *box)
+                         const struct bm_box *box)
 {
     struct pass p = {.subbands = s};
 
@@ -112,7 +112,7 @@ void bm_subbands_forward(const struct bm_subbands *s, void *samples,
 }
 
 void bm_subbands_inverse(const struct bm_subbands *s, void *coefficients,
-                         const bouma_box *box, int level)
+                         const struct bm_box *box, int level)
 {
     struct bm_lattice all = bm_lattice_of(box, level);
     struct pass p = {.subbands = s, .level = level};

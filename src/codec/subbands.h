@@ -22,9 +22,9 @@ const char *bm_subbands_tiling(struct bm_tiling *t, const struct bm_hz *hz,
  * box has whole tiles, as the domain cuts them. With a bound, samples are those
  * that bm_quantise() gives. */
 void bm_subbands_forward(const struct bm_subbands *s, void *samples,
-                         const bouma_box *box);
+                         const struct bm_box *box);
 /* The coefficients of a level to its samples. */
 void bm_subbands_inverse(const struct bm_subbands *s, void *coefficients,
-                         const bouma_box *box, int level);
+                         const struct bm_box *box, int level);
 
 #endif

@@ -100,7 +100,9 @@ struct bm_comm_functions {
                  const int *members, int count);
 };
 
-/* One process. The caller frees it with bm_comm_free(). */
+/* One process. The caller frees it with bm_comm_free(); one that lies in the
+ * caller's own memory needs no memory and no end. */
+void bm_comm_self_init(struct bm_comm *comm, const bouma_allocator *a);
 int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a);
 void bm_comm_free(struct bm_comm *comm); /* accepts NULL */
 

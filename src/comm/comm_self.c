@@ -125,20 +125,24 @@ static int self_group(struct bm_comm **out, struct bm_comm *whole,
     return bm_comm_self_new(out, whole->a);
 }
 
-int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a)
+void bm_comm_self_init(struct bm_comm *comm, const bouma_allocator *a)
 {
     static const struct bm_comm_functions functions = {
         self_max,           self_broadcast, self_tell,   self_gather,
         self_exchange,      self_release,   self_signal, self_hear,
         self_request_bytes, self_start,     self_test,   self_cancel,
         self_listen,        self_warn,      self_group};
-    struct bm_comm *comm = bm_new(a, 1, sizeof(*comm));
 
-    *out = comm;
-    if (!comm)
-        return BOUMA_ENOMEM;
+    memset(comm, 0, sizeof(*comm));
     comm->functions = &functions;
     comm->a = a;
     comm->size = 1;
-    return BOUMA_OK;
+}
+
+int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a)
+{
+    *out = bm_new(a, 1, sizeof(**out));
+    if (*out)
+        bm_comm_self_init(*out, a);
+    return *out ? BOUMA_OK : BOUMA_ENOMEM;
 }

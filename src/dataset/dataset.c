@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "comm/comm_trace.h"
 #include "dataset/borrowed.h"
 #include "dataset/clobber.h"
 #include "dataset/dataset_found.h"
@@ -46,7 +47,7 @@ static int begin_beyond_dropped(struct bouma_dataset *ds)
 
     bm_truncations_init(&t, ds->a);
     if (!bm_truncations_load(&ds->store, ds->id, &t, &ignored) &&
-        bm_truncations_epoch(&t) >= ds->claim.epoch && t.count)
+        bm_truncations_epoch(&t) && bm_truncations_epoch(&t) >= ds->claim.epoch)
         rc = bm_epoch_after(ds->store.path, bm_truncations_epoch(&t),
                             &ds->claim.epoch, &ds->error);
     bm_truncations_release(&t);
@@ -408,6 +409,7 @@ static void release_found(struct bm_found *found, const bouma_allocator *a)
     bm_attributes_release(&found->attributes);
     bm_found_clear_notes(found, a);
     bm_drop(a, found->notes);
+    bm_step_times_release(&found->times, a);
     bm_step_list_release(&found->steps);
 }
 
@@ -418,6 +420,7 @@ static void release_given(struct bm_given *given, const bouma_allocator *a)
     bm_drop(a, given->puts);
     bm_drop(a, given->blocks);
     bm_refused_clear(&given->refused, a);
+    memset(given, 0, sizeof(*given));
 }
 
 static void release_commits(struct bm_commits *c, const bouma_allocator *a)
@@ -434,28 +437,49 @@ static void release_commits(struct bm_commits *c, const bouma_allocator *a)
     bm_step_list_release(&c->unsynced);
     bm_step_list_release(&c->replaced);
     bm_losses_release(&c->losses);
+    memset(c, 0, sizeof(*c));
 }
 
-void bm_dataset_free(struct bouma_dataset *ds)
+void bm_dataset_end(struct bouma_dataset *ds)
 {
+    struct bm_lifetime *life = &ds->life;
     struct bm_error ignored = {0};
 
-    if (!ds)
+    if (life->ended)
         return;
+    life->ended = 1;
     /* With others this would have to be done together. */
     if (ds->opened && ds->comm->size == 1)
         bm_dataset_end_trace(ds);
     /* A writer that is gone without closing, or could not, is gone all the
      * same; and perhaps what kept it from that is over. */
     bm_drain_free(ds->draining.drain);
+    ds->draining.drain = NULL;
     bm_dataset_release(ds, &ignored);
     release_commits(&ds->commits, ds->a);
     release_given(&ds->given, ds->a);
+    bm_pipe_pool_release(&ds->engine.pool);
+    bm_comm_self_init(&life->alone, ds->a);
+    if (ds->comm) {
+        life->together = ds->comm->size > 1;
+        life->rank = ds->comm->rank;
+        life->alone.message_bytes = ds->comm->message_bytes;
+        life->alone.timeout = ds->comm->timeout;
+        bm_comm_set_trace(ds->comm, NULL);
+        bm_comm_free(ds->comm);
+    }
+    ds->comm = &life->alone;
+}
+
+void bm_dataset_free(struct bouma_dataset *ds)
+{
+    if (!ds)
+        return;
+    bm_dataset_end(ds);
     release_found(&ds->found, ds->a);
     bm_schema_release(&ds->schema);
     bm_store_close(&ds->store);
     bm_store_close(&ds->second);
     bm_engine_release(&ds->engine, ds->comm);
-    bm_comm_free(ds->comm);
     bm_drop(ds->a, ds);
 }

@@ -7,6 +7,7 @@
 #include "codec/lattice.h"
 #include "comm/comm.h"
 #include "dataset/refused.h"
+#include "dataset/step_times.h"
 #include "engine/engine.h"
 #include "layout/manifest.h"
 #include "layout/schema.h"
@@ -108,7 +109,8 @@ struct bm_carried {
     struct bm_split *split; /* its ranks, if partitions are written apart; else
                                NULL */
     uint64_t plan_hash;
-    int told_empty; /* that a step has no data */
+    int told_empty;      /* that a step has no data */
+    bouma_record record; /* of the last step */
 };
 
 /* Of one who writes with 'persist': how steps get from local copies to the
@@ -125,9 +127,21 @@ struct bm_found {
     int listed;    /* the steps are there */
     int described; /* so are notes and attributes */
     struct bm_step_list steps;
+    struct bm_step_times times; /* of these, when somebody has asked */
     char **notes;
     int note_count;
     struct bouma_attributes attributes;
+};
+
+/* How long a handle lives. Its caller may free it at any time; steps that are
+ * open, and calls that are under way and call the caller back, keep it. */
+struct bm_lifetime {
+    int freed;            /* by its caller */
+    int calls;            /* under way */
+    int ended;            /* see bm_dataset_end() */
+    int together;         /* it had several ranks, until it ended... */
+    int rank;             /* ...and this one was here */
+    struct bm_comm alone; /* that of a handle that has ended */
 };
 
 /* Of the format in which it is written. */
@@ -152,6 +166,7 @@ struct bouma_dataset {
     struct bm_engine engine;
     struct bm_found found;
     struct bm_open_step *open_steps;
+    struct bm_lifetime life;
 
     /* Writing: */
     struct bm_schema schema;
@@ -168,6 +183,10 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
                     const bouma_options *options, const bouma_allocator *a);
 void bm_dataset_free(struct bouma_dataset *ds);
+/* End what the handle has in common with other ranks, and with other writers:
+ * the communicator, the claim, what was not committed. Open steps can still be
+ * read, each rank for itself. Collective, if it was opened with MPI. */
+void bm_dataset_end(struct bouma_dataset *ds);
 
 /* At its end: nothing is drained any more, and the trace is written, if there
  * is to be one; if that fails, a note says why. Collective. */

@@ -140,8 +140,8 @@ static int load_dropped(struct bouma_dataset *ds, struct bm_truncations *t)
 
     if (rc && rc != BOUMA_ENOMEM)
         rc = bm_dataset_add_note(ds,
-                                 "%s; so steps that were dropped by a "
-                                 "truncation may be listed, as %s has them",
+                                 "%s; so steps that were dropped on "
+                                 "purpose may be listed, as %s has them",
                                  why.text, ds->second.path);
     return rc;
 }
@@ -169,7 +169,8 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
     at = 0;
     count = found->count;
     for (size_t i = 0; i < other.count && !rc; i++) {
-        const struct bm_step_list old = {ds->a, found->entries, count, count};
+        const struct bm_step_list old = {.entries = found->entries,
+                                         .count = count};
         const struct bm_step_entry *e =
             bm_step_list_next(&old, &at, other.entries[i].step);
 
@@ -227,6 +228,7 @@ int bm_dataset_find_steps(struct bouma_dataset *ds)
         bm_step_list_release(&found);
         return rc;
     }
+    found.changes += ds->found.steps.changes + 1;
     bm_step_list_release(&ds->found.steps);
     ds->found.steps = found;
     ds->found.listed = 1;

@@ -119,7 +119,7 @@ int bm_dropped_remove_all(struct bm_store *local_copy, struct bm_store *target,
     bm_step_list_init(&all, local_copy->a);
     bm_truncations_init(&t, local_copy->a);
     rc = bm_truncations_load(target, id, &t, error);
-    if (!rc && t.count)
+    if (!rc && bm_truncations_epoch(&t))
         rc = find_all(&d, &all, error);
     /* All at once: it takes two syncs. */
     if (!rc && all.count)

@@ -607,6 +607,18 @@ int bm_idx_forget(struct bm_store *s, int64_t last, struct bm_error *error)
     return each_grid(s, forget_in, last, error);
 }
 
+static int forget_one_in(struct bm_store *s, const char *grid, int64_t step,
+                         struct bm_error *error)
+{
+    return shorten(s, grid, step, 0, error);
+}
+
+int bm_idx_forget_step(struct bm_store *s, uint64_t step,
+                       struct bm_error *error)
+{
+    return each_grid(s, forget_one_in, (int64_t)step, error);
+}
+
 static int drop_in(struct bm_store *s, const char *grid, int64_t step,
                    struct bm_error *error)
 {

@@ -83,6 +83,9 @@ int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry);
 /* Steps behind 'last' are about to be dropped: headers forget them. Then each
  * step, before its files go, which is best effort. All of it may be missing. */
 int bm_idx_forget(struct bm_store *s, int64_t last, struct bm_error *error);
+/* The same if just this one is. */
+int bm_idx_forget_step(struct bm_store *s, uint64_t step,
+                       struct bm_error *error);
 void bm_idx_drop(struct bm_store *s, uint64_t step);
 /* A step was written again, without this grid: the header forgets the step, and
  * its links go. */

@@ -206,15 +206,16 @@ static int drop_steps(struct bouma_dataset *ds)
     rc = BOUMA_OK;
     if (ds->comm->rank == 0 && unknown)
         rc = bm_dataset_add_note(ds,
-                                 "%s; so steps that were dropped by a "
-                                 "truncation may still be in %s",
+                                 "%s; so steps that were dropped on "
+                                 "purpose may still be in %s",
                                  why.text, ds->store.path);
     if (ds->comm->rank == 0 && count && !rc)
-        rc = bm_dataset_add_note(ds,
-                                 "%" PRIu64 " step%s removed from %s: dropped "
-                                 "by a truncation of %s",
-                                 count, count == 1 ? " was" : "s were",
-                                 ds->store.path, ds->second.path);
+        rc = bm_dataset_add_note(
+            ds,
+            "%" PRIu64 " step%s removed from %s, as %s has "
+            "dropped %s",
+            count, count == 1 ? " was" : "s were", ds->store.path,
+            ds->second.path, count == 1 ? "it" : "them");
     return rc ? bm_fail(&ds->error, rc, "%s: no memory", ds->store.path)
               : BOUMA_OK;
 }

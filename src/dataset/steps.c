@@ -164,7 +164,7 @@ static int note_incomplete(const struct bm_step_search *w, uint64_t step)
     if ((l.manifests && is_dropped(w, step, l.written)) ||
         (is_whole && is_dropped(w, step, l.latest)))
         snprintf(text, sizeof(text),
-                 "step %" PRIu64 " was dropped by a truncation, ignored; "
+                 "step %" PRIu64 " was dropped on purpose, ignored; "
                  "%" PRIu64 " of its files are left",
                  step, l.subfiles);
     else if (l.manifests)

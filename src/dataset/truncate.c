@@ -21,34 +21,40 @@ static size_t count_kept(const struct bm_step_list *list, int64_t last)
     return n;
 }
 
+/* Which steps go: all behind 'last', or those of a list. */
+struct choice {
+    const struct bm_step_list *steps; /* NULL: all behind 'last' */
+    int64_t last;
+};
+
 /* In one store. The index forgets the steps first, durably, so that it never
  * knows one that is gone; losses among those that stay are put on record. Then
- * the others go, the last one first: who is interrupted leaves steps without a
- * gap. What killed writers have left beyond the last step goes, too, and so
- * does the record of steps there that were lost. */
-struct truncation {
+ * the others go, the last one first: who is interrupted in a truncation leaves
+ * steps without a gap. What killed writers have left beyond the last step goes,
+ * too, and so does the record of steps there that were lost. */
+struct dropping {
     struct bm_store *s;
     const uint8_t *id;
     uint32_t epoch; /* of the claim */
-    int64_t last;
+    struct choice choice;
     int begun;
     struct bm_step_list there; /* directories, of which the last is next */
     size_t kept;
     struct bm_sweep sweep;
 };
 
-static void init(struct truncation *t, struct bm_store *s,
-                 const struct bouma_dataset *ds, int64_t last)
+static void init(struct dropping *t, struct bm_store *s,
+                 const struct bouma_dataset *ds, struct choice choice)
 {
     memset(t, 0, sizeof(*t));
     t->s = s;
     t->id = ds->id;
     t->epoch = ds->claim.epoch;
-    t->last = last;
+    t->choice = choice;
     bm_step_list_init(&t->there, s->a);
 }
 
-static int forget(struct truncation *t, struct bm_error *error)
+static int forget_last(struct dropping *t, struct bm_error *error)
 {
     struct bm_step_list known;
     struct bm_step_search search = {
@@ -59,23 +65,58 @@ static int forget(struct truncation *t, struct bm_error *error)
     rc = bm_steps_list(t->s, &t->there, error);
     if (!rc)
         rc = bm_steps_find(&search, error);
-    t->kept = count_kept(&t->there, t->last);
-    known.count = count_kept(&known, t->last);
+    t->kept = count_kept(&t->there, t->choice.last);
+    known.count = count_kept(&known, t->choice.last);
     if (!rc)
-        rc = bm_idx_forget(t->s, t->last, error);
+        rc = bm_idx_forget(t->s, t->choice.last, error);
     if (!rc)
         rc = bm_steps_write_index(t->s, t->id, &known, NULL, NULL, error);
     bm_step_list_release(&known);
-    t->begun = 1;
     return rc;
 }
 
-static int truncate_store(void *context, double until, int *more,
-                          struct bm_error *error)
+static int forget_listed(struct dropping *t, struct bm_error *error)
 {
-    struct truncation *t = context;
-    int rc = t->begun ? BOUMA_OK : forget(t, error);
+    const struct bm_step_list *steps = t->choice.steps;
+    int rc = BOUMA_OK;
 
+    if (bm_step_list_reserve(&t->there, steps->count))
+        return bm_fail(error, BOUMA_ENOMEM, "%s: no memory", t->s->path);
+    for (size_t i = 0; i < steps->count && !rc; i++) {
+        uint64_t step = steps->entries[i].step;
+
+        bm_step_list_put(&t->there, (struct bm_step_entry){step, 0, {0, 0}});
+        rc = bm_idx_forget_step(t->s, step, error);
+    }
+    return rc ? rc : bm_index_forget_all(t->s, t->id, &t->there, error);
+}
+
+static int forget_losses(const struct dropping *t, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    if (!t->choice.steps)
+        return bm_losses_truncate(t->s, t->choice.last, error);
+    for (size_t i = 0; i < t->choice.steps->count && !rc; i++) {
+        uint64_t step = t->choice.steps->entries[i].step;
+        char name[BM_NAME_BYTES];
+
+        bm_name_loss(name, step);
+        if (!bm_store_is_absent(t->s, name))
+            rc = bm_losses_remove(t->s, step, error);
+    }
+    return rc;
+}
+
+static int drop_in_store(void *context, double until, int *more,
+                         struct bm_error *error)
+{
+    struct dropping *t = context;
+    int rc = t->begun          ? BOUMA_OK
+             : t->choice.steps ? forget_listed(t, error)
+                               : forget_last(t, error);
+
+    t->begun = 1;
     t->sweep.until = until;
     while (!rc && t->there.count > t->kept) {
         const uint64_t step = t->there.entries[t->there.count - 1].step;
@@ -95,38 +136,62 @@ static int truncate_store(void *context, double until, int *more,
         rc = bm_store_sync_dir(t->s, BM_NAME_STEPS, error);
     if (!rc)
         rc = bm_epoch_check(t->s, t->epoch, error);
-    if (!rc)
-        rc = bm_losses_truncate(t->s, t->last, error);
-    return rc;
+    return rc ? rc : forget_losses(t, error);
 }
 
 /* On ranks that have this store ('mine'). Collective. */
-static int truncate_all(struct bouma_dataset *ds, struct bm_store *s, int mine,
-                        int64_t last)
+static int drop_all(struct bouma_dataset *ds, struct bm_store *s, int mine,
+                    struct choice choice)
 {
-    struct truncation t;
+    struct dropping t;
     int rc;
 
-    init(&t, s, ds, last);
-    rc = bm_comm_do(ds->comm, mine ? truncate_store : NULL, &t, &ds->error);
+    init(&t, s, ds, choice);
+    rc = bm_comm_do(ds->comm, mine ? drop_in_store : NULL, &t, &ds->error);
     if (!rc && mine)
         rc = bm_sweep_tell(ds, &t.sweep, s);
     bm_step_list_release(&t.there);
     return bm_comm_agree(ds->comm, rc, &ds->error);
 }
 
+/* Where steps are drained to. */
+static struct bm_store *target(struct bouma_dataset *ds)
+{
+    return ds->draining.drain ? &ds->second : &ds->store;
+}
+
 /* Rank 0: before anything goes it is on record where steps are drained to.
  * Local copies that this handle does not have keep their copies. Steps that it
  * writes from now on are of later attempts. */
-static int record(struct bouma_dataset *ds, int64_t last)
+static int record(struct bouma_dataset *ds, struct choice choice)
 {
-    struct bm_truncation now = {last, {ds->claim.epoch, ds->claim.attempt}};
+    struct bm_generation now = {ds->claim.epoch, ds->claim.attempt};
 
-    return bm_truncations_record(ds->draining.drain ? &ds->second : &ds->store,
-                                 ds->id, now, &ds->error);
+    return choice.steps
+               ? bm_truncations_record_deleted(target(ds), ds->id, choice.steps,
+                                               now, &ds->error)
+               : bm_truncations_record(target(ds), ds->id,
+                                       (struct bm_truncation){choice.last, now},
+                                       &ds->error);
 }
 
-int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
+/* What the handle knows of steps, without those that are gone. */
+static void shorten(struct bm_step_list *list, struct choice choice)
+{
+    size_t kept = 0;
+
+    if (!choice.steps) {
+        list->count = count_kept(list, choice.last);
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        if (!bm_step_list_find(choice.steps, list->entries[i].step))
+            list->entries[kept++] = list->entries[i];
+    list->count = kept;
+    list->changes++;
+}
+
+static int drop(struct bouma_dataset *ds, struct choice choice)
 {
     int first = ds->comm->rank == 0, mine = first || ds->claim.claims,
         rc = BOUMA_OK;
@@ -141,21 +206,67 @@ int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
     if (!rc && mine)
         rc = bm_commit_sync_all(ds);
     if (!rc && first)
-        rc = record(ds, last);
+        rc = record(ds, choice);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc)
-        rc = truncate_all(ds, &ds->store, mine, last);
+        rc = drop_all(ds, &ds->store, mine, choice);
     if (!rc && ds->draining
                    .drain) /* local copies first: they would be drained again */
-        rc = truncate_all(ds, &ds->second, first, last);
+        rc = drop_all(ds, &ds->second, first, choice);
     if (!rc && mine)
         rc = bm_commit_load_losses(ds);
     if (!rc && ds->draining.drain)
         rc = bm_drain_load_losses(ds);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc) {
-        ds->found.steps.count = count_kept(&ds->found.steps, last);
-        ds->commits.replaced.count = count_kept(&ds->commits.replaced, last);
+        shorten(&ds->found.steps, choice);
+        shorten(&ds->commits.replaced, choice);
     }
     return rc;
+}
+
+int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
+{
+    return drop(ds, (struct choice){NULL, last});
+}
+
+int bm_dataset_delete(struct bouma_dataset *ds,
+                      const struct bm_step_list *steps)
+{
+    return drop(ds, (struct choice){steps, 0});
+}
+
+static int see_any(void *context, const char *entry)
+{
+    *(int *)context |= bm_sweep_is_ours(entry);
+    return 0;
+}
+
+/* Whether a store has files of a step, and no manifest. */
+static int has_rest(struct bm_store *s, uint64_t step)
+{
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES];
+    int any = 0;
+
+    bm_name_manifest(name, step);
+    if (!bm_store_is_absent(s, name))
+        return 0;
+    bm_name_step(name, step);
+    bm_store_list(s, name, see_any, &any, &ignored);
+    return any;
+}
+
+int bm_dataset_half_dropped(struct bouma_dataset *ds, uint64_t step)
+{
+    struct bm_error ignored = {0};
+    struct bm_truncations t;
+    int dropped;
+
+    bm_truncations_init(&t, ds->a);
+    dropped = !bm_truncations_load(target(ds), ds->id, &t, &ignored) &&
+              bm_truncations_limit(&t, step).epoch;
+    bm_truncations_release(&t);
+    return dropped && (has_rest(&ds->store, step) ||
+                       (ds->draining.drain && has_rest(&ds->second, step)));
 }

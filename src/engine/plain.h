@@ -1,5 +1,5 @@
 /* plain.h -- a plain file that many ranks have segments of: the engine for any
- * program's files (bouma_io_*). */
+ * program's files (bouma_file_*). */
 #ifndef BM_PLAIN_H
 #define BM_PLAIN_H
 
@@ -47,6 +47,8 @@ struct bouma_file {
     struct bm_file file;   /* open, if this rank has anything to do with it */
     char *name;            /* of the group's file, in the directory */
     int opened, closed, written;
+    int freed; /* by its caller */
+    int calls; /* under way, that call the caller back: they keep it */
     struct bm_file_group group; /* of this rank's file */
     struct bm_engine engine;
     struct bm_declared declared;

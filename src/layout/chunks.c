@@ -54,7 +54,7 @@ int bm_keys_sort(uint64_t **keys, size_t n, const bouma_allocator *a)
 
 struct selection {
     struct bm_chunking chunking;
-    const bouma_box *box;
+    const struct bm_box *box;
     uint64_t *keys;
     size_t count;
 };
@@ -70,7 +70,7 @@ static void select_chunks(void *context, int64_t first, int64_t end)
 
     for (int64_t i = first; i < end; i++) {
         struct bm_footprint f = bm_chunking_footprint(&s->chunking, i);
-        bouma_box part = bm_footprint_part(&f, s->box);
+        struct bm_box part = bm_footprint_part(&f, s->box);
 
         if (bm_box_volume(&part))
             s->keys[s->count++] = s->chunking.calls->key(s->chunking.own, i);
@@ -78,7 +78,7 @@ static void select_chunks(void *context, int64_t first, int64_t end)
 }
 
 int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
-                     const bouma_box *box, int level)
+                     const struct bm_box *box, int level)
 {
     struct selection s = {o->layout->chunking(o), box, NULL, 0};
     const struct bm_chunking_functions *calls = s.chunking.calls;
@@ -100,7 +100,7 @@ int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
     return BOUMA_OK;
 }
 
-bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key)
+struct bm_box bm_chunk_bounds(const struct bm_object *o, uint64_t key)
 {
     struct bm_chunking c = o->layout->chunking(o);
     struct bm_footprint f =

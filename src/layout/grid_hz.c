@@ -393,7 +393,7 @@ static uint64_t values_of(const struct bm_object *o, const struct bm_summary *s,
 static void text_of(char *text, size_t bytes, const struct bm_object *o,
                     uint64_t key)
 {
-    bouma_box box = bm_chunk_bounds(o, key);
+    struct bm_box box = bm_chunk_bounds(o, key);
     char region[160];
 
     bm_box_text(region, sizeof(region), &box, o->ndims);

@@ -48,7 +48,7 @@ static struct bm_subbands subbands_of(const struct bouma_variable *v)
 }
 
 static void forward(const struct bouma_variable *v, void *samples,
-                    const bouma_box *box)
+                    const struct bm_box *box)
 {
     struct bm_subbands s = subbands_of(v);
 
@@ -56,7 +56,7 @@ static void forward(const struct bouma_variable *v, void *samples,
 }
 
 static void inverse(const struct bouma_variable *v, void *coefficients,
-                    const bouma_box *box, int level)
+                    const struct bm_box *box, int level)
 {
     struct bm_subbands s = subbands_of(v);
 

@@ -174,7 +174,7 @@ static int has_chunk(const struct bm_object *o, const struct bm_summary *s,
 static uint64_t values_of(const struct bm_object *o, const struct bm_summary *s,
                           uint64_t key, uint64_t values[BM_MAX_LEVELS])
 {
-    bouma_box box = bm_tiling_patch_box(bm_tiling_of(o), patch_of(o, key));
+    struct bm_box box = bm_tiling_patch_box(bm_tiling_of(o), patch_of(o, key));
 
     (void)s;
     for (int k = 0; k < o->levels; k++) {
@@ -200,7 +200,7 @@ static void info(const struct bm_object *o, bouma_grid_info *out)
 static void text_of(char *text, size_t bytes, const struct bm_object *o,
                     uint64_t key)
 {
-    bouma_box box = bm_chunk_bounds(o, key);
+    struct bm_box box = bm_chunk_bounds(o, key);
     char region[160];
 
     bm_box_text(region, sizeof(region), &box, o->ndims);

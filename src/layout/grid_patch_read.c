@@ -59,10 +59,10 @@ static int join_coarse(struct bm_decoding *d, int turn, const uint8_t **coarse)
 
 /* The samples of a patch at a level that lie in a box; 0 if there are none. */
 static int window_of(struct bm_window *out, const struct bm_patch *p, int level,
-                     const bouma_box *clip)
+                     const struct bm_box *clip)
 {
     struct bm_lattice l;
-    bouma_box box;
+    struct bm_box box;
 
     if (!bm_box_meet(&box, &p->box, clip))
         return 0;
@@ -156,7 +156,7 @@ void bm_grid_patch_give(const struct bm_decoding *d,
                         const struct bm_target *target)
 {
     const struct decoding *own = d->own;
-    bouma_box clip = bm_footprint_bounds(&target->samples);
+    struct bm_box clip = bm_footprint_bounds(&target->samples);
     struct bm_level_memory to = {.array = target->array};
 
     for (int i = 0; i < 3; i++)

@@ -85,11 +85,11 @@ struct bm_decoding {
     const struct bouma_variable *variable;
     const struct bm_summary *summary; /* of the file, or NULL */
     uint64_t key;
-    int level;             /* that was decoded last; if chunks have fewer
+    int level;                 /* that was decoded last; if chunks have fewer
                               pieces than levels: that piece */
-    const bouma_box *clip; /* no other samples are wanted; NULL: all are */
-    int fine;              /* the level at which they are wanted */
-    void *own;             /* the layout's, in the coder's memory */
+    const struct bm_box *clip; /* no other samples are wanted; NULL: all are */
+    int fine;                  /* the level at which they are wanted */
+    void *own;                 /* the layout's, in the coder's memory */
 };
 
 /* A chunk that is put together from its parts, and encoded. */
@@ -110,7 +110,7 @@ struct bm_encoding {
 
 /* Where the samples of a box lie in memory. */
 struct bm_memory_box {
-    bouma_box box; /* lifted, full-resolution samples */
+    struct bm_box box; /* lifted, full-resolution samples */
     struct bm_array array;
 };
 
@@ -155,9 +155,9 @@ struct bm_tile_functions {
     /* Samples to coefficients, and those of a level to samples; in place, of one
      * component, dense. The box has whole tiles. */
     void (*forward)(const struct bouma_variable *v, void *samples,
-                    const bouma_box *box);
+                    const struct bm_box *box);
     void (*inverse)(const struct bouma_variable *v, void *coefficients,
-                    const bouma_box *box, int level);
+                    const struct bm_box *box, int level);
     /* What rounding within the tolerance does to values, in place: added to
      * *loss. */
     void (*round)(const struct bouma_variable *v, void *values, size_t count,
@@ -302,7 +302,7 @@ const char *bm_piece_text(char text[BM_PIECE_TEXT_BYTES],
  * samples of a level in a box, ascending; *keys is the caller's to drop from
  * the object's memory. BOUMA_OK or ENOMEM. */
 int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
-                     const bouma_box *box, int level);
+                     const struct bm_box *box, int level);
 /* The same keys in ascending order; *keys may become another block of 'a'.
  * BOUMA_OK or ENOMEM. */
 int bm_keys_sort(uint64_t **keys, size_t count, const bouma_allocator *a);
@@ -312,7 +312,7 @@ uint64_t bm_chunk_value_bytes(const struct bouma_variable *v,
                               const struct bm_summary *s, uint64_t key,
                               int finest);
 /* The smallest box around the samples of a chunk. */
-bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
+struct bm_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
 
 /* NULL if there is none; and the largest code of all. */
 const struct bm_layout *bm_layout_find(int kind, int code);

@@ -69,7 +69,7 @@ static int part_of(struct bm_part_info *out, const struct bm_section *s,
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < s->count; i++) {
         if (layout->chunking) {
-            bouma_box box = bm_chunk_bounds(v->object, s->keys[i]);
+            struct bm_box box = bm_chunk_bounds(v->object, s->keys[i]);
 
             out->bounds = bm_box_join(&out->bounds, &box);
         }
@@ -138,7 +138,7 @@ void bm_subfile_info_encode(struct bm_buffer *b,
 static int decode_bounds(struct bm_part_info *out, struct bm_cursor *c,
                          const struct bm_object *o)
 {
-    out->bounds = (bouma_box){{0, 0, 0}, {1, 1, 1}};
+    out->bounds = (struct bm_box){{0, 0, 0}, {1, 1, 1}};
     for (int d = 3 - o->ndims; d < 3; d++) {
         out->bounds.lo[d] = bm_get_i64(c);
         out->bounds.hi[d] = bm_get_i64(c);
@@ -481,13 +481,13 @@ static void encode_record(struct bm_buffer *b, const bouma_record *r)
     bm_put_i64(b, r->chunks);
     bm_put_i64(b, r->ranks);
     bm_put_i64(b, r->most_patches);
-    bm_put_f64(b, r->seconds.describe);
-    bm_put_f64(b, r->seconds.plan);
-    bm_put_f64(b, r->seconds.distribute);
-    bm_put_f64(b, r->seconds.shape);
-    bm_put_f64(b, r->seconds.ship);
-    bm_put_f64(b, r->seconds.store);
-    bm_put_f64(b, r->seconds.commit);
+    bm_put_f64(b, r->describe_seconds);
+    bm_put_f64(b, r->plan_seconds);
+    bm_put_f64(b, r->distribute_seconds);
+    bm_put_f64(b, r->shape_seconds);
+    bm_put_f64(b, r->ship_seconds);
+    bm_put_f64(b, r->store_seconds);
+    bm_put_f64(b, r->commit_seconds);
     bm_put_f64(b, r->slowest_encode);
     bm_put_f64(b, r->mean_encode);
     bm_put_i64(b, r->predicted);
@@ -508,13 +508,13 @@ static void decode_record(bouma_record *r, struct bm_cursor *c)
     r->chunks = bm_get_i64(c);
     r->ranks = bm_get_i64(c);
     r->most_patches = bm_get_i64(c);
-    r->seconds.describe = bm_get_f64(c);
-    r->seconds.plan = bm_get_f64(c);
-    r->seconds.distribute = bm_get_f64(c);
-    r->seconds.shape = bm_get_f64(c);
-    r->seconds.ship = bm_get_f64(c);
-    r->seconds.store = bm_get_f64(c);
-    r->seconds.commit = bm_get_f64(c);
+    r->describe_seconds = bm_get_f64(c);
+    r->plan_seconds = bm_get_f64(c);
+    r->distribute_seconds = bm_get_f64(c);
+    r->shape_seconds = bm_get_f64(c);
+    r->ship_seconds = bm_get_f64(c);
+    r->store_seconds = bm_get_f64(c);
+    r->commit_seconds = bm_get_f64(c);
     r->slowest_encode = bm_get_f64(c);
     r->mean_encode = bm_get_f64(c);
     r->predicted = bm_get_i64(c);

@@ -13,7 +13,7 @@ struct bm_part_info {
     uint64_t chunks;
     uint64_t level_bytes[BM_MAX_LEVELS];
     struct bm_loss loss;
-    bouma_box bounds;        /* lifted; of grids only */
+    struct bm_box bounds;    /* lifted; of grids only */
     struct bm_range *ranges; /* [components] */
 };
 

@@ -109,8 +109,8 @@ struct bm_object {
     struct bm_catalogue names; /* of variables */
 
     /* Grids: */
-    int may_be_bare;  /* the program has said that it needs no variable */
-    bouma_box domain; /* all samples, lifted */
+    int may_be_bare;      /* the program has said that it needs no variable */
+    struct bm_box domain; /* all samples, lifted */
     double origin[3], spacing[3]; /* the grid's own axes first */
 
     /* Particles, of a step that was written: */

@@ -51,7 +51,7 @@ size_t bm_patch_scratch_bytes(const struct bm_patch *p)
 static int part_of(struct bm_strided *part, const uint8_t **data,
                    const struct bm_patch *p, const struct bm_memory_box *from)
 {
-    bouma_box box;
+    struct bm_box box;
 
     if (!bm_box_meet(&box, &p->box, &from->box))
         return 0;
@@ -189,13 +189,13 @@ void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
 }
 
 void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
-                   const bouma_box *clip, const struct bm_level_memory *to)
+                   const struct bm_box *clip, const struct bm_level_memory *to)
 {
     const struct bm_lattice *l = &p->lattice[s->level];
     uint8_t *first = to->array.data;
     struct bm_lattice wanted;
     struct bm_strided part;
-    bouma_box box;
+    struct bm_box box;
 
     if (!bm_box_meet(&box, &p->box, clip))
         return;

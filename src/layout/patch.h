@@ -7,7 +7,7 @@
 #include "layout/grid_patch.h"
 
 struct bm_patch {
-    bouma_box box;
+    struct bm_box box;
     int levels;
     int components;
     size_t size;                              /* bytes of a value */
@@ -73,6 +73,6 @@ struct bm_level_memory {
 
 /* Give those that lie in 'clip' to memory. */
 void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
-                   const bouma_box *clip, const struct bm_level_memory *to);
+                   const struct bm_box *clip, const struct bm_level_memory *to);
 
 #endif

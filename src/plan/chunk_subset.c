@@ -78,7 +78,7 @@ static void tell(void *context, int64_t first, int64_t end)
         search->each(search->context, first, end);
 }
 
-static void touched(const void *own, const bouma_box *box, int level,
+static void touched(const void *own, const struct bm_box *box, int level,
                     bm_chunk_run each, void *context)
 {
     const struct bm_chunk_subset *s = own;

@@ -10,7 +10,7 @@ uint64_t bm_footprint_samples(const struct bm_footprint *f)
     return n;
 }
 
-struct bm_footprint bm_footprint_of_box(const bouma_box *box)
+struct bm_footprint bm_footprint_of_box(const struct bm_box *box)
 {
     struct bm_footprint f;
 
@@ -22,9 +22,9 @@ struct bm_footprint bm_footprint_of_box(const bouma_box *box)
     return f;
 }
 
-bouma_box bm_footprint_bounds(const struct bm_footprint *f)
+struct bm_box bm_footprint_bounds(const struct bm_footprint *f)
 {
-    bouma_box box;
+    struct bm_box box;
 
     for (int d = 0; d < 3; d++) {
         box.lo[d] = f->start[d];
@@ -35,7 +35,7 @@ bouma_box bm_footprint_bounds(const struct bm_footprint *f)
 }
 
 struct bm_footprint bm_footprint_cut(const struct bm_footprint *f,
-                                     const bouma_box *part)
+                                     const struct bm_box *part)
 {
     struct bm_footprint out = *f;
 
@@ -118,11 +118,11 @@ static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
     return f;
 }
 
-static void touched_patches(const void *own, const bouma_box *box, int level,
-                            bm_chunk_run each, void *context)
+static void touched_patches(const void *own, const struct bm_box *box,
+                            int level, bm_chunk_run each, void *context)
 {
     const struct bm_tiling *t = own;
-    bouma_box over = bm_tiling_meeting(t, box);
+    struct bm_box over = bm_tiling_meeting(t, box);
     int64_t at[3] = {0, 0, over.lo[2]}, run = over.hi[2] - over.lo[2];
 
     (void)level; /* all patches have samples of most levels */

@@ -24,16 +24,16 @@ struct bm_footprint {
 };
 
 uint64_t bm_footprint_samples(const struct bm_footprint *f);
-struct bm_footprint bm_footprint_of_box(const bouma_box *box);
+struct bm_footprint bm_footprint_of_box(const struct bm_box *box);
 /* The smallest box around the samples, of which there are some. */
-bouma_box bm_footprint_bounds(const struct bm_footprint *f);
+struct bm_box bm_footprint_bounds(const struct bm_footprint *f);
 /* Those of its samples that lie in a box, counted from its first sample: a box
  * that may be empty. Plans for many ranks ask for millions, so these two are
  * here. */
-static inline bouma_box bm_footprint_part(const struct bm_footprint *f,
-                                          const bouma_box *box)
+static inline struct bm_box bm_footprint_part(const struct bm_footprint *f,
+                                              const struct bm_box *box)
 {
-    bouma_box part;
+    struct bm_box part;
 
     for (int d = 0; d < 3; d++) {
         int64_t up = ((int64_t)1 << f->shift[d]) - 1 - f->start[d];
@@ -48,9 +48,9 @@ static inline bouma_box bm_footprint_part(const struct bm_footprint *f,
 
 /* Their number. */
 static inline uint64_t bm_footprint_samples_in(const struct bm_footprint *f,
-                                               const bouma_box *box)
+                                               const struct bm_box *box)
 {
-    bouma_box part = bm_footprint_part(f, box);
+    struct bm_box part = bm_footprint_part(f, box);
     uint64_t n = 1;
 
     for (int d = 0; d < 3; d++)
@@ -60,7 +60,7 @@ static inline uint64_t bm_footprint_samples_in(const struct bm_footprint *f,
 
 /* Such a part as a footprint. */
 struct bm_footprint bm_footprint_cut(const struct bm_footprint *f,
-                                     const bouma_box *part);
+                                     const struct bm_box *part);
 /* Those that both have. */
 struct bm_footprint bm_footprint_common(const struct bm_footprint *a,
                                         const struct bm_footprint *b);
@@ -79,7 +79,7 @@ struct bm_chunking_functions {
      * twice. Those of level 0 are all samples, and no others are told; at
      * coarser levels some may be that have none there. Other chunks are not
      * looked at: a grid may have millions. */
-    void (*touched)(const void *own, const bouma_box *box, int level,
+    void (*touched)(const void *own, const struct bm_box *box, int level,
                     bm_chunk_run each, void *context);
     uint64_t (*key)(const void *own, int64_t chunk);
     int64_t (*find)(const void *own, uint64_t key); /* -1: there is none */
@@ -93,7 +93,7 @@ struct bm_chunking_functions {
      * all samples of the chunk's file are in, or -1; and the partitions that a
      * box meets. */
     int64_t (*partition)(const void *own, int64_t chunk);
-    void (*meet)(const void *own, const bouma_box *box,
+    void (*meet)(const void *own, const struct bm_box *box,
                  void (*each)(void *context, int64_t partition), void *context);
     /* 1: chunks are numbered from coarse ones, whose samples lie far apart, to
      * fine ones. */

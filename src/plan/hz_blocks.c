@@ -188,7 +188,7 @@ static struct bm_footprint footprint(const void *own, int64_t chunk)
 
 struct search {
     const struct bm_hz_blocks *o;
-    const bouma_box *box;
+    const struct bm_box *box;
     int level;
     bm_chunk_run each;
     void *context;
@@ -318,7 +318,7 @@ static void begin_run(struct search *s, int j)
     }
 }
 
-static void touched(const void *own, const bouma_box *box, int level,
+static void touched(const void *own, const struct bm_box *box, int level,
                     bm_chunk_run each, void *context)
 {
     const struct bm_hz_blocks *o = own;
@@ -393,7 +393,7 @@ static int64_t partition_of(const void *own, int64_t chunk)
                                      end < all ? end : all);
 }
 
-static void meet(const void *own, const bouma_box *box,
+static void meet(const void *own, const struct bm_box *box,
                  void (*each)(void *context, int64_t partition), void *context)
 {
     const struct bm_hz_blocks *o = own;

@@ -220,7 +220,7 @@ static int64_t file_of(const void *own, int64_t chunk)
 
 struct search {
     const struct bm_hz_local *o;
-    const bouma_box *box;
+    const struct bm_box *box;
     int level;
     bm_chunk_run each;
     void *context;
@@ -247,7 +247,7 @@ static void tell_blocks(void *context, int64_t first, int64_t end)
         tell(s, s->blocks + first, s->blocks + end);
 }
 
-static int has_samples(const struct bm_footprint *f, const bouma_box *box,
+static int has_samples(const struct bm_footprint *f, const struct bm_box *box,
                        int level)
 {
     struct bm_footprint at = level ? bm_footprint_at_level(f, level) : *f;
@@ -261,7 +261,7 @@ static void search_partition(void *context, int64_t partition)
     const struct bm_hz_local *o = s->o;
     struct place at = place_of(o, partition);
     struct bm_chunking blocks;
-    bouma_box box;
+    struct bm_box box;
 
     if (!at.kind)
         return;
@@ -292,7 +292,7 @@ static void search_partition(void *context, int64_t partition)
     blocks.calls->touched(blocks.own, &box, s->level, tell_blocks, s);
 }
 
-static void touched(const void *own, const bouma_box *box, int level,
+static void touched(const void *own, const struct bm_box *box, int level,
                     bm_chunk_run each, void *context)
 {
     const struct bm_hz_local *o = own;
@@ -306,7 +306,7 @@ static void touched(const void *own, const bouma_box *box, int level,
         each(context, s.first, s.end);
 }
 
-static void meet(const void *own, const bouma_box *box,
+static void meet(const void *own, const struct bm_box *box,
                  void (*each)(void *context, int64_t partition), void *context)
 {
     const struct bm_hz_local *o = own;

@@ -54,7 +54,7 @@ struct half {
     int bits[3]; /* 2^these samples along each axis */
 };
 
-static int meets(const struct half *h, const bouma_box *box)
+static int meets(const struct half *h, const struct bm_box *box)
 {
     for (int d = 0; d < 3; d++)
         if (h->lo[d] >= box->hi[d] ||
@@ -64,8 +64,8 @@ static int meets(const struct half *h, const bouma_box *box)
 }
 
 void bm_hz_partition_touched(const struct bm_hz *hz, int r,
-                             const bouma_box *box, bm_hz_partition_each each,
-                             void *context)
+                             const struct bm_box *box,
+                             bm_hz_partition_each each, void *context)
 {
     struct half later[BM_HZ_BITS + 1]; /* one of each depth at most */
     int waiting = 1;

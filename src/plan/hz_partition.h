@@ -35,7 +35,7 @@ int64_t bm_hz_partition_of_blocks(int r, uint64_t first, uint64_t end);
 /* Call 'each' for the partitions that a box meets, ascending. */
 typedef void (*bm_hz_partition_each)(void *context, int64_t partition);
 void bm_hz_partition_touched(const struct bm_hz *hz, int r,
-                             const bouma_box *box, bm_hz_partition_each each,
-                             void *context);
+                             const struct bm_box *box,
+                             bm_hz_partition_each each, void *context);
 
 #endif

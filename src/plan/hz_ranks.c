@@ -126,10 +126,10 @@ static int64_t cell_of(const struct bm_hz_ranks *r, int d, int64_t index)
     return cell;
 }
 
-bouma_box bm_hz_ranks_box(const struct bm_hz_ranks *r, int rank)
+struct bm_box bm_hz_ranks_box(const struct bm_hz_ranks *r, int rank)
 {
     int64_t cell[3];
-    bouma_box box;
+    struct bm_box box;
 
     bm_hz_ranks_cell(r, rank, cell);
     for (int d = 0; d < 3; d++) {

@@ -45,7 +45,7 @@ int bm_hz_ranks_init(struct bm_hz_ranks *r, const int64_t shape[3],
                      bouma_rank_order order);
 
 /* The samples of a rank; there may be none. */
-bouma_box bm_hz_ranks_box(const struct bm_hz_ranks *r, int rank);
+struct bm_box bm_hz_ranks_box(const struct bm_hz_ranks *r, int rank);
 
 /* The rank of a cell of the grid, and the cell of a rank. */
 int bm_hz_ranks_at(const struct bm_hz_ranks *r, const int64_t cell[3]);

@@ -76,7 +76,7 @@ struct bm_footprint bm_partition_part(const struct bm_partition *p,
                                       int64_t chunk, int64_t i)
 {
     struct bm_footprint whole = bm_chunking_footprint(&p->chunking, chunk);
-    bouma_box part = bm_footprint_part(&whole, &p->blocks[p->part[i]].box);
+    struct bm_box part = bm_footprint_part(&whole, &p->blocks[p->part[i]].box);
 
     return bm_footprint_cut(&whole, &part);
 }
@@ -86,14 +86,14 @@ struct bm_footprint bm_partition_part(const struct bm_partition *p,
 #define PAIRWISE 48
 
 /* Parts are counted from the first sample of their chunk. */
-static bouma_box part_in(const struct bm_partition *p,
-                         const struct bm_footprint *whole, int64_t i)
+static struct bm_box part_in(const struct bm_partition *p,
+                             const struct bm_footprint *whole, int64_t i)
 {
     return bm_footprint_part(whole, &p->blocks[p->part[i]].box);
 }
 
-static bouma_box region_of(const struct bm_footprint *whole,
-                           const bouma_box *part)
+static struct bm_box region_of(const struct bm_footprint *whole,
+                               const struct bm_box *part)
 {
     struct bm_footprint some = bm_footprint_cut(whole, part);
 
@@ -110,13 +110,13 @@ static int lies_apart(const struct bm_footprint *whole)
 }
 
 /* The smallest box around all chunks: the grid. */
-static bouma_box find_domain(const struct bm_partition *p)
+static struct bm_box find_domain(const struct bm_partition *p)
 {
     struct bm_footprint f = bm_chunking_footprint(&p->chunking, 0);
-    bouma_box domain = bm_footprint_bounds(&f);
+    struct bm_box domain = bm_footprint_bounds(&f);
 
     for (int64_t i = 1; i < p->chunking.count; i++) {
-        bouma_box box;
+        struct bm_box box;
 
         f = bm_chunking_footprint(&p->chunking, i);
         box = bm_footprint_bounds(&f);
@@ -132,17 +132,18 @@ static bouma_box find_domain(const struct bm_partition *p)
 
 /* A box without samples of any block, around a sample that is in none: as far
  * as it goes along the last axis, then along the others. */
-static bouma_box find_gap(const struct bm_partition *p, const bouma_box *sample)
+static struct bm_box find_gap(const struct bm_partition *p,
+                              const struct bm_box *sample)
 {
-    bouma_box domain = find_domain(p), gap = *sample;
+    struct bm_box domain = find_domain(p), gap = *sample;
 
     for (int d = 2; d >= 0; d--) {
-        bouma_box beam = gap, common;
+        struct bm_box beam = gap, common;
 
         beam.lo[d] = domain.lo[d];
         beam.hi[d] = domain.hi[d];
         for (size_t b = 0; b < p->block_count; b++) {
-            const bouma_box *box = &p->blocks[b].box;
+            const struct bm_box *box = &p->blocks[b].box;
 
             if (!bm_box_meet(&common, &beam, box))
                 continue;
@@ -161,10 +162,10 @@ static int find_overlap(const struct bm_partition *p, int64_t chunk,
                         struct bm_cover_fault *fault)
 {
     for (int64_t i = p->first[chunk]; i < p->first[chunk + 1]; i++) {
-        bouma_box mine = part_in(p, whole, i);
+        struct bm_box mine = part_in(p, whole, i);
 
         for (int64_t j = p->first[chunk]; j < i; j++) {
-            bouma_box other = part_in(p, whole, j), common;
+            struct bm_box other = part_in(p, whole, j), common;
 
             if (bm_box_meet(&common, &mine, &other)) {
                 fault->region = region_of(whole, &common);
@@ -206,7 +207,7 @@ static int mark_parts(const struct bm_partition *p, int64_t chunk,
     int64_t ny = whole->count[1], nx = whole->count[2];
 
     for (int64_t i = p->first[chunk]; i < p->first[chunk + 1]; i++) {
-        bouma_box part = part_in(p, whole, i);
+        struct bm_box part = part_in(p, whole, i);
 
         for (int64_t z = part.lo[0]; z < part.hi[0]; z++)
             for (int64_t y = part.lo[1]; y < part.hi[1]; y++)
@@ -219,7 +220,7 @@ static int mark_parts(const struct bm_partition *p, int64_t chunk,
 
 /* Whether no sample in a box is marked. */
 static int is_unmarked(const struct bm_footprint *whole, const uint64_t *bits,
-                       const bouma_box *box)
+                       const struct bm_box *box)
 {
     int64_t ny = whole->count[1], nx = whole->count[2];
 
@@ -236,21 +237,21 @@ static int is_unmarked(const struct bm_footprint *whole, const uint64_t *bits,
 
 /* A box of samples of a chunk that are not marked, from the first one on: as
  * far as it goes, but not over samples of other chunks. */
-static bouma_box find_unmarked(const struct bm_partition *p,
-                               const struct bm_footprint *whole,
-                               const uint64_t *bits)
+static struct bm_box find_unmarked(const struct bm_partition *p,
+                                   const struct bm_footprint *whole,
+                                   const uint64_t *bits)
 {
     int64_t ny = whole->count[1], nx = whole->count[2], first = 0;
-    bouma_box out;
+    struct bm_box out;
 
     while (bits[first >> 6] >> (first & 63) & 1)
         first++;
-    out =
-        (bouma_box){{first / nx / ny, first / nx % ny, first % nx}, {0, 0, 0}};
+    out = (struct bm_box){{first / nx / ny, first / nx % ny, first % nx},
+                          {0, 0, 0}};
     for (int d = 0; d < 3; d++)
         out.hi[d] = out.lo[d] + 1;
     for (int d = 2; d >= 0; d--) {
-        bouma_box next = out;
+        struct bm_box next = out;
 
         for (; out.hi[d] < whole->count[d] && !whole->shift[d]; out.hi[d]++) {
             next.lo[d] = out.hi[d];
@@ -268,7 +269,7 @@ static bouma_box find_unmarked(const struct bm_partition *p,
 static int few_are_disjoint(const struct bm_partition *p, int64_t chunk,
                             const struct bm_footprint *whole)
 {
-    bouma_box boxes[PAIRWISE], common;
+    struct bm_box boxes[PAIRWISE], common;
     int n = 0;
 
     for (int64_t i = p->first[chunk]; i < p->first[chunk + 1]; i++, n++) {
@@ -302,7 +303,7 @@ static int check_chunk(const struct bm_partition *p, int64_t chunk,
     if (parts == 0) {
         fault->region = bm_footprint_bounds(&whole);
         if (lies_apart(&whole)) {
-            bouma_box one = {{0, 0, 0}, {1, 1, 1}};
+            struct bm_box one = {{0, 0, 0}, {1, 1, 1}};
 
             one = region_of(&whole, &one);
             fault->region = find_gap(p, &one);

@@ -12,7 +12,7 @@
 /* A block that a rank holds; the box is lifted and lies in the grid. */
 struct bm_block {
     int rank;
-    bouma_box box;
+    struct bm_box box;
 };
 
 /* The parts of chunk c are its samples in the blocks part[first[c]] ...
@@ -39,7 +39,7 @@ struct bm_footprint bm_partition_part(const struct bm_partition *p,
 /* What is wrong with a cover: all of 'region' is held by nobody (rank[0] is
  * -1), or by both ranks. */
 struct bm_cover_fault {
-    bouma_box region;
+    struct bm_box region;
     int rank[2];
 };
 

@@ -184,6 +184,13 @@ int bm_collector_thin(struct bm_collector *c, uint64_t count)
 
 /* ---- as the caller gets it ---------------------------------------------- */
 
+/* Particles in memory: what the caller sees of them, and the step that their
+ * variables belong to. */
+struct held_data {
+    bouma_particle_data seen; /* first, so that it has the same address */
+    struct bouma_step *step;  /* NULL: there are no variables */
+};
+
 void bouma_particle_data_free(bouma_particle_data *data)
 {
     const bouma_allocator *a;
@@ -191,6 +198,7 @@ void bouma_particle_data_free(bouma_particle_data *data)
     if (!data)
         return;
     a = data->allocator;
+    bm_step_drop(((struct held_data *)data)->step);
     for (size_t i = 0; data->columns && i < data->variable_count; i++)
         bm_drop(a, data->columns[i]);
     bm_drop(a, data->columns);
@@ -217,11 +225,17 @@ static void *close_column(struct bm_collector *c, size_t i)
 
 bouma_particle_data *bm_collector_finish(struct bm_collector *c)
 {
-    bouma_particle_data *d = bm_new(c->a, 1, sizeof(*d));
+    struct held_data *held = bm_new(c->a, 1, sizeof(*held));
+    bouma_particle_data *d;
     int whole;
 
-    if (!d)
+    if (!held)
         return NULL;
+    d = &held->seen;
+    if (c->asked->variable_count) {
+        held->step = c->asked->variables[0]->object->schema->step;
+        bm_step_hold(held->step);
+    }
     d->size = sizeof(*d);
     d->allocator = c->a;
     d->order = c->asked->order;

@@ -32,6 +32,7 @@ void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
     int ndims = grid->ndims;
 
     memset(out, 0, sizeof(*out));
+    out->size = sizeof(*out);
     out->ndims = ndims;
     out->bytes = bm_footprint_samples(samples) * sample_bytes;
     for (int d = 0; d < ndims; d++) {
@@ -248,12 +249,12 @@ const struct bm_part_info *bm_step_part(const struct bouma_step *step,
 /* Whether some of the chunks lie in the bounds of a subfile's part. Subfiles
  * have mostly chunks behind those of the subfile before: the search goes on
  * where it ended there. */
-static int any_inside(struct batch *b, const bouma_box *bounds)
+static int any_inside(struct batch *b, const struct bm_box *bounds)
 {
     size_t count = b->fetch->count;
 
     for (size_t n = 0; n < count; n++) {
-        bouma_box box =
+        struct bm_box box =
             bm_chunk_bounds(b->fetch->variable->object, b->keys[b->next]);
 
         if (bm_box_inside(&box, bounds))

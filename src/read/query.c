@@ -18,7 +18,7 @@ struct query {
     struct bouma_step *step;
     const struct bouma_variable *variable;
     const bouma_patch_query *asked;
-    bouma_box box; /* lifted */
+    struct bm_box box; /* lifted */
     struct entry *entries;
     size_t count;
     size_t seen;         /* of the patches that are wanted, in subfiles */
@@ -45,10 +45,11 @@ static bouma_patch_info describe(struct query *q, const struct bm_section *s,
                                  size_t index)
 {
     const struct bouma_variable *v = q->variable;
-    bouma_box box = bm_chunk_bounds(v->object, s->keys[index]);
-    bouma_patch_info info = {bm_box_lower(&box, v->object->ndims),
-                             v->object->levels, v->components, q->ranges,
-                             q->level_bytes};
+    struct bm_box box = bm_chunk_bounds(v->object, s->keys[index]);
+    bouma_patch_info info = {
+        sizeof(info),      bm_box_lower(&box, v->object->ndims),
+        v->object->levels, v->components,
+        q->ranges,         q->level_bytes};
 
     for (int j = 0; j < v->components; j++)
         bm_range_public(&q->ranges[j],
@@ -95,7 +96,7 @@ static struct bm_footprint samples_in_box(const struct query *q, uint64_t key,
     const struct bm_object *o = q->variable->object;
     struct bm_chunking c = o->layout->chunking(o);
     struct bm_footprint f;
-    bouma_box part;
+    struct bm_box part;
 
     c.level = level;
     f = bm_chunking_footprint(&c, c.calls->find(c.own, key));
@@ -140,7 +141,7 @@ static int look(struct query *q, const uint64_t *keys, size_t count)
             bm_step_part(q->step, i, q->variable->id);
         const struct bm_section *s;
         struct bm_source *source;
-        bouma_box common;
+        struct bm_box common;
 
         if (!part || !bm_box_meet(&common, &part->bounds, &q->box) ||
             (q->asked->within &&
@@ -218,7 +219,7 @@ static int hand_over(void *context, uint64_t key, const uint8_t *room,
                      struct bm_error *error)
 {
     struct query *q = context;
-    bouma_selection selection;
+    bouma_selection selection = {.size = sizeof(selection)};
     bouma_patch_info info;
     const struct entry *e;
     struct bm_source *source;
@@ -269,7 +270,7 @@ static int fetch_level(struct query *q, int level, uint64_t *keys,
 }
 
 int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
-             const bouma_patch_query *query, const bouma_box *lifted)
+             const bouma_patch_query *query, const struct bm_box *lifted)
 {
     const bouma_allocator *a = step->ds->a;
     struct query q = {

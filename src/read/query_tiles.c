@@ -13,7 +13,7 @@ struct query {
     struct bouma_step *step;
     const struct bouma_variable *variable;
     const bouma_patch_query *asked;
-    bouma_box box; /* lifted */
+    struct bm_box box; /* lifted */
     struct bm_tiling tiling;
     bouma_range *ranges; /* [components], of the variable */
     uint64_t no_bytes[BM_MAX_LEVELS];
@@ -22,7 +22,7 @@ struct query {
 
 /* Tiles in a row, at one level: the part of them that is asked for. */
 struct run {
-    bouma_box box;
+    struct bm_box box;
     int level;
     int64_t first, end; /* tiles */
 };
@@ -39,10 +39,11 @@ static int may_have(const struct query *q, const struct bm_range *range)
 static bouma_patch_info describe(const struct query *q, int64_t tile)
 {
     const struct bouma_variable *v = q->variable;
-    bouma_box box = bm_tiling_patch_box(&q->tiling, tile);
-    bouma_patch_info info = {bm_box_lower(&box, v->object->ndims),
-                             v->object->levels, v->components, q->ranges,
-                             q->no_bytes};
+    struct bm_box box = bm_tiling_patch_box(&q->tiling, tile);
+    bouma_patch_info info = {
+        sizeof(info),      bm_box_lower(&box, v->object->ndims),
+        v->object->levels, v->components,
+        q->ranges,         q->no_bytes};
 
     return info;
 }
@@ -93,11 +94,11 @@ static int hand_over(struct query *q, const struct run *run, int64_t tile)
 {
     const struct bouma_variable *v = q->variable;
     size_t size = bm_variable_sample_size(v);
-    bouma_box box = bm_tiling_patch_box(&q->tiling, tile);
+    struct bm_box box = bm_tiling_patch_box(&q->tiling, tile);
     struct bm_lattice all = bm_lattice_of(&run->box, run->level);
     struct bm_footprint part;
     bouma_patch_info info = describe(q, tile);
-    bouma_selection selection;
+    bouma_selection selection = {.size = sizeof(selection)};
     const uint8_t *from = q->samples.data;
     uint8_t *to;
     size_t row;
@@ -189,7 +190,7 @@ static int query_row(struct query *q, const int64_t from[3], int64_t end)
 
 static int query_rows(struct query *q)
 {
-    bouma_box met = bm_tiling_meeting(&q->tiling, &q->box);
+    struct bm_box met = bm_tiling_meeting(&q->tiling, &q->box);
     int64_t at[3];
     int rc = BOUMA_OK;
 
@@ -202,7 +203,7 @@ static int query_rows(struct query *q)
 
 int bm_query_tiles(struct bouma_step *step,
                    const struct bouma_variable *variable,
-                   const bouma_patch_query *query, const bouma_box *lifted)
+                   const bouma_patch_query *query, const struct bm_box *lifted)
 {
     const bouma_allocator *a = step->ds->a;
     struct query q = {

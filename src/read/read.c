@@ -44,7 +44,7 @@ static struct bm_footprint part_of(const struct bm_read_request *r,
     const struct bm_object *o = r->variable->object;
     struct bm_chunking c = o->layout->chunking(o);
     struct bm_footprint f;
-    bouma_box part;
+    struct bm_box part;
 
     c.level = r->level;
     f = bm_chunking_footprint(&c, c.calls->find(c.own, key));

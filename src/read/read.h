@@ -29,12 +29,20 @@ struct bouma_step {
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], one for each thread */
     int worker_count;
+    int freed; /* by its caller */
+    int holds; /* the caller's, until then; those of refinements, of particles
+                  in memory and of calls that are under way */
 };
 
 /* Collective. The message is in the dataset. */
 int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
                  uint64_t step);
 void bm_step_free(struct bouma_step *step);
+
+/* Keep a step, and with it its dataset; and let go of it. What nobody keeps is
+ * freed: a dataset that its caller has freed goes with its last step. */
+void bm_step_hold(struct bouma_step *step);
+void bm_step_drop(struct bouma_step *step); /* accepts NULL */
 
 /* Tell the caller's 'progress', if there is one. What it calls leaves no
  * message behind. */
@@ -78,8 +86,8 @@ struct bm_fetch {
                 struct bm_error *error);
     const uint8_t *(*coarser)(void *context, uint64_t key);
     void *context;
-    uint64_t before, total; /* chunks, for the progress of a larger call */
-    const bouma_box *clip;  /* 'each' looks at nothing else; NULL: at all */
+    uint64_t before, total;    /* chunks, for the progress of a larger call */
+    const struct bm_box *clip; /* 'each' looks at nothing else; NULL: at all */
     const struct bm_fetch_ordered *ordered; /* instead of 'each', or NULL */
 };
 
@@ -101,7 +109,7 @@ int bm_fetch(const struct bm_fetch *fetch);
 struct bm_read_request {
     const struct bouma_variable *variable;
     int level;
-    bouma_box box; /* lifted, checked */
+    struct bm_box box; /* lifted, checked */
     struct bm_array to;
     int64_t *apart; /* that of 'to', or NULL: the caller's to drop */
 };
@@ -122,7 +130,7 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
 
 /* Patches, each at its own level. 'lifted' is the query's box. */
 int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
-             const bouma_patch_query *query, const bouma_box *lifted);
+             const bouma_patch_query *query, const struct bm_box *lifted);
 
 /* What a caller who reads these samples gets. */
 void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
@@ -191,15 +199,17 @@ int bm_particle_query(const struct bm_particle_query *query);
 
 int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
                        const struct bouma_variable *variable, int level,
-                       const bouma_box *lifted);
+                       const struct bm_box *lifted);
 int bm_refinement_next(struct bouma_refinement *r);
 void bm_refinement_free(struct bouma_refinement *r);
 
 struct bouma_refinement {
     struct bouma_step *step;
     const struct bouma_variable *variable;
-    bouma_box box;
+    struct bm_box box;
     int level;
+    int freed;     /* by its caller */
+    int calls;     /* under way: they keep it */
     uint8_t *data; /* dense, of the current level */
     struct bm_refined {
         uint64_t *keys; /* [count], ascending: chunks with samples of it */

@@ -21,7 +21,7 @@ struct rank_request {
     int level;
     int rank;
     uint32_t number;
-    bouma_box box;
+    struct bm_box box;
 };
 
 /* The requests for one variable at one level: who reads which chunk. */

@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-bouma_box bm_tiles_around(const struct bm_object *grid, const bouma_box *box)
+struct bm_box bm_tiles_around(const struct bm_object *grid,
+                              const struct bm_box *box)
 {
     struct bm_tiling t;
-    bouma_box out = *box;
+    struct bm_box out = *box;
 
     if (!bm_object_tiling(grid, &t))
         return out;

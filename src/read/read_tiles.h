@@ -9,7 +9,8 @@
 #include "read/read.h"
 
 /* The smallest box of whole tiles around one; the same if there are no tiles. */
-bouma_box bm_tiles_around(const struct bm_object *grid, const bouma_box *box);
+struct bm_box bm_tiles_around(const struct bm_object *grid,
+                              const struct bm_box *box);
 
 /* What is read for a request: coefficients of whole tiles, or samples as the
  * variable's, into memory that the caller drops from the dataset's. Without
@@ -29,7 +30,7 @@ int bm_tiles_give(const struct bm_read_request *request,
 /* As bm_query(), of grids with tiles, which are the patches. */
 int bm_query_tiles(struct bouma_step *step,
                    const struct bouma_variable *variable,
-                   const bouma_patch_query *query, const bouma_box *lifted);
+                   const bouma_patch_query *query, const struct bm_box *lifted);
 
 /* Drop the memory of what was read. */
 void bm_tiles_drop(struct bm_read_request *inner, struct bouma_step *step,

@@ -166,7 +166,7 @@ static int go_to(struct bouma_refinement *r, int level)
 
 int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
                        const struct bouma_variable *variable, int level,
-                       const bouma_box *lifted)
+                       const struct bm_box *lifted)
 {
     const bouma_allocator *a = step->ds->a;
     struct bouma_refinement *r = bm_new(a, 1, sizeof(*r));
@@ -175,6 +175,7 @@ int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
     *out = NULL;
     if (!r)
         return bm_fail(&step->ds->error, BOUMA_ENOMEM, "no memory to refine");
+    bm_step_hold(step);
     r->step = step;
     r->variable = variable;
     r->box = *lifted;
@@ -204,5 +205,6 @@ void bm_refinement_free(struct bouma_refinement *r)
     a = r->step->ds->a;
     forget(r, &r->chunks);
     bm_drop(a, r->data);
+    bm_step_drop(r->step);
     bm_drop(a, r);
 }

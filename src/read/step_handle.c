@@ -157,6 +157,7 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
     s->open =
         (struct bm_open_step){step, s->manifest.generation, ds->open_steps, 0};
     ds->open_steps = &s->open;
+    s->holds = 1;
     *out = s;
     return BOUMA_OK;
 }
@@ -192,13 +193,30 @@ void bm_step_free(struct bouma_step *step)
     bm_drop(a, step);
 }
 
+void bm_step_hold(struct bouma_step *step)
+{
+    step->holds++;
+}
+
+void bm_step_drop(struct bouma_step *step)
+{
+    struct bouma_dataset *ds = step ? step->ds : NULL;
+
+    if (!step || --step->holds)
+        return;
+    bm_step_free(step);
+    if (ds->life.ended && !ds->open_steps)
+        bm_dataset_free(ds);
+}
+
 void bm_step_tell_progress(struct bouma_step *step, uint64_t done,
                            uint64_t total)
 {
+    const struct bm_lifetime *life = &step->ds->life;
     const bouma_options *o = &step->ds->options;
     struct bm_error before;
 
-    if (!o->progress || step->ds->comm->rank != 0)
+    if (!o->progress || (life->ended ? life->rank : step->ds->comm->rank) != 0)
         return;
     before = step->ds->error;
     o->progress(o->progress_user, "reading", done, total);

@@ -68,6 +68,7 @@ int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry)
 {
     size_t i = index_of(list, entry.step);
 
+    list->changes++;
     if (i < list->count && list->entries[i].step == entry.step) {
         list->entries[i] = entry;
         return BOUMA_OK;
@@ -83,6 +84,7 @@ int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry)
 
 int bm_step_list_add(struct bm_step_list *list, struct bm_step_entry entry)
 {
+    list->changes++;
     if (bm_step_list_reserve(list, 1))
         return BOUMA_ENOMEM;
     list->entries[list->count++] = entry;

@@ -26,6 +26,7 @@ struct bm_step_list {
     const bouma_allocator *a;
     struct bm_step_entry *entries; /* ascending by step */
     size_t count, capacity;
+    uint64_t changes; /* counts what was done to entries */
 };
 
 void bm_step_list_init(struct bm_step_list *list, const bouma_allocator *a);

@@ -24,6 +24,7 @@ struct memory {
     bouma_io io;
     pthread_mutex_t lock;
     struct node *nodes;
+    int holds; /* the caller's, and one for each root */
 };
 
 struct root {
@@ -126,17 +127,9 @@ static int memory_attach(void *user, void **out, const char *path, int create)
         free(root);
         return code;
     }
+    m->holds++;
     *out = root;
     return 0;
-}
-
-static void memory_detach(void *user, void *handle)
-{
-    struct root *root = handle;
-
-    (void)user;
-    free(root->path);
-    free(root);
 }
 
 static int memory_make_dir(void *user, void *root, const char *name)
@@ -454,6 +447,37 @@ static int locked_attach(void *user, void **out, const char *path, int create)
     return unlock(user, memory_attach(user, out, path, create));
 }
 
+/* The caller, or a root, lets go of it: the last one frees it. */
+static void let_go(struct memory *m)
+{
+    int left;
+
+    lock(m);
+    left = --m->holds;
+    unlock(m, 0);
+    if (left)
+        return;
+    while (m->nodes) {
+        struct node *node = m->nodes;
+
+        m->nodes = node->next;
+        free(node->path);
+        free(node->data);
+        free(node);
+    }
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+static void memory_detach(void *user, void *handle)
+{
+    struct root *root = handle;
+
+    free(root->path);
+    free(root);
+    let_go(user);
+}
+
 static int locked_make_dir(void *user, void *root, const char *name)
 {
     lock(user);
@@ -552,6 +576,7 @@ bouma_io *bouma_io_memory_new(void)
         free(m);
         return NULL;
     }
+    m->holds = 1;
     m->io = (bouma_io){
         .size = sizeof(bouma_io),
         .user = m,
@@ -592,17 +617,6 @@ int bm_io_check_ranks(const bouma_io *io, int ranks, const char *path,
 
 void bouma_io_memory_free(bouma_io *io)
 {
-    struct memory *m = io ? io->user : NULL;
-
-    while (m && m->nodes) {
-        struct node *node = m->nodes;
-
-        m->nodes = node->next;
-        free(node->path);
-        free(node->data);
-        free(node);
-    }
-    if (m)
-        pthread_mutex_destroy(&m->lock);
-    free(m);
+    if (io)
+        let_go(io->user);
 }

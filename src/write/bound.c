@@ -116,7 +116,7 @@ static int compare_values(const void *a, const void *b)
 
 static double value_at(struct fetched *f, const struct bm_put *put, uint64_t i)
 {
-    const bouma_box *box = &put->from.box;
+    const struct bm_box *box = &put->from.box;
     struct bm_footprint one = bm_footprint_of_box(box);
     const uint8_t *from;
     struct bm_array a;

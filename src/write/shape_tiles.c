@@ -309,7 +309,7 @@ static int make_boxes(struct bm_shaper *s, const struct bouma_variable *v,
 
     s->tiles.boxes[v->id] = boxes;
     for (size_t i = 0; i < count && boxes; i++) {
-        const bouma_box *box = &d->blocks[d->my_first_block + i].box;
+        const struct bm_box *box = &d->blocks[d->my_first_block + i].box;
         struct bm_memory_box *b = &boxes[i];
         uint64_t bytes = bm_box_volume(box) * bm_variable_sample_size(v);
 

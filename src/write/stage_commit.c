@@ -98,7 +98,7 @@ int bm_stage_commit(struct bm_write_job *job, int rc)
         published |=
             bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error) != 0;
     bm_job_lap(job, BM_COMMIT);
-    job->result.record.seconds.commit = job->result.seconds[BM_COMMIT];
+    job->result.record.commit_seconds = job->result.seconds[BM_COMMIT];
     rc = share_outcome(job, published, rc);
     if (!rc)
         list_step(job);

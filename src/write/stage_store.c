@@ -93,9 +93,9 @@ static uint64_t shipped_bytes(const struct bm_write_job *job)
 static void fill_record(struct bm_write_job *job, bouma_record *r,
                         const struct bm_manifest *m, const uint64_t *slowest)
 {
-    double *seconds[BM_COMMIT] = {&r->seconds.describe,   &r->seconds.plan,
-                                  &r->seconds.distribute, &r->seconds.shape,
-                                  &r->seconds.ship,       &r->seconds.store};
+    double *seconds[BM_COMMIT] = {&r->describe_seconds,   &r->plan_seconds,
+                                  &r->distribute_seconds, &r->shape_seconds,
+                                  &r->ship_seconds,       &r->store_seconds};
 
     r->raw_bytes = job->plan.grids->raw_bytes + job->held.particles.raw_bytes;
     r->moved_bytes +=
@@ -360,6 +360,6 @@ int bm_stage_store_wait(struct bm_write_job *job, int rc)
     seconds = (uint64_t)(bm_io_thread_seconds(job->transit.closer) * 1e9);
     if (!rc)
         rc = bm_comm_max(ds->comm, &seconds, 1, &ds->error);
-    job->result.record.seconds.store += (double)seconds * 1e-9;
+    job->result.record.store_seconds += (double)seconds * 1e-9;
     return rc;
 }

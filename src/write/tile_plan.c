@@ -66,7 +66,7 @@ static void merge_plane(struct merging *m)
     const struct bm_tiling *t = &p->tiling;
 
     for (size_t i = m->plane; i < p->block_count; i++) {
-        const bouma_box *box = &p->blocks[i].box;
+        const struct bm_box *box = &p->blocks[i].box;
         uint32_t *before = &m->behind[box->lo[1] / t->edge[1] * t->count[2] +
                                       box->lo[2] / t->edge[2]];
 

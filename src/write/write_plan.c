@@ -25,7 +25,7 @@ struct entry {
     const uint8_t *blocks;
 };
 
-static void put_box(struct bm_buffer *b, const bouma_box *box)
+static void put_box(struct bm_buffer *b, const struct bm_box *box)
 {
     for (int d = 0; d < 3; d++) {
         bm_put_i64(b, box->lo[d]);
@@ -33,9 +33,9 @@ static void put_box(struct bm_buffer *b, const bouma_box *box)
     }
 }
 
-static bouma_box get_box(const uint8_t *p)
+static struct bm_box get_box(const uint8_t *p)
 {
-    bouma_box box;
+    struct bm_box box;
 
     for (int d = 0; d < 3; d++) {
         box.lo[d] = (int64_t)bm_load_u64(p + 16 * d);

@@ -8,11 +8,11 @@ docs=$(dirname "$0")/../../docs
 
 # A list that is out of date is found, and written anew.
 cp -r "$docs" copy
-sed -i '/^- `order` =/d' copy/guide.md
+sed -i '/^- `order` =/d' copy/guide/tuning.md
 "$PYTHON" copy/tables.py "$BOUMA" --check >stale.txt && complain "a missing line is not found"
-grep -q 'docs/guide.md: is out of date' stale.txt || complain "$(cat stale.txt)"
+grep -q 'docs/guide/tuning.md: is out of date' stale.txt || complain "$(cat stale.txt)"
 "$PYTHON" copy/tables.py "$BOUMA" >stale.txt || complain "$(cat stale.txt)"
-cmp copy/guide.md "$docs/guide.md" || complain "not as it was"
+cmp copy/guide/tuning.md "$docs/guide/tuning.md" || complain "not as it was"
 
 for command in $("$BOUMA" help --json | jq -r '.commands[].name'); do
     sed -n '/^\.SH COMMANDS/,/^\.SH OPTIONS/p' "$docs/man/bouma.1" |

@@ -133,7 +133,7 @@ expect 0 "$BOUMA" truncate project/r.bouma --after 0
 expect 0 "$BOUMA" import a2.npy --into project/r.bouma --var a
 expect 0 "$BOUMA" drain ssd/r.bouma project/r.bouma
 [[ $out == *"0 steps drained"*"1 step there before"* ]] || complain "$out"
-[[ $out == *"3 steps not copied: dropped by a truncation of project/r.bouma"* ]] ||
+[[ $out == *"3 steps not copied: dropped from project/r.bouma"* ]] ||
     complain "$out"
 [[ $(ls project/r.bouma/steps) == 00000000$'\n'00000001 ]] ||
     complain "$(ls project/r.bouma/steps)"

@@ -89,6 +89,13 @@ for s, t in (0, 0), (1, 1), (2, 2), (3, 77), (7, 7):
     holds('m.bouma/idx/box.idx', 'a', s, 'a%d.npy' % t)
     holds('m.bouma/idx/box.idx', 'b', s, 'b%d.npy' % t)"
 reads "$both"
+cp -a m.bouma cut.bouma
+expect 0 "$BOUMA" delete-step cut.bouma 2
+expect 0 "$BOUMA" verify cut.bouma
+[[ $out != *note* && $(ls cut.bouma/idx/box | grep -c time) -eq 4 ]] || complain "$out"
+reads "
+assert Idx('cut.bouma/idx/box.idx').steps == [0, 1, 3, 7]
+holds('cut.bouma/idx/box.idx', 'a', 3, 'a77.npy')"
 # A step that is written again without the grid, or without idx, is none of IDX any more. Of two definitions of a grid,
 # the one that is left has the header.
 for s in 0 1 2; do

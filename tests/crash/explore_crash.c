@@ -122,7 +122,7 @@ static void next_writer(struct world *w, int steps, int look, long die_at)
 /* Nothing that was committed may be damaged, but in BOUMA_DURABILITY_FAST. */
 static void verify(struct world *w, const bouma_options *opts)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[256] = "";
     int rc = bouma_verify(&report, EXPLORE_PATH, BOUMA_DEPTH_FULL, opts, NULL,
                           NULL, message, sizeof(message));
@@ -136,7 +136,7 @@ static void verify(struct world *w, const bouma_options *opts)
 
 static void repair(struct world *w, const bouma_options *opts, int apply)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[256] = "";
     int rc = bouma_repair(&report, EXPLORE_PATH, apply, opts, NULL, NULL,
                           message, sizeof(message));

@@ -70,7 +70,7 @@ static void check_order(struct pair *p)
 {
     bouma_options opts = options_of(p, 0);
     bouma_dataset *ds = NULL;
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
 
     if (!bouma_dataset_open(&ds, EXPLORE_PATH, &opts))
         for (int64_t i = 0; !bouma_dataset_step_get(&info, ds, i); i++)

@@ -28,7 +28,7 @@ static bouma_options options_for(const bouma_io *io, unsigned char id)
 static int repair(const bouma_io *io, int force)
 {
     bouma_options o = options_for(io, 0);
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640];
 
     o.force = force;
@@ -39,7 +39,7 @@ static int repair(const bouma_io *io, int force)
 static int forget(const bouma_io *io, int force)
 {
     bouma_options o = options_for(io, 0);
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640];
 
     o.force = force;
@@ -176,7 +176,7 @@ struct outcome {
 static void look(struct outcome *out, const bouma_io *io)
 {
     bouma_options o = options_for(io, 0);
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     bouma_dataset *ds = NULL;
 
     out->id = 0;
@@ -245,7 +245,7 @@ static void judge_contested(struct tally *t, struct weak_fs *fs)
 static void judge(struct tally *t, struct weak_fs *fs, struct outcome *o)
 {
     bouma_options opts = options_for(weak_fs_io(fs), 0);
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640] = "";
     int rc;
 

@@ -96,7 +96,7 @@ static void prepare(struct weak_fs *fs, struct oracle *o, enum kind kind)
 static void verify(struct weak_fs *fs, struct tally *t)
 {
     bouma_options opts = options_for(fs, 0);
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640] = "";
 
     if (bouma_verify(&report, EXPLORE_PATH, BOUMA_DEPTH_FULL, &opts, NULL, NULL,
@@ -110,7 +110,7 @@ static void verify(struct weak_fs *fs, struct tally *t)
 static int number_of(struct weak_fs *fs)
 {
     bouma_options opts = options_for(fs, 0);
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     bouma_dataset *ds = NULL;
     int number = 0;
 
@@ -185,7 +185,7 @@ static void repair_clobbered(struct weak_fs *fs, const struct oracle *before,
                              enum oracle_event event)
 {
     bouma_options opts = options_for(fs, 0);
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640] = "";
 
     bouma_repair(&report, EXPLORE_PATH, 1, &opts, NULL, NULL, message,
@@ -256,10 +256,20 @@ void explore_clobbers(struct tally *t, const struct omission *omission)
  * drained afterwards; with one that is truncated together with it. */
 enum dropping { ALONE, WITHOUT_TWIN, WITH_TWIN, DROPPINGS };
 
-/* Drop the last steps; with 'more', write the next one then. */
+/* The steps that go, all of them, and first <= step < end; and the first of
+ * them is written again then. */
+struct going {
+    const char *name;
+    int first, end;
+    int is_single; /* it is deleted; else those behind are truncated */
+    enum dropping how;
+};
+
+/* Drop steps; with 'more', write the first of them then. */
 static void drop_steps(struct weak_fs *fs, struct oracle *o, struct tally *t,
-                       enum dropping how, int more)
+                       const struct going *g, int more)
 {
+    enum dropping how = g->how;
     struct scenario_writer writer = {0};
     bouma_options opts =
         options_of_kind(fs, 0, how == WITH_TWIN ? LOCAL_COPY : PLAIN);
@@ -267,21 +277,24 @@ static void drop_steps(struct weak_fs *fs, struct oracle *o, struct tally *t,
     int rc = bouma_dataset_append(&ds, EXPLORE_PATH, &opts);
 
     /* From now on they may be there or not. */
-    for (int i = KEPT; i < STEPS; i++)
+    for (int i = g->first; i < g->end; i++)
         o->steps[i].acked = o->steps[i].durable = -1;
     if (!rc)
-        rc = bouma_dataset_truncate(ds, KEPT - 1);
-    for (int i = KEPT; i < STEPS && !rc; i++)
+        rc = g->is_single ? bouma_step_delete(ds, g->first)
+                          : bouma_dataset_truncate(ds, g->first - 1);
+    if (rc == BOUMA_ENOTFOUND && g->is_single)
+        rc = BOUMA_OK; /* one who died did it all */
+    for (int i = g->first; i < g->end && !rc; i++)
         o->steps[i].tried = -1; /* and now they must not */
     if (!rc && more) {
-        rc = write_step(o, ds, &writer, KEPT, 3);
+        rc = write_step(o, ds, &writer, g->first, 3);
         if (how == WITH_TWIN) /* it is only there so far */
-            o->steps[KEPT].acked = o->steps[KEPT].durable = -1;
+            o->steps[g->first].acked = o->steps[g->first].durable = -1;
     }
     if (!rc)
         rc = bouma_dataset_close(ds);
     if (!rc && more && how == WITH_TWIN)
-        oracle_acked(o, KEPT, 3);
+        oracle_acked(o, g->first, 3);
     if (rc && !weak_fs_is_dead(fs))
         tally_add(&t->stuck, "not dropped: %s", bouma_error_message(ds));
     bouma_dataset_free(ds);
@@ -293,9 +306,11 @@ static void count_loss(void *user, const bouma_loss *loss)
     ++*(int *)user;
 }
 
-/* Each step whole or not there, without a gap, and none on record as lost. */
-static void look_at_truncated(struct weak_fs *fs, struct oracle *o,
-                              struct tally *t, enum oracle_event event)
+/* Each step whole or not there, after a truncation without a gap, and none on
+ * record as lost. */
+static void look_at_dropped(struct weak_fs *fs, struct oracle *o,
+                            struct tally *t, const struct going *g,
+                            enum oracle_event event)
 {
     bouma_options opts = options_for(fs, 0);
     bouma_dataset *ds = NULL;
@@ -313,7 +328,7 @@ static void look_at_truncated(struct weak_fs *fs, struct oracle *o,
             int generation = 0;
             int absent = scenario_read(ds, i, &generation) == SCENARIO_ABSENT;
 
-            if (gap && !absent)
+            if (gap && !absent && !g->is_single)
                 tally_add(&t->lost, "step %d is there, and one before is not",
                           i);
             gap |= absent;
@@ -326,7 +341,7 @@ static unsigned steps_there(struct weak_fs *fs)
 {
     bouma_options opts = options_for(fs, 0);
     bouma_dataset *ds = NULL;
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     unsigned bits = 0;
 
     if (!bouma_dataset_open(&ds, EXPLORE_PATH, &opts))
@@ -339,8 +354,8 @@ static unsigned steps_there(struct weak_fs *fs)
 /* The local copy has old steps, which are dropped, or are there anyway: a drain
  * brings none of them back. A local copy that is written has the new one, too.
  */
-static void drain_truncated(struct weak_fs *fs, struct tally *t,
-                            enum dropping how, int remove)
+static void drain_dropped(struct weak_fs *fs, struct tally *t,
+                          const struct going *g, int remove)
 {
     bouma_options opts = options_for(fs, 0);
     unsigned before = steps_there(fs), after;
@@ -350,64 +365,65 @@ static void drain_truncated(struct weak_fs *fs, struct tally *t,
                     message, sizeof(message)))
         tally_add(&t->stuck, "cannot drain: %s", message);
     after = steps_there(fs);
-    if (after & ~before & ~(how == WITH_TWIN ? 1u << KEPT : 0u))
+    if (after & ~before & ~(g->how == WITH_TWIN ? 1u << g->first : 0u))
         tally_add(&t->silent, "steps %x after a drain, and %x before", after,
                   before);
 }
 
 /* Repair brings back none that is dropped; the next one may be published that
  * was written then. */
-static void repair_truncated(struct weak_fs *fs, struct tally *t)
+static void repair_dropped(struct weak_fs *fs, struct tally *t,
+                           const struct going *g)
 {
     bouma_options opts = options_for(fs, 0);
     unsigned before = steps_there(fs), after;
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640] = "";
 
     if (bouma_repair(&report, EXPLORE_PATH, 1, &opts, NULL, NULL, message,
                      sizeof(message)))
         tally_add(&t->stuck, "cannot repair: %s", message);
     after = steps_there(fs);
-    if (after & ~before & ~(1u << KEPT))
+    if (after & ~before & ~(1u << g->first))
         tally_add(&t->silent, "steps %x after a repair, and %x before", after,
                   before);
 }
 
-/* What the death of one who truncates has left. */
-static void follow_truncation(struct weak_fs *fs, struct oracle *o,
-                              struct tally *t, enum dropping how,
-                              enum oracle_event event)
+/* What the death of one who drops steps has left. */
+static void follow_dropping(struct weak_fs *fs, struct oracle *o,
+                            struct tally *t, const struct going *g,
+                            enum oracle_event event)
 {
     for (int again = 0; again < 2; again++) {
         if (again) {
-            drop_steps(fs, o, t, how, 1);
+            drop_steps(fs, o, t, g, 1);
             weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
         }
-        look_at_truncated(fs, o, t, again ? ORACLE_POWER_LOSS : event);
-        if (how == ALONE)
-            repair_truncated(fs, t);
+        look_at_dropped(fs, o, t, g, again ? ORACLE_POWER_LOSS : event);
+        if (g->how == ALONE)
+            repair_dropped(fs, t, g);
         else
-            drain_truncated(fs, t, how, again);
-        look_at_truncated(fs, o, t, again ? ORACLE_POWER_LOSS : event);
+            drain_dropped(fs, t, g, again);
+        look_at_dropped(fs, o, t, g, again ? ORACLE_POWER_LOSS : event);
     }
 }
 
 static void explore_dropping(struct tally *t, const struct omission *omission,
-                             enum dropping how)
+                             const struct going *g)
 {
     struct weak_fs *base = weak_fs_new(1);
     struct oracle before;
-    int states = explore_some(omission, how == ALONE ? STATES : STATES / 2);
+    int states = explore_some(omission, g->how == ALONE ? STATES : STATES / 2);
     int died = 1;
 
-    prepare(base, &before, how == ALONE ? PLAIN : LOCAL_COPY);
+    prepare(base, &before, g->how == ALONE ? PLAIN : LOCAL_COPY);
     for (long at = 1; died; at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         struct oracle after = before;
 
         weak_fs_drop(first, omission->what, omission->pattern);
         weak_fs_die_at(first, at);
-        drop_steps(first, &after, t, how, at % 2 == 0);
+        drop_steps(first, &after, t, g, at % 2 == 0);
         died = weak_fs_is_dead(first);
         for (int i = 0; i < states; i++) {
             struct weak_fs *fs =
@@ -415,11 +431,11 @@ static void explore_dropping(struct tally *t, const struct omission *omission,
             struct oracle o = after;
             char context[64];
 
-            snprintf(context, sizeof(context),
-                     "truncate %d, call %ld, state %d", (int)how, at, i);
+            snprintf(context, sizeof(context), "%s %d, call %ld, state %d",
+                     g->name, (int)g->how, at, i);
             oracle_report_as(omission->what ? NULL : context);
             weak_fs_crash(fs, crash_number(i));
-            follow_truncation(fs, &o, t, how, event_number(i));
+            follow_dropping(fs, &o, t, g, event_number(i));
             oracle_report_as(NULL);
             weak_fs_free(fs);
         }
@@ -430,8 +446,21 @@ static void explore_dropping(struct tally *t, const struct omission *omission,
 
 void explore_truncations(struct tally *t, const struct omission *omission)
 {
-    for (int how = 0; how < DROPPINGS; how++)
-        explore_dropping(t, omission, (enum dropping)how);
+    for (int how = 0; how < DROPPINGS; how++) {
+        struct going g = {"truncate", KEPT, STEPS, 0, (enum dropping)how};
+
+        explore_dropping(t, omission, &g);
+    }
+}
+
+/* Step 1, which was written twice. */
+void explore_deletions(struct tally *t, const struct omission *omission)
+{
+    for (int how = 0; how < DROPPINGS; how++) {
+        struct going g = {"delete", 1, 2, 1, (enum dropping)how};
+
+        explore_dropping(t, omission, &g);
+    }
 }
 
 /* ---- a lost step is written again ---------------------------------------- */

@@ -66,7 +66,7 @@ static void prepare(struct weak_fs *fs, struct oracle *o)
 /* With 'count', what cannot be mended is a violation. */
 static void repair(struct weak_fs *fs, int apply, struct tally *count)
 {
-    bouma_repair_report report = {0};
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640] = "";
     bouma_options opts;
     int rc;
@@ -96,7 +96,7 @@ static void look(struct weak_fs *fs, struct oracle *o, struct tally *t,
                  enum oracle_event event)
 {
     const bouma_io *io = weak_fs_io(fs);
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640] = "";
     bouma_options opts;
     int rest = 0;

@@ -25,7 +25,7 @@ static int check_listed(bouma_dataset *ds)
     int broken = 0;
 
     for (int64_t i = 0; i < count; i++) {
-        bouma_step_info info;
+        bouma_step_info info = {.size = sizeof(info)};
         int generation;
 
         if (bouma_dataset_step_get(&info, ds, i))
@@ -60,7 +60,7 @@ static int check_log(bouma_dataset *ds, FILE *log, long *count)
 
 static int repair(const char *path, const bouma_options *opts)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[256] = "";
 
     if (!bouma_repair(&report, path, 1, opts, NULL, NULL, message,

@@ -53,7 +53,7 @@ static int64_t next_step(const char *path, const bouma_options *opts,
                          int *exists)
 {
     bouma_dataset *ds = NULL;
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     int64_t count, next = 0;
 
     *exists =

@@ -30,7 +30,7 @@ struct times {
 
 static double listed_time(bouma_dataset *ds)
 {
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
 
     if (bouma_dataset_step_count(ds) < 1 ||
         bouma_dataset_step_get(&info, ds, 0) || info.step != 0)
@@ -42,7 +42,7 @@ static struct times look(struct weak_fs *fs)
 {
     bouma_options o = options_of(fs, BOUMA_DURABILITY_DURABLE);
     struct times t = {-1, -1, -1};
-    bouma_step_details details;
+    bouma_step_details details = {.size = sizeof(details)};
     bouma_step *step = NULL;
     bouma_dataset *ds;
 
@@ -142,7 +142,7 @@ static void the_index_is_not_behind_a_repair(void)
 {
     struct weak_fs *fs = prepared();
     bouma_options o = options_of(fs, BOUMA_DURABILITY_DURABLE);
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
 
     write_version(fs, BOUMA_DURABILITY_GROUP, 1);
     CHECK_VERSION(fs, 0);
@@ -224,8 +224,8 @@ static void a_wrong_index_is_found_out(void)
     bouma_options o = options_of(fs, BOUMA_DURABILITY_DURABLE);
     struct bm_step_entry wrong = {0, 7.5, {2, 9}};
     struct bm_error error = {0};
-    bouma_repair_report repaired;
-    bouma_verify_report verified;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
+    bouma_verify_report verified = {.size = sizeof(verified)};
     struct bm_store s;
     struct times t;
 

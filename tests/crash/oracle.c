@@ -122,7 +122,7 @@ static void read_list(const struct oracle *o, struct tally *t,
     int64_t count = bouma_dataset_step_count(ds);
 
     for (int64_t i = 0; i < count; i++) {
-        bouma_step_info info;
+        bouma_step_info info = {.size = sizeof(info)};
 
         if (bouma_dataset_step_get(&info, ds, i))
             tally_add(&t->stuck, "no entry %d in the list", (int)i);

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sized.h"
 #include "sweep_acts.h"
 
 static int verify(const char *path, const bouma_options *opts,
                   bouma_verify_report *report, char *message, size_t bytes)
 {
-    return bouma_verify(report, path, BOUMA_DEPTH_DEEP, opts, NULL, NULL,
+    return bouma_verify(SIZED(report), path, BOUMA_DEPTH_DEEP, opts, NULL, NULL,
                         message, bytes);
 }
 

@@ -335,7 +335,7 @@ static int play_query(struct sweep_run *run)
 
 static int play_verify(struct sweep_run *run)
 {
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[256] = "";
     int status = run->team->verify(run->path, &run->opts, &report, message,
                                    sizeof(message));
@@ -354,7 +354,7 @@ static int play_verify(struct sweep_run *run)
 
 static int play_repair(struct sweep_run *run)
 {
-    bouma_repair_report report = {0};
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[256] = "";
     int status = bouma_repair(&report, run->path, 1, &run->opts, NULL, NULL,
                               message, sizeof(message));
@@ -428,7 +428,7 @@ static int play_persist(struct sweep_run *run)
 /* Of local copies that have all steps, to a dataset that has none. */
 static int drain_local_copies(struct sweep_run *run, int remove)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char message[640] = "";
     int status;
 

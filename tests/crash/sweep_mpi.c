@@ -17,6 +17,7 @@
 
 #include "bouma_mpi.h"
 #include "files.h"
+#include "sized.h"
 #include "sweep_acts.h"
 
 #define PARTICLE_STRIDES 9    /* they have more calls, and take longer */
@@ -47,16 +48,16 @@ static int open_together(bouma_dataset **out, const char *path,
 static int verify(const char *path, const bouma_options *opts,
                   bouma_verify_report *report, char *message, size_t bytes)
 {
-    return bouma_verify_mpi(report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,
-                            opts, NULL, NULL, message, bytes);
+    return bouma_verify_mpi(SIZED(report), MPI_COMM_WORLD, path,
+                            BOUMA_DEPTH_DEEP, opts, NULL, NULL, message, bytes);
 }
 
 static int drain(bouma_drain_report *report, const char *local,
                  const char *path, int remove, const bouma_options *opts,
                  char *message, size_t bytes)
 {
-    return bouma_drain_mpi(report, MPI_COMM_WORLD, local, path, remove, opts,
-                           message, bytes);
+    return bouma_drain_mpi(SIZED(report), MPI_COMM_WORLD, local, path, remove,
+                           opts, message, bytes);
 }
 
 static void compare(int status, int *lowest, int *highest)

@@ -78,7 +78,7 @@ int sweep_particles_write(bouma_dataset *ds, struct sweep_particles_writer *w,
         local = test_put_particles(w->dust, (uint64_t)(to - from), columns, 3,
                                    NULL);
     }
-    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds, NULL);
+    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds);
     return rc ? rc : local;
 }
 

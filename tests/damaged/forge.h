@@ -7,6 +7,7 @@
 #include "../helpers/damage.h"
 #include "bouma.h"
 #include "columns.h"
+#include "sized.h"
 
 #define FORGE_PATH "set.bouma"
 
@@ -118,7 +119,7 @@ static inline void forge_write(struct forge *f)
         REQUIRE(!test_put(heat, &all, field));
         if (dust)
             forge_put_particles(dust, s);
-        REQUIRE(!bouma_step_end(ds, NULL));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -314,7 +315,7 @@ static inline void forge_verify(const struct forge *f,
     char message[640] = "";
 
     memset(out, 0, sizeof(*out));
-    CHECK_EQ(bouma_verify(&out->verified, FORGE_PATH, depth, &f->options,
+    CHECK_EQ(bouma_verify(SIZED(&out->verified), FORGE_PATH, depth, &f->options,
                           forge_record, out, message, sizeof(message)),
              BOUMA_OK);
 }
@@ -325,7 +326,7 @@ static inline void forge_repair(const struct forge *f,
     char message[640] = "";
 
     memset(out, 0, sizeof(*out));
-    CHECK_EQ(bouma_repair(&out->repaired, FORGE_PATH, apply, &f->options,
+    CHECK_EQ(bouma_repair(SIZED(&out->repaired), FORGE_PATH, apply, &f->options,
                           forge_record, out, message, sizeof(message)),
              BOUMA_OK);
 }

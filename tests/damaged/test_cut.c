@@ -220,7 +220,7 @@ static void is_salvaged(bouma_order order, int what, uint64_t part, int gone)
     struct forge_findings found;
     struct layout l;
     struct forge f;
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     struct forge_file file;
     char other[96];
     uint64_t bytes;

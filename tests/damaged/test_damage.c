@@ -5,6 +5,7 @@
 #include "../helpers/arrays.h"
 #include "../helpers/check.h"
 #include "damage_io.h"
+#include "sized.h"
 
 enum { STEPS = 2, ROWS = 10, COLUMNS = 9, MAX_FILES = 16, FLIPS = 10000 };
 
@@ -93,7 +94,7 @@ static void write_dataset(struct world *w, bouma_order order)
                                     0.5);
         REQUIRE(!test_put(t, &all, w->temperature[s]));
         REQUIRE(!test_put(m, &all, w->motion[s]));
-        REQUIRE(!bouma_step_end(ds, NULL));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -160,7 +161,7 @@ static int read_level(const struct world *w, int64_t step, bouma_variable *v,
 {
     size_t size = temperature ? sizeof(float) : 2 * sizeof(int16_t);
     uint8_t room[sizeof(w->temperature[0])], *p = room;
-    bouma_selection sel;
+    bouma_selection sel = {.size = sizeof(sel)};
 
     if (bouma_variable_select(&sel, v, level, NULL) || sel.bytes > sizeof(room))
         return 1; /* the manifest is good, so this cannot be */
@@ -187,7 +188,7 @@ static void read_step(const struct world *w, struct outcome *out,
                       bouma_dataset *ds, int64_t number, int damaged)
 {
     static const char *const names[2] = {"motion", "temperature"};
-    bouma_attribute dt;
+    bouma_attribute dt = {.size = sizeof(dt)};
     bouma_step *step;
     bouma_grid *g;
 
@@ -212,7 +213,7 @@ static void read_step(const struct world *w, struct outcome *out,
 
 static void look(struct world *w, struct outcome *out, int64_t damaged_step)
 {
-    bouma_repair_report repair;
+    bouma_repair_report repair = {.size = sizeof(repair)};
     bouma_dataset *ds;
     char message[640];
 
@@ -223,8 +224,8 @@ static void look(struct world *w, struct outcome *out, int64_t damaged_step)
         read_step(w, out, ds, s, s == damaged_step);
     bouma_dataset_free(ds);
     out->verified =
-        bouma_verify(&out->report, PATH, BOUMA_DEPTH_FULL, &w->options, NULL,
-                     NULL, message, sizeof(message));
+        bouma_verify(SIZED(&out->report), PATH, BOUMA_DEPTH_FULL, &w->options,
+                     NULL, NULL, message, sizeof(message));
     out->repaired = bouma_repair(&repair, PATH, 0, &w->options, NULL, NULL,
                                  message, sizeof(message));
 }

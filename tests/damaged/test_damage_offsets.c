@@ -50,7 +50,7 @@ static void write_dataset(const struct world *w, bouma_order order)
     REQUIRE(!bouma_variable_define(&v, g, "v", &spec));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     REQUIRE(!test_put(v, &box, values));
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
     REQUIRE(!golden_store_offsets(w->path, 0));
@@ -138,7 +138,7 @@ static int is_as_before(const struct world *w)
 
 static uint64_t damages(const struct world *w, bouma_depth depth)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
 
     CHECK_EQ(bouma_verify(&report, w->path, depth, NULL, NULL, NULL, NULL, 0),
              BOUMA_OK);
@@ -158,7 +158,7 @@ static int reads_right(const struct world *w)
     for (int level = 0; level < 4 && good; level++) {
         bouma_variable *v =
             bouma_grid_find_variable(bouma_step_find_grid(step, "plane"), "v");
-        bouma_selection sel;
+        bouma_selection sel = {.size = sizeof(sel)};
 
         REQUIRE(!bouma_variable_select(&sel, v, level, NULL));
         good = !test_read(v, level, NULL, got);
@@ -198,7 +198,7 @@ static void verify_checks_just_what_means_something(struct world *w)
 
 static void repair(const struct world *w, uint64_t actions)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[512];
 
     CHECK_EQ(bouma_repair(&report, w->path, 1, NULL, NULL, NULL, message,
@@ -222,7 +222,7 @@ static void a_lost_head_is_taken_from_the_other_end(struct world *w)
 
 static void a_lost_manifest_is_made_anew(struct world *w)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
 
     CHECK(!remove(w->manifest));
     CHECK_EQ(bouma_repair(&report, w->path, 1, NULL, NULL, NULL, NULL, 0),

@@ -3,6 +3,7 @@
  * an error, and verify finds the damage. What repair can mend, it mends. */
 #include "../helpers/particle_block.h"
 #include "damage_io.h"
+#include "sized.h"
 
 enum { COUNT = 700, SUBFILES = 3, FILES = 2 + 1 + SUBFILES, ASKS = 5 };
 
@@ -37,7 +38,7 @@ static void write_dataset(struct world *w, bouma_order order)
         order == BOUMA_ORDER_LEVEL ? BOUMA_CODEC_ZSTD : BOUMA_CODEC_RAW, 32));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     REQUIRE(!particle_block_put(&set, &w->particle_block));
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 }
@@ -170,8 +171,9 @@ static void look(struct world *w, struct outcome *o)
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);
-    o->verified = bouma_verify(&o->report, PATH, BOUMA_DEPTH_FULL, &w->options,
-                               NULL, NULL, message, sizeof(message));
+    o->verified =
+        bouma_verify(SIZED(&o->report), PATH, BOUMA_DEPTH_FULL, &w->options,
+                     NULL, NULL, message, sizeof(message));
 }
 
 /* ---- damage that only seems --------------------------------------------- */
@@ -273,7 +275,7 @@ static void spoil(struct world *w, int file, int64_t at)
 
 static void repair(struct world *w, uint64_t hopeless)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640];
 
     CHECK_EQ(bouma_repair(&report, PATH, 1, &w->options, NULL, NULL, message,
@@ -286,7 +288,7 @@ static void repair(struct world *w, uint64_t hopeless)
 /* How many nodes the tree over the files has. */
 static int64_t tree_nodes(struct world *w)
 {
-    bouma_particles_info info = {0};
+    bouma_particles_info info = {.size = sizeof(info)};
     bouma_dataset *ds;
     bouma_step *step = NULL;
 

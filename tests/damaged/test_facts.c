@@ -318,7 +318,8 @@ static void a_chunk_in_two_files_is_not_taken_for_another(int what)
     forge_save(&f, file.name, file.data, file.bytes);
     info = &open->manifest.subfiles[1];
     memcpy(info->head_hash, hash, 16);
-    info->parts[0].bounds = (bouma_box){{0, 0, 0}, {1, FORGE_EDGE, FORGE_EDGE}};
+    info->parts[0].bounds =
+        (struct bm_box){{0, 0, 0}, {1, FORGE_EDGE, FORGE_EDGE}};
     save_manifest(&f, &open->manifest);
     bouma_step_free(open);
     bouma_dataset_free(ds);
@@ -379,7 +380,7 @@ static void a_patch_in_no_file_is_missed_by_queries(void)
     REQUIRE(!bouma_step_open(&open, ds, STEP));
     for (size_t i = 0; i < open->manifest.count; i++)
         open->manifest.subfiles[i].parts[0].bounds =
-            (bouma_box){{0, 0, 0}, {1, FORGE_EDGE / 2, FORGE_EDGE / 2}};
+            (struct bm_box){{0, 0, 0}, {1, FORGE_EDGE / 2, FORGE_EDGE / 2}};
     save_manifest(&f, &open->manifest);
     bouma_step_free(open);
     bouma_dataset_free(ds);

@@ -7,6 +7,7 @@
 
 #include "dataset/local_copy.h"
 #include "layout/manifest.h"
+#include "sized.h"
 #include "store/losses.h"
 
 enum { STEP = 1 };
@@ -40,7 +41,7 @@ static void append(const struct forge *f, int first, int count)
     REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &f->options));
     for (int s = first; s < first + count; s++) {
         REQUIRE(!bouma_step_begin(ds, s, s * 0.5));
-        REQUIRE(!bouma_step_end(ds, NULL));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -135,7 +136,7 @@ static void end_repaired(struct forge *f)
 
 static void forget(const struct forge *f, int64_t step, int apply, int status)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[256] = "";
 
     CHECK_EQ(bouma_repair_forget(&report, FORGE_PATH, step, apply, &f->options,
@@ -156,7 +157,7 @@ static void append_anew(const struct forge *f)
     options.replace = 1;
     REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &options));
     REQUIRE(!bouma_step_begin(ds, STEP, 0.5));
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 }
@@ -252,8 +253,9 @@ static void other_losses_stay(void)
     CHECK_EQ(found.repaired.hopeless, 2);
     for (int apply = 0; apply < 2; apply++) {
         memset(&found, 0, sizeof(found));
-        CHECK_EQ(bouma_repair_forget(&found.repaired, FORGE_PATH, STEP, apply,
-                                     &f.options, forge_record, &found, NULL, 0),
+        CHECK_EQ(bouma_repair_forget(SIZED(&found.repaired), FORGE_PATH, STEP,
+                                     apply, &f.options, forge_record, &found,
+                                     NULL, 0),
                  BOUMA_OK);
         CHECK_EQ(found.repaired.actions, 1);
         CHECK_EQ(found.repaired.hopeless, 1);
@@ -261,8 +263,8 @@ static void other_losses_stay(void)
     }
     forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
     CHECK_EQ(found.verified.notes, 0);
-    CHECK_EQ(bouma_repair_forget(&found.repaired, FORGE_PATH, -1, 1, &f.options,
-                                 NULL, NULL, NULL, 0),
+    CHECK_EQ(bouma_repair_forget(SIZED(&found.repaired), FORGE_PATH, -1, 1,
+                                 &f.options, NULL, NULL, NULL, 0),
              BOUMA_OK);
     CHECK_EQ(found.repaired.hopeless, 0);
     end_repaired(&f);
@@ -1084,13 +1086,13 @@ static void a_dropped_step_does_not_come_back(int is_stray)
         forge_remove(&f, "steps/00000001/manifest");
         REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &f.options));
         CHECK(bouma_dataset_note(ds, 0));
-        CHECK_TEXT(bouma_dataset_note(ds, 0), "was dropped by a truncation");
+        CHECK_TEXT(bouma_dataset_note(ds, 0), "was dropped on purpose");
         CHECK(!strstr(bouma_dataset_note(ds, 0), "repair"));
         bouma_dataset_free(ds);
     }
     for (int apply = 0; apply < 2; apply++) {
         forge_repair(&f, &found, apply);
-        CHECK_TEXT(found.text, "dropped by a truncation");
+        CHECK_TEXT(found.text, "dropped on purpose");
         CHECK_TEXT(found.text, "moved to lost/");
         CHECK_EQ(found.repaired.hopeless, 0);
     }

@@ -61,7 +61,7 @@ static void write_bomb(const bouma_options *options,
     REQUIRE(!bouma_variable_define(&v, g, "v", &kind));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     REQUIRE(!test_put(v, NULL, zeros));
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 }
@@ -94,8 +94,8 @@ static void a_read_keeps_to_the_limit(const bouma_options *options)
 
 static void verify_and_repair_keep_to_the_limit(const bouma_options *options)
 {
-    bouma_verify_report verified;
-    bouma_repair_report repaired;
+    bouma_verify_report verified = {.size = sizeof(verified)};
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     char message[640];
 
     CHECK_EQ(bouma_verify(&verified, PATH, BOUMA_DEPTH_FULL, options, NULL,
@@ -146,7 +146,7 @@ static void write_many(const bouma_options *options)
         REQUIRE(!bouma_step_begin(ds, i, 0));
         if (!i)
             REQUIRE(!test_put(v, NULL, zeros));
-        REQUIRE(!bouma_step_end(ds, NULL));
+        REQUIRE(!bouma_step_end(ds));
     }
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);

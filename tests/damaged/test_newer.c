@@ -241,8 +241,8 @@ static void a_version_that_is_damaged_is_damage(void)
 /* The file DATASET of a newer version: nothing is done to any of it. */
 static void a_newer_dataset_is_left_alone(void)
 {
-    bouma_repair_report repaired;
-    bouma_verify_report verified;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
+    bouma_verify_report verified = {.size = sizeof(verified)};
     struct forge_file file;
     bouma_dataset *ds;
     struct sum before;

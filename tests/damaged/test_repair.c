@@ -116,7 +116,7 @@ static void make_dir(const struct forge *f, const char *name)
 /* After a repair all is as it should be, and steps can be written. */
 static void is_mended(const struct forge *f, const char *what)
 {
-    bouma_repair_report report = {0};
+    bouma_repair_report report = {.size = sizeof(report)};
     struct forge_findings found;
     char message[640] = "";
     bouma_dataset *ds;

@@ -88,7 +88,7 @@ static void steps_are_appended(const struct trial *t)
     CHECK_EQ(bouma_dataset_append(&ds, FORGE_PATH, &t->f.options), BOUMA_OK);
     CHECK_EQ(bouma_dataset_step_count(ds), FORGE_STEPS);
     CHECK_EQ(bouma_step_begin(ds, FORGE_STEPS, 9), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
 }
@@ -217,7 +217,7 @@ static void an_index_is_not_replaced(enum damage_kind kind)
         CHECK_EQ(bouma_dataset_append(&ds, FORGE_PATH, &t.f.options), BOUMA_OK);
         CHECK_TEXT(bouma_dataset_note(ds, 0), "index");
         CHECK_EQ(bouma_step_begin(ds, 9, 9), BOUMA_OK);
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         bouma_dataset_free(ds);
     }
     forge_load(&t.f, &after, "index");
@@ -351,8 +351,8 @@ static void a_note_that_fails_is_no_damage(const char *name)
 /* DATASET, or a directory: nothing is done, and nothing is made anew. */
 static void nothing_is_made_anew(const char *name)
 {
-    bouma_repair_report report;
-    bouma_verify_report counts;
+    bouma_repair_report report = {.size = sizeof(report)};
+    bouma_verify_report counts = {.size = sizeof(counts)};
     struct forge_findings found;
     struct trial t;
     char message[640] = "";

@@ -29,7 +29,7 @@ static int make_patch(struct patch *p, const uint8_t *header)
 {
     int wide = header[0] & 1, exponent = (int8_t)header[7];
     size_t samples = 1;
-    bouma_box box;
+    struct bm_box box;
 
     for (int d = 0; d < 3; d++) {
         int64_t extent = header[1 + d] + 1, edge = 1;

@@ -117,7 +117,7 @@ static inline int fuzz_field(const struct bm_codec *codec, const uint8_t *data,
     struct bm_codec_state state;
     struct fuzz_field f;
     struct bm_cursor c;
-    bouma_box box;
+    struct bm_box box;
     uint8_t *back = NULL;
 
     if (bytes < 6)

@@ -21,6 +21,15 @@ static void try_whole(const struct bm_truncations *t, const uint8_t *data,
                                      item->generation));
     }
     HOLDS(again.count == t->count);
+    for (size_t i = t->deletion_count; i; i--) {
+        const struct bm_deletion *item = &t->deletions[i - 1];
+        struct bm_step_entry entry = {item->step, 0, {0, 0}};
+        struct bm_step_list one = {.entries = &entry, .count = 1};
+
+        HOLDS(!bm_truncations_delete(&again, &one, item->generation));
+        HOLDS(bm_truncations_has(t, item->step, item->generation));
+    }
+    HOLDS(again.deletion_count == t->deletion_count);
     bm_buffer_init(&b, bm_allocator_default());
     bm_truncations_encode(&b, &again, fuzz_id);
     HOLDS(!b.failed && b.size == size);

@@ -173,7 +173,7 @@ static void write_original(bouma_options *options)
         HOLDS(!test_put(v[1], &all, pairs[s]));
         HOLDS(!test_put(v[2], &all, cold[s]));
         put_particles(p, attributes, s);
-        HOLDS(!bouma_step_end(ds, NULL));
+        HOLDS(!bouma_step_end(ds));
     }
     HOLDS(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -269,7 +269,7 @@ static void write_other(bouma_options *options)
         HOLDS(!test_put(v[2], &all, waves[s]));
         HOLDS(!test_put(v[3], &all, whole[s]));
         put_quantised(p, attributes, s);
-        HOLDS(!bouma_step_end(ds, NULL));
+        HOLDS(!bouma_step_end(ds));
     }
     HOLDS(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -337,7 +337,7 @@ static void write_hz(bouma_options *options)
             HOLDS(!test_put(v[i][1], &all, pairs[s]));
             HOLDS(!test_put(v[i][2], &all, cold[s]));
         }
-        HOLDS(!bouma_step_end(ds, NULL));
+        HOLDS(!bouma_step_end(ds));
     }
     HOLDS(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -611,7 +611,7 @@ static long decoded[BOUMA_CODEC_QUANTISE + 1];
 
 static void record_decoded(const bouma_variable *v)
 {
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
 
     bouma_variable_info_get(&info, v);
     decoded[info.codec]++;
@@ -619,7 +619,7 @@ static void record_decoded(const bouma_variable *v)
 
 static void use_attributes(const bouma_attributes *attributes)
 {
-    bouma_attribute a;
+    bouma_attribute a = {.size = sizeof(a)};
     uint8_t sum = 0;
 
     for (int i = 0; i < bouma_attributes_count(attributes); i++) {
@@ -633,7 +633,7 @@ static void use_attributes(const bouma_attributes *attributes)
 static void use_variable(bouma_variable *v, int count)
 {
     bouma_refinement *r;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     bouma_range range;
 
     use_attributes(bouma_variable_attributes(v));
@@ -669,9 +669,9 @@ static int take_batch(void *user, const bouma_batch *batch)
 static void use_particles(bouma_particles *p)
 {
     int count = 1 + bouma_particles_variable_count(p);
-    bouma_particles_info info;
-    bouma_particles_file file;
-    bouma_particles_node node;
+    bouma_particles_info info = {.size = sizeof(info)};
+    bouma_particles_file file = {.size = sizeof(file)};
+    bouma_particles_node node = {.size = sizeof(node)};
     bouma_particle_data *d;
     bouma_particles_query q;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
@@ -689,7 +689,7 @@ static void use_particles(bouma_particles *p)
     for (int v = 0; v < count; v++) {
         bouma_variable *variable = v ? bouma_particles_variable(p, v - 1)
                                      : bouma_particles_position(p);
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
         bouma_range range;
         bouma_condition c;
 
@@ -734,7 +734,7 @@ static void use_particles(bouma_particles *p)
 
 static void use_dataset(const bouma_options *options)
 {
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     bouma_dataset *ds;
 
     if (bouma_dataset_open(&ds, "d", options))
@@ -751,7 +751,7 @@ static void use_dataset(const bouma_options *options)
         use_attributes(bouma_step_attributes(step));
         for (int g = 0; g < bouma_step_grid_count(step); g++) {
             bouma_grid *grid = bouma_step_grid(step, g);
-            bouma_grid_info about;
+            bouma_grid_info about = {.size = sizeof(about)};
 
             bouma_grid_info_get(&about, grid);
             use_attributes(bouma_grid_attributes(grid));
@@ -779,7 +779,7 @@ static void use_originals(void)
                                   [BOUMA_CODEC_QUANTISE] = 4 * STEPS};
 
     for (int i = 0; i < DATASETS; i++) {
-        bouma_verify_report verified;
+        bouma_verify_report verified = {.size = sizeof(verified)};
         bouma_io *io = bouma_io_memory_new();
         bouma_options options;
 
@@ -801,8 +801,8 @@ static void use_originals(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    bouma_verify_report verified;
-    bouma_repair_report repaired;
+    bouma_verify_report verified = {.size = sizeof(verified)};
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     const struct original *o;
     bouma_options options;
     char message[256];

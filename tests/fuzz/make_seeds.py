@@ -64,9 +64,14 @@ for name, items in (("one", ((-1, 3, 0),)), ("several", ((0, 2, 0), (7, 2, 5), (
                     ("none", ()), ("epoch", ((5, 0, 1),)), ("step", ((-2, 1, 0),))):
     body = struct.pack("<Q", len(items)) + b"".join(struct.pack("<qII", *i) for i in items)
     save("fuzz_truncations", name, b"\1" + bytes(64) + body)
+# Steps that were deleted, with and without such a record; and one that it includes.
+for name, items, steps in (("deleted", (), ((3, 1, 0), (9, 2, 1))), ("both", ((5, 2, 0),), ((3, 1, 0), (9, 2, 1))),
+                           ("dropped_twice", ((5, 2, 0),), ((9, 1, 0),))):
+    body = b"".join(struct.pack("<Q", len(l)) + b"".join(struct.pack("<qII", *i) for i in l) for l in (items, steps))
+    save("fuzz_truncations", name, b"\1" + bytes(64) + body)
 save("fuzz_truncations", "short", b"\1" + bytes(64) + struct.pack("<QqI", 1, 5, 2))
 save("fuzz_truncations", "many", b"\1" + bytes(64) + struct.pack("<QqII", 1 << 60, 5, 2, 0))
-save("fuzz_truncations", "unsealed", b"\0" + bytes(64) + body)
+save("fuzz_truncations", "unsealed", b"\0" + bytes(64) + struct.pack("<Q", 0))
 
 numbers = bytes(range(64)) * 4
 for codec in ("raw", "zstd"):

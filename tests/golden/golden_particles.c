@@ -226,7 +226,7 @@ static int write_step(const struct set *s, bouma_dataset *ds, int step,
         rc = test_put_particles(particles, (uint64_t)s->counts[step], columns,
                                 (size_t)n, NULL);
     if (!rc)
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
     for (int v = 0; v < MAX_VARIABLES; v++)
         free(kept[v]);
     return rc;
@@ -321,7 +321,7 @@ static int wrong_variable(const struct set *s, int step, int v,
                           bouma_variable *handle)
 {
     const struct variable *own = &s->variables[v];
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
 
     bouma_variable_info_get(&info, handle);
     return info.type != own->type || info.components != own->components ||
@@ -334,10 +334,10 @@ static int wrong_step(const struct set *s, bouma_dataset *ds, int number)
 {
     bouma_particles_query q;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
-    bouma_particles_info info;
+    bouma_particles_info info = {.size = sizeof(info)};
     bouma_particle_data *d;
     bouma_particles *p;
-    bouma_attribute kind;
+    bouma_attribute kind = {.size = sizeof(kind)};
     bouma_step *step;
     uint64_t strays = 0;
     int wrong = 0;
@@ -388,7 +388,7 @@ static int wrong_step(const struct set *s, bouma_dataset *ds, int number)
 int golden_particles_differences(int i, const char *path)
 {
     const struct set *s = &sets[i];
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     bouma_dataset *ds;
     int wrong = 0, k = 0;
 

@@ -588,7 +588,8 @@ static const double some_f64[] = {0.1, -1e300, 4.9e-324};
 
 #define SOME(type, values)                                                     \
     {                                                                          \
-#values, type, sizeof(values) / sizeof(*(values)), values              \
+        sizeof(bouma_attribute), #values, type,                                \
+            sizeof(values) / sizeof(*(values)), values                         \
     }
 
 static const bouma_attribute attributes[] = {
@@ -602,8 +603,9 @@ static const bouma_attribute attributes[] = {
     SOME(BOUMA_TYPE_U64, some_u64),
     SOME(BOUMA_TYPE_F32, some_f32),
     SOME(BOUMA_TYPE_F64, some_f64),
-    {"text", BOUMA_TYPE_STRING, 11, "gr\xc3\xbc\xc3\x9f Gott"},
-    {"empty text", BOUMA_TYPE_STRING, 0, ""},
+    {sizeof(bouma_attribute), "text", BOUMA_TYPE_STRING, 11,
+     "gr\xc3\xbc\xc3\x9f Gott"},
+    {sizeof(bouma_attribute), "empty text", BOUMA_TYPE_STRING, 0, ""},
 };
 
 enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
@@ -623,7 +625,7 @@ static int wrong_attributes(const bouma_attributes *from, const char *owner,
                             int expected)
 {
     int wrong = bouma_attributes_count(from) != (expected ? ATTRIBUTES + 1 : 0);
-    bouma_attribute got;
+    bouma_attribute got = {.size = sizeof(got)};
 
     if (!expected)
         return wrong;
@@ -666,7 +668,7 @@ static int write_step(const struct set *s, bouma_dataset *ds, int64_t step,
             rc = test_put(handles[g][v], &box, kept[g][v]);
         }
     if (!rc)
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
     for (int g = 0; g < MAX_GRIDS; g++)
         for (int v = 0; v < MAX_VARIABLES; v++)
             free(kept[g][v]);
@@ -779,7 +781,7 @@ static int wrong_variable(const struct set *s, int64_t step,
                           bouma_variable *handle)
 {
     int absent = v->absent && is_last(s, step), wrong = 0;
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     bouma_range range;
 
     bouma_variable_info_get(&info, handle);
@@ -794,7 +796,7 @@ static int wrong_variable(const struct set *s, int64_t step,
     wrong += (bouma_variable_range(&range, handle, 0) != 0) != absent;
     for (int level = 0; level < (grid->spec.levels ? grid->spec.levels : 1);
          level++) {
-        bouma_selection sel;
+        bouma_selection sel = {.size = sizeof(sel)};
         uint8_t *got, *right;
         int rc = bouma_variable_select(&sel, handle, level, NULL);
 
@@ -817,7 +819,7 @@ static int wrong_variable(const struct set *s, int64_t step,
 static int wrong_grid(const struct set *s, int64_t step, const struct grid *g,
                       bouma_grid *handle)
 {
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     int wrong = 0, n = 0;
 
     bouma_grid_info_get(&info, handle);
@@ -845,7 +847,7 @@ static int wrong_grid(const struct set *s, int64_t step, const struct grid *g,
 
 static int wrong_step(const struct set *s, bouma_dataset *ds, int64_t number)
 {
-    bouma_step_details details;
+    bouma_step_details details = {.size = sizeof(details)};
     bouma_step *step;
     int wrong = 0;
 
@@ -869,7 +871,7 @@ static int wrong_step(const struct set *s, bouma_dataset *ds, int64_t number)
 int golden_differences(int i, const char *path)
 {
     const struct set *s = &sets[i < SETS ? i : 0];
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     bouma_dataset *ds;
     int wrong = 0, k = 0;
 

@@ -1,6 +1,6 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
- *   growth steps|attributes|variables|grids|files|assign|drain|planes|
+ *   growth steps|walk|attributes|variables|grids|files|assign|drain|planes|
  *          listing|sets|patches N
  *
  * What is counted is what measured() does. */
@@ -45,6 +45,31 @@ static void try_steps(size_t n)
     measured(list_steps, &n);
     crowd_free();
     free(order);
+}
+
+/* From one step to the next, and by times. */
+static void walk_steps(void *what)
+{
+    bouma_dataset *ds = crowd_visit();
+    bouma_step_info info = {.size = sizeof(info)},
+                    same = {.size = sizeof(same)};
+    size_t count = 0;
+
+    for (int rc = bouma_dataset_first_step(&info, ds); !rc;
+         rc = bouma_dataset_next_step(&info, ds, info.step)) {
+        REQUIRE(!bouma_dataset_step_at(&same, ds, info.time));
+        REQUIRE(same.step == info.step);
+        count++;
+    }
+    REQUIRE(count == *(size_t *)what);
+    bouma_dataset_free(ds);
+}
+
+static void try_walk(size_t n)
+{
+    crowd_make(n, NULL, 0);
+    measured(walk_steps, &n);
+    crowd_free();
 }
 
 /* ---- arrays in Fortran's order ------------------------------------------ */
@@ -293,7 +318,7 @@ static int skip_sync_dir(void *user, void *root, const char *name)
 static void drain(void *what)
 {
     const struct paths *p = what;
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     bouma_options o;
     char message[640];
 
@@ -330,7 +355,7 @@ static void try_drain(size_t n)
     for (size_t i = 0; i < n; i++) {
         MUST(ds, bouma_step_begin(ds, (int64_t)i, 0));
         MUST(ds, test_put(variable, NULL, &data));
-        MUST(ds, bouma_step_end(ds, NULL));
+        MUST(ds, bouma_step_end(ds));
     }
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -379,7 +404,7 @@ static void end_step(void *what)
 {
     struct many *m = what;
 
-    MUST(m->ds, bouma_step_end(m->ds, NULL));
+    MUST(m->ds, bouma_step_end(m->ds));
 }
 
 static void plan_particles(void *what)
@@ -453,7 +478,9 @@ int main(int argc, char **argv)
     size_t n = argc == 3 ? (size_t)atoll(argv[2]) : 0;
 
     REQUIRE(n > 0);
-    if (!strcmp(argv[1], "steps"))
+    if (!strcmp(argv[1], "walk"))
+        try_walk(n);
+    else if (!strcmp(argv[1], "steps"))
         try_steps(n);
     else if (!strcmp(argv[1], "assign"))
         try_assign(n);

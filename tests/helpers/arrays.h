@@ -11,7 +11,7 @@
  * too small is for the tests of arrays to find. */
 static inline bouma_array test_array(const bouma_variable *v, const void *data)
 {
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_array array;
 
     memset(&array, 0, sizeof(array));

@@ -122,7 +122,7 @@ static void crowd_make(size_t count, const uint64_t *order, size_t orders)
     MUST(ds, bouma_variable_define(&variable, grid, "v", &v));
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, test_put(variable, NULL, data));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 

@@ -15,13 +15,13 @@ struct test_blocks {
 /* Cut 'box' at random until pieces are small or chance says stop, and
  * give each piece to a random rank. The pieces cover the box exactly once. */
 static inline void cut_randomly(struct test_blocks *out, uint64_t *state,
-                                bouma_box box, int depth, int ranks)
+                                struct bm_box box, int depth, int ranks)
 {
     int d = (int)check_below(state, 3);
     int64_t n = box.hi[d] - box.lo[d];
 
     if (depth > 0 && n > 1) {
-        bouma_box low = box, high = box;
+        struct bm_box low = box, high = box;
 
         low.hi[d] = high.lo[d] = box.lo[d] + 1 + check_below(state, n - 1);
         cut_randomly(out, state, low, depth - 1, ranks);

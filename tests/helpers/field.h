@@ -146,7 +146,7 @@ static inline void check_read(bouma_variable *v, const struct field *f,
     int64_t samples = field_select(f, level, &whole, shape, first);
     size_t bytes = (size_t)samples * field_sample(f);
     uint8_t *got = malloc(bytes + 1);
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
 
     REQUIRE(got);
     memset(got, 0xcc, bytes + 1);

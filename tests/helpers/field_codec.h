@@ -23,7 +23,7 @@ static inline void patch_init(struct patch *p, bouma_type type,
                               const int64_t lo[3], const int64_t n[3],
                               int levels, int components, double bound)
 {
-    bouma_box box;
+    struct bm_box box;
 
     memset(p, 0, sizeof(*p));
     for (int d = 0; d < 3; d++) {

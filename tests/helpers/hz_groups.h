@@ -97,9 +97,9 @@ static inline void see_block(struct hz_groups *g, struct hz_group *group, int b,
                              uint64_t block)
 {
     const struct bm_hz_ranks *r = g->ranks;
-    bouma_box domain = {{0, 0, 0}, {r->shape[0], r->shape[1], r->shape[2]}};
+    struct bm_box domain = {{0, 0, 0}, {r->shape[0], r->shape[1], r->shape[2]}};
     struct bm_footprint f = bm_hz_block(g->hz, b, block);
-    bouma_box part = bm_footprint_part(&f, &domain);
+    struct bm_box part = bm_footprint_part(&f, &domain);
     struct cell_run run[3];
     int64_t cell[3];
 

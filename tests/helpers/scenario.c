@@ -111,7 +111,7 @@ int scenario_write(bouma_dataset *ds, struct scenario_writer *writer,
                                             "generation", generation);
     for (int row = rank; row < SCENARIO_ROWS && !local; row += ranks)
         local = put_row(writer, &values, row);
-    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds, NULL);
+    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds);
     return rc ? rc : local;
 }
 
@@ -121,8 +121,8 @@ int scenario_write(bouma_dataset *ds, struct scenario_writer *writer,
  * set if its attribute is missing. */
 static int stated_generation(bouma_step *step, int64_t number, int *bare)
 {
-    bouma_step_details details;
-    bouma_attribute found;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_attribute found = {.size = sizeof(found)};
     int generation;
 
     if (bouma_step_details_get(&details, step) || details.step != number)

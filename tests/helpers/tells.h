@@ -10,7 +10,7 @@
 
 static inline void leave_stale(bouma_dataset *ds)
 {
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
 
     CHECK_EQ(bouma_dataset_step_get(&info, ds, STALE), BOUMA_ENOTFOUND);
     CHECK_TEXT(bouma_error_message(ds), "999983");

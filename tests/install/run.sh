@@ -127,8 +127,25 @@ version=$(pkg-config --modversion bouma)
 case $(nm -D "$libdir/libbouma.so" | grep -c bouma_version) in
 0) fail "libbouma.so has no bouma_version" ;;
 esac
+# Each name has a version, and the library the name of its ABI.
+abi=${version%%.*}
+[ "$abi" != 0 ] || abi=${version%.*}
+for library in bouma ${mpi:+bouma_mpi}; do
+    nm -D --defined-only "$libdir/lib$library.so" | grep -v ' A BOUMA_1' >"$work/names"
+    grep -q '@@BOUMA_1.0$' "$work/names" && ! grep -v ' bouma_[a-z0-9_]*@@BOUMA_1\.[0-9]*$' "$work/names" ||
+        fail "lib$library.so has names without a version"
+    readelf -d "$libdir/lib$library.so" | grep -q "SONAME.*\[lib$library\.so\.$abi\]" ||
+        fail "the SONAME of lib$library.so is not that of version $version"
+done
 grep -q "VERSION_MAJOR ${version%%.*}\$" "$prefix/include/bouma_base.h" ||
     fail "bouma.h is not version $version"
+
+python3 -c "
+import json, sys
+api = json.load(open(sys.argv[1]))
+assert api['version'] == sys.argv[2], api['version']
+assert 'bouma_dataset_open' in [f['name'] for f in api['functions']]" \
+    "$prefix/share/bouma/api.json" "$version" || fail "share/bouma/api.json"
 
 # ---- other languages, and fewer packages -----------------------------------
 
@@ -139,7 +156,7 @@ fi
 # ---- what is in the libraries ---------------------------------------------
 
 for library in "$libdir"/libbouma*.so; do
-    wrong=$(nm -D --defined-only "$library" | awk '$NF !~ /^bouma_/')
+    wrong=$(nm -D --defined-only "$library" | awk '$2 != "A" && $NF !~ /^bouma_/')
     if [ -n "$wrong" ]; then
         echo "$wrong"
         fail "$library shows names that do not begin with bouma_"

@@ -53,7 +53,7 @@ static int define(struct bm_object *o, const void *wanted)
     own->front = (int)spec->patch[2];
     o->ndims = 2;
     o->levels = spec->levels;
-    o->domain = (bouma_box){{0, 0, 0}, {1, spec->shape[0], spec->shape[1]}};
+    o->domain = (struct bm_box){{0, 0, 0}, {1, spec->shape[0], spec->shape[1]}};
     for (int d = 0; d < 2; d++) {
         own->shape[d] = spec->shape[d];
         o->spacing[d] = 1;
@@ -127,7 +127,7 @@ static struct bm_footprint footprint(const void *own, int64_t chunk)
                                  {0, r->shift, 0}};
 }
 
-static void touched(const void *own, const bouma_box *box, int level,
+static void touched(const void *own, const struct bm_box *box, int level,
                     bm_chunk_run each, void *context)
 {
     const struct rows *r = own;

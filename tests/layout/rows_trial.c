@@ -75,7 +75,7 @@ void write_steps(const struct trial *t)
         CHECK_EQ(bouma_step_begin(ds, step, (double)step), BOUMA_OK);
         CHECK_EQ(puts_make(&puts, v, &rows_field, &cutting, step, &own),
                  BOUMA_OK);
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
@@ -91,7 +91,7 @@ void write_steps(const struct trial *t)
 static int64_t wrong_in(bouma_variable *v, int level, const bouma_box *box,
                         const void *data)
 {
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     int64_t wrong;
     void *own;
 
@@ -116,7 +116,7 @@ static void check_boxes(bouma_step *step, bouma_variable *v, uint64_t *random)
 
         for (size_t i = 0; i < count; i++) {
             bouma_request *q = &requests[i];
-            bouma_selection s;
+            bouma_selection s = {.size = sizeof(s)};
 
             memset(q, 0, sizeof(*q));
             q->size = sizeof(*q);
@@ -142,7 +142,7 @@ static void check_boxes(bouma_step *step, bouma_variable *v, uint64_t *random)
 
 static uint64_t bytes_read(bouma_dataset *ds)
 {
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
 
     bouma_dataset_info_get(&info, ds);
     return info.bytes_read;
@@ -155,9 +155,9 @@ static void check_refinement(bouma_dataset *ds, bouma_variable *v,
                              const bouma_box *box)
 {
     uint64_t before = bytes_read(ds);
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     bouma_refinement *r;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     const void *data;
     int level;
 
@@ -178,8 +178,8 @@ static void check_refinement(bouma_dataset *ds, bouma_variable *v,
 
 static void check_info(bouma_grid *g, bouma_variable *v)
 {
-    bouma_variable_info variable;
-    bouma_grid_info info;
+    bouma_variable_info variable = {.size = sizeof(variable)};
+    bouma_grid_info info = {.size = sizeof(info)};
 
     bouma_grid_info_get(&info, g);
     CHECK(info.ndims == 2 && info.levels == LEVELS && info.patches == CHUNKS);
@@ -200,7 +200,7 @@ static void check_info(bouma_grid *g, bouma_variable *v)
 static void check_files(const struct trial *t, bouma_step *step)
 {
     int64_t files = t->fixed ? t->fixed : t->options.files;
-    bouma_step_file file;
+    bouma_step_file file = {.size = sizeof(file)};
 
     CHECK_EQ(bouma_step_file_get(&file, step, files), BOUMA_ENOTFOUND);
     for (int i = 0; i < t->fixed; i++) {
@@ -246,7 +246,7 @@ void read_step(const struct trial *t)
 
 uint64_t damages(const char *path)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
 
     CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,
@@ -265,7 +265,7 @@ void check_all(const char *path)
 
 void drain(const struct trial *t)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char message[512] = "", other[600];
 
     snprintf(other, sizeof(other), "%s.other", t->path);

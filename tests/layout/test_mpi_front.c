@@ -110,7 +110,7 @@ static void check_front(const struct trial *t)
 /* What repair does, or would do. */
 static bouma_repair_report repair(const struct trial *t, int apply)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[512] = "";
 
     CHECK_EQ(bouma_repair(&report, t->path, apply, NULL, NULL, NULL, message,
@@ -122,7 +122,7 @@ static bouma_repair_report repair(const struct trial *t, int apply)
 /* A file that was changed is found, can be read, and is mended to the byte. */
 static void check_mended(const struct trial *t, const struct bytes *b)
 {
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
 
     CHECK(!is_as_before(b));
     CHECK_EQ(damages(t->path), 1);
@@ -192,7 +192,7 @@ static void a_cut_file_tells_what_is_lost(const struct trial *t)
 static void a_manifest_is_made_anew(const struct trial *t)
 {
     char name[BM_NAME_BYTES], file[1200], message[512];
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
 
     bm_name_manifest(name, 1);
     snprintf(file, sizeof(file), "%s/%s", t->path, name);
@@ -223,7 +223,7 @@ static void record_wrong(void *user, const bouma_finding *finding)
 /* Chunks must be where the layout has them. */
 static void chunks_in_wrong_files_are_found(const struct trial *t)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     struct wrong wrong = {0, 0};
     char message[512];
 
@@ -274,7 +274,7 @@ static void fronts_go_all_the_way(const struct ranks *ranks, int number)
 static void damage_is_not_drained(const struct trial *t)
 {
     char name[BM_NAME_BYTES], other[600], message[512] = "";
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct bytes b;
 
     bm_name_subfile(name, 1, 2, (struct bm_generation){1, 2});
@@ -376,7 +376,7 @@ static void write_objects(const struct trial *t)
                                     .data = positions},
                                 1, NULL),
              BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     for (int i = 0; i <= ROWS; i++)
         CHECK_EQ(puts_free(&puts[i]), 0);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
@@ -388,7 +388,7 @@ static void check_rows(bouma_step *step, const char *name)
 {
     bouma_grid *g = bouma_step_find_grid(step, name);
     bouma_variable *v = g ? bouma_grid_find_variable(g, "v") : NULL;
-    bouma_selection all;
+    bouma_selection all = {.size = sizeof(all)};
     void *data;
 
     REQUIRE(v && !bouma_variable_select(&all, v, 0, NULL));
@@ -402,10 +402,10 @@ static void check_rows(bouma_step *step, const char *name)
 /* Files that layouts have fixed come first; the others begin with heads. */
 static void check_objects(const struct trial *t)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_step_file file;
+    bouma_step_file file = {.size = sizeof(file)};
     char message[512];
     int files = 0;
 

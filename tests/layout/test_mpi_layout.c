@@ -10,7 +10,7 @@
 static void repair(const struct trial *t)
 {
     char name[BM_NAME_BYTES], file[1200], message[512] = "";
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     FILE *f;
 
     bm_name_manifest(name, 1);

@@ -133,7 +133,7 @@ int64_t query_wrong(const struct field *f, bouma_variable *v, int level,
                                .each = see,
                                .user = &seen};
     int64_t samples = 1;
-    bouma_selection all;
+    bouma_selection all = {.size = sizeof(all)};
 
     if (bouma_variable_select(&all, v, level, box) ||
         bouma_variable_query(v, &query))
@@ -488,7 +488,7 @@ int64_t wrong_on_disk(const char *path, int64_t step, const char *variable,
 {
     bouma_dataset *ds;
     bouma_variable *v = NULL;
-    bouma_grid_info info = {0};
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_step *s = NULL;
     bouma_grid *g;
     int64_t wrong = 0;
@@ -502,7 +502,7 @@ int64_t wrong_on_disk(const char *path, int64_t step, const char *variable,
         bouma_grid_info_get(&info, g);
     wrong += !info.levels;
     for (int level = 0; level < info.levels && !rc; level++) {
-        bouma_selection all;
+        bouma_selection all = {.size = sizeof(all)};
         void *data;
 
         rc = bouma_variable_select(&all, v, level, NULL);

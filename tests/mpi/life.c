@@ -136,8 +136,7 @@ static int write_step(struct life *l, int step)
     local = local ? local : begun;
     if (!local)
         local = put(l, step);
-    rc = local || l->fails ? bouma_step_abort(l->ds)
-                           : bouma_step_end(l->ds, NULL);
+    rc = local || l->fails ? bouma_step_abort(l->ds) : bouma_step_end(l->ds);
     return rc ? rc : local;
 }
 

@@ -26,7 +26,7 @@ static void write_step(struct writer *w, int64_t step, int64_t version)
     CHECK_EQ(
         puts_make(&puts, w->variable, &field, &slabs, step + version, &random),
         BOUMA_OK);
-    CHECK_EQ(bouma_step_end(w->ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(w->ds), BOUMA_OK);
     puts_free(&puts);
 }
 
@@ -51,7 +51,7 @@ static int entries(const char *path, int64_t step)
 
 static int damages(const char *path)
 {
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640];
 
     CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,
@@ -86,6 +86,18 @@ static void series(struct ranks *ranks, const bouma_options *given,
         rc = bouma_dataset_truncate(w.ds, ranks->size > 1 ? ranks->rank : -9);
         CHECK(rc == BOUMA_EMISMATCH || (rc == BOUMA_EINVAL && !ranks->rank));
         CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+        rc = bouma_step_delete(w.ds, ranks->size > 1 ? ranks->rank : 7);
+        CHECK(rc == BOUMA_EMISMATCH || (rc == BOUMA_ENOTFOUND && !ranks->rank));
+        CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+        rc = bouma_step_delete(w.ds, 9);
+        CHECK_EQ(rc, BOUMA_ENOTFOUND);
+        CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+        CHECK_EQ(bouma_step_delete(w.ds, 2), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_step_count(w.ds), 4);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_EQ(entries(path, -1), 4);
+        CHECK(!local_copy || entries(local_copy, -1) == 4);
+        MPI_Barrier(MPI_COMM_WORLD);
         CHECK_EQ(bouma_dataset_truncate(w.ds, 1), BOUMA_OK);
         CHECK_EQ(bouma_dataset_step_count(w.ds), 2);
         write_step(&w, 2, 7);

@@ -181,12 +181,12 @@ static void ranks_have_arrays_of_their_own(struct ranks *ranks)
             set_up(&s, ranks, way, cut);
             for (int64_t step = 0; step < 3; step++) {
                 put_blocks(&s, step);
-                CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+                CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
                 for (int i = 0; i < s.count; i++) /* they may be used again */
                     CHECK(any_array_kept(&s.arrays[i]));
                 drop_blocks(&s);
             }
-            CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
+            CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);
             for (int64_t step = 0; step < 3; step++)
                 read_any(&s, step);
             tear_down(&s);
@@ -226,12 +226,12 @@ static int a_failure_on_one_rank_fails_the_step(struct ranks *ranks)
             put_blocks(&s, steps);
             MPI_Allreduce(&s.spoilt, &failed, 1, MPI_INT, MPI_MAX,
                           MPI_COMM_WORLD);
-            rc = bouma_step_end(s.ds, NULL);
+            rc = bouma_step_end(s.ds);
             if (failed) {
                 check_failure(&s, rc, by_copy, steps);
             } else {
                 CHECK_EQ(rc, BOUMA_OK);
-                CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
+                CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);
                 steps++;
             }
             failures += failed;
@@ -273,7 +273,7 @@ static void a_read_that_fails_on_one_rank_fails_on_all(struct ranks *ranks)
             CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
             if (s.last)
                 CHECK_EQ(test_put(v, NULL, samples), BOUMA_OK);
-            CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+            CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
         }
         CHECK_EQ(bouma_step_open(&step, s.ds, 0), BOUMA_OK);
         q.variable =

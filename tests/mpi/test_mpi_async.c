@@ -9,6 +9,7 @@
 
 #include "../helpers/check.h"
 #include "columns.h"
+#include "sized.h"
 
 enum { N = 40, STEPS = 4 };
 
@@ -143,7 +144,7 @@ static int write_both(struct setting *s, int64_t step, bouma_particles *set)
         BOUMA_OK);
     if (set)
         CHECK_EQ(put_particle(s, set), BOUMA_OK);
-    rc = bouma_step_end(s->ds, NULL);
+    rc = bouma_step_end(s->ds);
     for (int i = 0; i < puts.count; i++)
         if (puts.arrays[i].bytes) {
             memset(puts.arrays[i].memory, 0xa5, puts.arrays[i].bytes);
@@ -188,7 +189,7 @@ static void tear_down(struct setting *s)
 static void the_call_returns_before_anything_is_stored(const struct ranks *r,
                                                        bouma_codec codec)
 {
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     struct setting s;
 
     set_up(&s, r, codec, BOUMA_DURABILITY_DURABLE);
@@ -199,7 +200,7 @@ static void the_call_returns_before_anything_is_stored(const struct ranks *r,
         CHECK_EQ(visible(&s), 0);
     together();
     gate_set(&s.gate, 0, 0);
-    CHECK_EQ(bouma_dataset_wait(s.ds, &record), BOUMA_OK);
+    CHECK_EQ(wait_for_step(&record, s.ds), BOUMA_OK);
     CHECK_EQ(record.files > 0, 1);
     CHECK_EQ(record.raw_bytes, N * N * 8);
     if (r->rank == 0) {
@@ -207,7 +208,7 @@ static void the_call_returns_before_anything_is_stored(const struct ranks *r,
         CHECK_EQ(wrong_on_disk(s.path, 0, "v", &s.field), 0);
     }
     together();
-    CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK); /* there is none */
+    CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK); /* there is none */
     CHECK_EQ(bouma_dataset_close(s.ds), BOUMA_OK);
     tear_down(&s);
 }
@@ -309,7 +310,7 @@ static int call(struct setting *s, bouma_step *step, int which)
 
     switch (which) {
     case 0:
-        return bouma_dataset_wait(s->ds, NULL);
+        return bouma_dataset_wait(s->ds);
     case 1:
         return bouma_dataset_flush(s->ds);
     case 2:
@@ -373,14 +374,14 @@ static void failures_come_with_the_next_call(const struct ranks *r, int how)
 
     set_up(&s, r, BOUMA_CODEC_ZSTD, BOUMA_DURABILITY_DURABLE);
     CHECK_EQ(write_step(&s, 0), BOUMA_OK);
-    CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);
     gate_set(&s.gate, 1, 0);
     s.gate.syncs_fail = last && how == 3;
     CHECK_EQ(write_step(&s, 1), BOUMA_OK);
     gate_set(&s.gate, 0, last && how != 3);
     switch (how) {
     case 0:
-        rc = bouma_dataset_wait(s.ds, NULL);
+        rc = bouma_dataset_wait(s.ds);
         break;
     case 1:
         rc = write_step(&s, 2);

@@ -104,7 +104,7 @@ static int write_step(struct writer *writer, int64_t step)
     CHECK_EQ(puts_make(&puts, writer->variable, &w->field, &cutting, step,
                        &writer->own),
              BOUMA_OK);
-    rc = bouma_step_end(writer->ds, NULL);
+    rc = bouma_step_end(writer->ds);
     CHECK(same_on_all(rc, bouma_error_message(writer->ds)));
     CHECK_EQ(puts_free(&puts), 0);
     return rc;
@@ -134,7 +134,7 @@ static void check_steps(const struct world *w, const char *path, int64_t count)
 
 static void check_sound(const char *path)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640];
 
     CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,
@@ -181,8 +181,8 @@ static uint64_t bytes_of(const char *path, int64_t step)
  * not lost. One rank. */
 static void check_part(const char *local_copy, int is_part)
 {
-    bouma_repair_report repaired;
-    bouma_verify_report report;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640], lost[1500];
 
     CHECK_EQ(bouma_verify(&report, local_copy, BOUMA_DEPTH_DEEP, NULL, NULL,
@@ -246,7 +246,8 @@ static void steps_come_from_all_nodes(const struct ranks *ranks, int nodes)
 /* Through the path, ranks read what their own node has. */
 static void ranks_read_what_is_near(const struct ranks *ranks, int nodes)
 {
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
     struct writer writer;
     bouma_options o;
     bouma_dataset *ds;
@@ -293,7 +294,7 @@ static void hide(const struct world *w, int hidden)
 /* All ranks hear of it, nobody hangs, and nothing is lost. */
 static void a_failure_is_told_to_all(const struct ranks *ranks, int nodes)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
     char message[640];
     struct world w;
@@ -335,7 +336,7 @@ static void a_failure_is_told_to_all(const struct ranks *ranks, int nodes)
 static void local_copies_make_the_dataset_anew(const struct ranks *ranks,
                                                int nodes, int together)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
     char message[640];
     bouma_options o;
@@ -437,7 +438,7 @@ static void counter_init(struct counter *c)
  */
 static void files_are_checked_once(const struct ranks *ranks, int nodes)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct counter counter;
     struct writer writer;
     uint64_t files = 0, sum;
@@ -474,7 +475,7 @@ static void files_are_checked_once(const struct ranks *ranks, int nodes)
  * an earlier writing; and it keeps only its own step from being removed. */
 static void a_damaged_manifest_is_not_older(const struct ranks *ranks)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
     bouma_options o;
     char message[640];
@@ -522,7 +523,7 @@ static void a_damaged_manifest_is_not_older(const struct ranks *ranks)
  * them brings none back. */
 static void drop_and_drain(const struct world *w, int remove)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     bouma_options o = options_of(w, 0);
     char message[640];
     bouma_dataset *ds;

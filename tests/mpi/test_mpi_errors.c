@@ -86,7 +86,7 @@ static void good_step(struct setting *s, int64_t step)
 
     CHECK_EQ(bouma_step_begin(s->ds, step, 1.5), BOUMA_OK);
     CHECK_EQ(put_slab(s, &puts, step), BOUMA_OK);
-    rc = bouma_step_end(s->ds, NULL);
+    rc = bouma_step_end(s->ds);
     if (rc)
         printf("a good step: %s\n", bouma_error_message(s->ds));
     CHECK_EQ(rc, BOUMA_OK);
@@ -100,7 +100,7 @@ static void good_step(struct setting *s, int64_t step)
  * the dataset is without damage. */
 static void go_on(struct setting *s, int64_t bad)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640];
 
     CHECK(bouma_dataset_step_count(s->ds) == 0 || bad < 0);
@@ -126,7 +126,7 @@ static int end_with_slabs(struct setting *s, int64_t step, double time)
 
     CHECK_EQ(bouma_step_begin(s->ds, step, time), BOUMA_OK);
     CHECK_EQ(put_slab(s, &puts, step), BOUMA_OK);
-    rc = bouma_step_end(s->ds, NULL);
+    rc = bouma_step_end(s->ds);
     CHECK_EQ(puts_free(&puts), 0);
     return rc;
 }
@@ -387,7 +387,7 @@ static void overlapping_blocks_are_told(struct ranks *ranks)
     CHECK_EQ(put_slab(&s, &puts, 0), BOUMA_OK);
     if (s.last)
         CHECK_EQ(test_put(s.variable, &one, twice), BOUMA_OK);
-    check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ECOVER, "\"g/v\"");
+    check_failure(&s, bouma_step_end(s.ds), BOUMA_ECOVER, "\"g/v\"");
     CHECK_TEXT(bouma_error_message(s.ds), "[12:");
     puts_free(&puts);
     go_on(&s, 0);
@@ -411,7 +411,7 @@ static void missing_blocks_are_told(struct ranks *ranks)
     CHECK_EQ(put_slab(&s, &puts, 0), BOUMA_OK);
     snprintf(region, sizeof(region), "%d",
              rank < 0 ? N / 2 : rank * N / ranks->size);
-    check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ECOVER, region);
+    check_failure(&s, bouma_step_end(s.ds), BOUMA_ECOVER, region);
     CHECK_TEXT(bouma_error_message(s.ds), "\"g/v\"");
     puts_free(&puts);
     for (int i = 0; i < s.slabs.count; i++)
@@ -442,7 +442,7 @@ static void a_wrong_block_fails_the_step_everywhere(struct ranks *ranks)
         if (s.last)
             rc = test_put(s.variable, &boxes[i], i == 3 ? NULL : some);
         CHECK_EQ(rc, BOUMA_EINVAL);
-        check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_EINVAL,
+        check_failure(&s, bouma_step_end(s.ds), BOUMA_EINVAL,
                       name_of_last(&s, who));
         CHECK_TEXT(bouma_error_message(s.ds), "\"g/v\"");
         puts_free(&puts);
@@ -462,7 +462,7 @@ static void an_abort_on_one_rank_aborts_all(struct ranks *ranks)
     set_up(&s, ranks, NULL);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     CHECK_EQ(put_slab(&s, &puts, 0), BOUMA_OK);
-    rc = s.last ? bouma_step_abort(s.ds) : bouma_step_end(s.ds, NULL);
+    rc = s.last ? bouma_step_abort(s.ds) : bouma_step_end(s.ds);
     check_failure(&s, rc, BOUMA_EABORTED, name_of_last(&s, who));
     puts_free(&puts);
     CHECK_EQ(bouma_step_begin(s.ds, 1, 0), BOUMA_OK);
@@ -481,12 +481,12 @@ static void a_rank_without_begin_is_told(struct ranks *ranks)
         CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
         CHECK_EQ(put_slab(&s, &puts, 0), BOUMA_OK);
     }
-    check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ESTATE,
+    check_failure(&s, bouma_step_end(s.ds), BOUMA_ESTATE,
                   name_of_last(&s, who));
     puts_free(&puts);
     CHECK_EQ(bouma_step_begin(s.ds, s.last ? -1 : 0, 0),
              s.last ? BOUMA_EINVAL : BOUMA_OK);
-    check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_EINVAL,
+    check_failure(&s, bouma_step_end(s.ds), BOUMA_EINVAL,
                   name_of_last(&s, who));
     go_on(&s, 0);
 }
@@ -504,7 +504,7 @@ static void different_calls_are_told(struct ranks *ranks)
         CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
         CHECK_EQ(put_slab(&s, &puts, 0), BOUMA_OK);
         if (!s.last)
-            rc = bouma_step_end(s.ds, NULL);
+            rc = bouma_step_end(s.ds);
         else if (call == 0)
             rc = bouma_dataset_flush(s.ds);
         else if (call == 1)

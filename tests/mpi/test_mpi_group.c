@@ -49,7 +49,7 @@ static int write_step(struct writer *w, int64_t step)
     CHECK_EQ(bouma_step_begin(w->ds, step, (double)step), BOUMA_OK);
     CHECK_EQ(puts_make(&puts, w->variable, &w->field, &cutting, step, &w->own),
              BOUMA_OK);
-    rc = bouma_step_end(w->ds, NULL);
+    rc = bouma_step_end(w->ds);
     CHECK_EQ(puts_free(&puts), 0);
     return rc;
 }
@@ -57,7 +57,7 @@ static int write_step(struct writer *w, int64_t step)
 /* How many steps a reader sees, which are the first ones, and right. */
 static void check_visible(const struct writer *w, int64_t expected)
 {
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     bouma_dataset *ds;
     int64_t count;
 
@@ -123,7 +123,7 @@ static void a_step_that_fails_leaves_its_group_alone(struct ranks *ranks)
     CHECK_EQ(write_step(&w, 0), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(w.ds, 1, 1), BOUMA_OK);
     rc = ranks->rank == ranks->size - 1 ? bouma_step_abort(w.ds)
-                                        : bouma_step_end(w.ds, NULL);
+                                        : bouma_step_end(w.ds);
     CHECK_EQ(rc, BOUMA_EABORTED);
     CHECK(same_on_all(rc, bouma_error_message(w.ds)));
     /* One that waits for its group exists already. */
@@ -140,7 +140,7 @@ static void a_step_that_fails_leaves_its_group_alone(struct ranks *ranks)
 
 static void a_handle_freed_without_close_publishes_nothing(struct ranks *ranks)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[256];
     struct writer w;
 

@@ -118,12 +118,12 @@ static void write_steps(const struct trial *t)
         CHECK_EQ(bouma_step_begin(ds, step, (double)step), BOUMA_OK);
         CHECK_EQ(puts_make(&puts, v, &t->field, &cutting, step, &own),
                  BOUMA_OK);
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
         if (t->options.async)
-            CHECK_EQ(bouma_dataset_wait(ds, NULL), BOUMA_OK);
+            CHECK_EQ(bouma_dataset_wait(ds), BOUMA_OK);
         CHECK_EQ(puts_free(&puts), 0);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
@@ -142,7 +142,7 @@ static void check_boxes(const struct trial *t, bouma_step *step,
 
     for (size_t i = 0; i < count; i++) {
         bouma_request *q = &requests[i];
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
 
         memset(q, 0, sizeof(*q));
         q->size = sizeof(*q);
@@ -158,7 +158,7 @@ static void check_boxes(const struct trial *t, bouma_step *step,
     CHECK_EQ(bouma_step_read(step, requests, count), BOUMA_OK);
     for (size_t i = 0; i < count; i++) {
         bouma_request *q = &requests[i];
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
 
         CHECK_EQ(bouma_variable_select(&s, v, q->level, &q->box), BOUMA_OK);
         CHECK_EQ(field_wrong(&t->field, &s, q->level, q->array->data, 1), 0);
@@ -176,7 +176,7 @@ static void check_refinement(const struct trial *t, bouma_variable *v,
     bouma_box box = random_box(&t->field, &random);
     int coarsest = (int)check_below(&random, levels), level;
     bouma_refinement *r;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     const void *data;
 
     REQUIRE(!bouma_refinement_open(&r, v, coarsest, &box));
@@ -204,7 +204,7 @@ static void check_queries(const struct trial *t, bouma_variable *v, int levels)
 
 static void read_steps(const struct trial *t)
 {
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_dataset *ds;
     bouma_variable *v;
     bouma_step *step;
@@ -239,7 +239,7 @@ static void read_steps(const struct trial *t)
 
 static void check_alone(const struct trial *t)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
 
     for (int64_t step = 0; step < STEPS; step++)

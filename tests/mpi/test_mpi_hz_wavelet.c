@@ -7,6 +7,7 @@
 #include "../helpers/arrays.h"
 #include "blocks.h"
 #include "check.h"
+#include "sized.h"
 
 enum { TRIALS = 40, MOST_BITS = 13, MOST_SAMPLES = 1 << MOST_BITS };
 
@@ -161,12 +162,12 @@ static void write_steps(const struct trial *t, bouma_dataset *ds, int ranks)
         CHECK_EQ(puts_make(&puts, v, &t->field, &cutting, step, &own),
                  BOUMA_OK);
         put_parted(&others, other, ranks, step, &own);
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
         if (t->options.async)
-            CHECK_EQ(bouma_dataset_wait(ds, NULL), BOUMA_OK);
+            CHECK_EQ(bouma_dataset_wait(ds), BOUMA_OK);
         CHECK_EQ(puts_free(&puts), 0);
         CHECK_EQ(puts_free(&others), 0);
     }
@@ -203,7 +204,7 @@ struct opened {
 
 static void find_variable(struct opened *o)
 {
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_grid *g;
 
     if (bouma_step_open(&o->step, o->ds, 1)) {
@@ -224,7 +225,7 @@ static void find_variable(struct opened *o)
 static void read_levels(struct opened *o)
 {
     for (int k = 0; k < o->levels; k++) {
-        REQUIRE(!bouma_variable_select(&o->shape[k], o->v, k, NULL));
+        REQUIRE(!bouma_variable_select(SIZED(&o->shape[k]), o->v, k, NULL));
         o->level[k] = malloc(o->shape[k].bytes + 1);
         REQUIRE(o->level[k]);
         CHECK_EQ(test_read(o->v, k, NULL, o->level[k]), BOUMA_OK);
@@ -290,7 +291,7 @@ static void check_finest(const struct opened *o)
 {
     const struct field *f = &o->t->field;
     size_t size = bouma_type_size(f->type);
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     double largest = 0;
     int64_t wrong = 0;
 
@@ -327,7 +328,7 @@ static void check_finest(const struct opened *o)
 static void check_ranges(const struct opened *o)
 {
     const struct field *f = &o->t->field;
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     int64_t at[3];
 
     bouma_variable_info_get(&info, o->v);
@@ -374,7 +375,7 @@ static void check_boxes(const struct opened *o, const struct opened *expected)
 
     for (size_t i = 0; i < count; i++) {
         bouma_request *q = &requests[i];
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
 
         memset(q, 0, sizeof(*q));
         q->size = sizeof(*q);
@@ -390,7 +391,7 @@ static void check_boxes(const struct opened *o, const struct opened *expected)
     CHECK_EQ(bouma_step_read(o->step, requests, count), BOUMA_OK);
     for (size_t i = 0; i < count; i++) {
         bouma_request *q = &requests[i];
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
 
         CHECK_EQ(bouma_variable_select(&s, o->v, q->level, &q->box), BOUMA_OK);
         CHECK_EQ(wrong_in(expected, q->level, &s, q->array->data), 0);
@@ -408,7 +409,7 @@ static void check_refinement(const struct opened *o,
     bouma_box box = random_box(&o->t->field, &random);
     int coarsest = (int)check_below(&random, o->levels), level;
     bouma_refinement *r;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     const void *data;
 
     REQUIRE(!bouma_refinement_open(&r, o->v, coarsest, &box));
@@ -474,7 +475,7 @@ static void check_queries(const struct opened *o, const struct opened *expected)
                                .level = (int)check_below(&random, o->levels),
                                .each = see,
                                .user = &seen};
-    bouma_selection all;
+    bouma_selection all = {.size = sizeof(all)};
     int64_t samples = 1;
 
     CHECK_EQ(bouma_variable_select(&all, o->v, query.level, &box), BOUMA_OK);
@@ -525,7 +526,7 @@ static void read_both(const struct trial *t)
 
 static void verify(const struct trial *t)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
 
     CHECK_EQ(bouma_verify(&report, t->path, BOUMA_DEPTH_DEEP, NULL, NULL, NULL,

@@ -50,7 +50,7 @@ static int write_step(struct trial *t)
     bouma_step_begin(ds, 0, 0);
     for (int i = 0; i < 2; i++)
         puts_make(&puts[i], v[i], &t->field, &t->cutting, 0, &random);
-    rc = bouma_step_end(ds, NULL);
+    rc = bouma_step_end(ds);
     CHECK(same_on_all(rc, bouma_error_message(ds)));
     for (int i = 0; i < 2; i++)
         CHECK_EQ(puts_free(&puts[i]), 0);
@@ -67,7 +67,7 @@ static int read_step(struct trial *t)
     bouma_request request = {
         .size = sizeof(request), .box = {{1, 0, 2}, {6, 7, 8}}, .array = &to};
     bouma_step *step = NULL;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     bouma_dataset *ds;
     int rc = bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, t->path, &t->options);
 

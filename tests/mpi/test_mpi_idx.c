@@ -122,12 +122,12 @@ static void write_step(const struct trial *t, bouma_dataset *ds,
         CHECK_EQ(puts_make(&puts[i], variables[i], &t->fields[i], &cutting,
                            values_of(step, version), &own),
                  BOUMA_OK);
-    rc = bouma_step_end(ds, NULL);
+    rc = bouma_step_end(ds);
     if (rc && !t->ranks->rank)
         printf("%s\n", bouma_error_message(ds));
     CHECK_EQ(rc, BOUMA_OK);
     if (t->options.async)
-        CHECK_EQ(bouma_dataset_wait(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_wait(ds), BOUMA_OK);
     for (int i = 0; i < t->count; i++)
         CHECK_EQ(puts_free(&puts[i]), 0);
 }
@@ -169,7 +169,7 @@ struct expected {
 static void check_steps(const struct trial *t, const char *path,
                         const struct expected *steps, int count)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     struct idx_view view;
     char message[512];
 
@@ -207,7 +207,7 @@ static void check_library(const struct trial *t, int64_t step, int version)
     for (int i = 0; i < t->count; i++) {
         bouma_grid *g = bouma_step_find_grid(s, "g");
         bouma_variable *v = bouma_grid_variable(g, i);
-        bouma_grid_info info;
+        bouma_grid_info info = {.size = sizeof(info)};
 
         bouma_grid_info_get(&info, g);
         CHECK_EQ(info.idx, 1);
@@ -225,8 +225,8 @@ static void check_library(const struct trial *t, int64_t step, int version)
 static void check_repair(const struct trial *t, const struct expected *steps,
                          int count)
 {
-    bouma_verify_report report;
-    bouma_repair_report repaired;
+    bouma_verify_report report = {.size = sizeof(report)};
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     char name[600], message[512];
 
     if (t->ranks->rank)
@@ -317,7 +317,7 @@ static void run_drained(struct trial *t)
  * nothing left to do. */
 static void check_whole(const struct trial *t)
 {
-    bouma_repair_report repaired;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     struct idx_view view;
     char message[512];
 
@@ -372,7 +372,7 @@ static void run_failing(struct trial *t, long at)
             CHECK_EQ(puts_make(&kept[k], variables[k], &t->fields[k], &cutting,
                                values_of(steps[i], i / 2), &own),
                      BOUMA_OK);
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         CHECK(same_on_all(rc, rc ? bouma_error_message(ds) : ""));
         for (int k = 0; k < t->count; k++)
             CHECK_EQ(puts_free(&kept[k]), 0);

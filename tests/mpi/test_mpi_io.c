@@ -120,7 +120,7 @@ static void check_report(const struct setting *s, const bouma_file *file,
 {
     uint64_t bytes = s->rank == 0 ? pieces_bytes(p) : 0, all;
     int64_t files = s->options.files > 1 ? s->options.files : 1;
-    bouma_file_report r;
+    bouma_file_report r = {.size = sizeof(r)};
 
     MPI_Allreduce(&bytes, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     CHECK_EQ(bouma_file_report_get(&r, file), BOUMA_OK);

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "../helpers/check.h"
+#include "sized.h"
 
 struct test {
     struct ranks *ranks;
@@ -108,7 +109,7 @@ static void write_by(const struct test *t, const char *path, MPI_Comm comm,
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &t->variable), BOUMA_OK);
     for (int step = 0; step < 2; step++) {
         void *data[MAX_BLOCKS] = {NULL};
-        bouma_record record;
+        bouma_record record = {.size = sizeof(record)};
 
         CHECK_EQ(bouma_step_begin(ds, step, step), BOUMA_OK);
         for (int i = 0; i < cutting.count; i++)
@@ -117,7 +118,7 @@ static void write_by(const struct test *t, const char *path, MPI_Comm comm,
                 CHECK_EQ(test_put(v, &cutting.blocks[i].box, data[i]),
                          BOUMA_OK);
             }
-        CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
+        CHECK_EQ(end_step(&record, ds), BOUMA_OK);
         for (int i = 0; i < cutting.count; i++)
             free(data[i]);
     }
@@ -145,9 +146,10 @@ static struct content read_all(const char *path, int level)
     request.variable =
         bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     REQUIRE(request.variable);
-    bouma_variable_info_get(&c.about, request.variable);
+    bouma_variable_info_get(SIZED(&c.about), request.variable);
     c.about.name = c.about.unit = NULL;
-    CHECK_EQ(bouma_variable_select(&c.selection, request.variable, level, NULL),
+    CHECK_EQ(bouma_variable_select(SIZED(&c.selection), request.variable, level,
+                                   NULL),
              BOUMA_OK);
     for (int d = 0; d < c.selection.ndims; d++)
         request.box.hi[d] = c.selection.shape[d] << level;
@@ -156,7 +158,7 @@ static struct content read_all(const char *path, int level)
     request.array = &to;
     REQUIRE(c.data);
     {
-        bouma_grid_info g;
+        bouma_grid_info g = {.size = sizeof(g)};
 
         bouma_grid_info_get(&g, bouma_step_find_grid(step, "g"));
         memcpy(request.box.hi, g.shape, sizeof(g.shape));

@@ -3,6 +3,7 @@
  * bit for bit, queries find what a look at all of them finds, and the same
  * particles make the same files. */
 #include "flock.h"
+#include "sized.h"
 
 enum { STEPS = 3, WAYS = 2 };
 
@@ -63,7 +64,7 @@ static void write_step(struct test *t, const struct sets *sets,
     struct flock all, others;
     struct cutting cutting;
     struct puts puts = {.count = 0};
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     int rc;
 
     flock_make(&all, &t->spec, t->ranks->size, step);
@@ -85,7 +86,7 @@ static void write_step(struct test *t, const struct sets *sets,
             puts_make(&puts, sets->grid, &t->field, &cutting, step, &t->own),
             BOUMA_OK);
     }
-    rc = bouma_step_end(ds, &record);
+    rc = end_step(&record, ds);
     CHECK_EQ(rc, BOUMA_OK);
     if (rc)
         printf("%s\n", bouma_error_message(ds));
@@ -120,7 +121,7 @@ static void write_together(struct test *t, const char *path)
 static void check_info(const struct flock *all, const struct test *t,
                        bouma_particles *particles)
 {
-    bouma_particles_info info;
+    bouma_particles_info info = {.size = sizeof(info)};
     uint64_t count = 0, strays = 0;
 
     bouma_particles_info_get(&info, particles);
@@ -128,7 +129,7 @@ static void check_info(const struct flock *all, const struct test *t,
     CHECK_EQ(info.ndims, t->spec.ndims);
     CHECK_EQ(info.files > 0, all->count > 0);
     for (int64_t i = 0; i < info.files; i++) {
-        bouma_particles_file file;
+        bouma_particles_file file = {.size = sizeof(file)};
 
         CHECK_EQ(bouma_particles_file_get(&file, particles, i), BOUMA_OK);
         count += file.count;
@@ -229,7 +230,7 @@ static void run(struct test *t)
 {
     int before = check_counts()->failed;
     char paths[WAYS][512];
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     bouma_dataset *ds;
     char message[400];
 
@@ -335,7 +336,7 @@ static void one_rank_fails_all(struct ranks *ranks)
         if (i == 1 && last)
             CHECK_EQ(test_put_particles(set.particles, 3, NULL, 0, NULL),
                      BOUMA_EINVAL);
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         CHECK(same_on_all(rc, bouma_error_message(ds)));
         if (i == 0 && ranks->size > 1) {
             CHECK_EQ(rc, BOUMA_EMISMATCH);

@@ -10,6 +10,7 @@
 #include "check.h"
 #include "fault_alloc.h"
 #include "fault_io.h"
+#include "sized.h"
 
 enum { VARIABLES = 4, STEPS = 3, GROUP_TAG = 16384 };
 
@@ -184,12 +185,12 @@ static void write_run(struct trial *t, const char *path, int variables)
             CHECK_EQ(puts_make(&puts[i], v[i], &t->field[i], &t->cutting, step,
                                &own),
                      BOUMA_OK);
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
         if (t->options.async)
-            CHECK_EQ(bouma_dataset_wait(ds, NULL), BOUMA_OK);
+            CHECK_EQ(bouma_dataset_wait(ds), BOUMA_OK);
         for (int i = 0; i < variables - (step == 1 && variables > 1); i++)
             CHECK_EQ(puts_free(&puts[i]), 0);
     }
@@ -200,7 +201,7 @@ static void write_run(struct trial *t, const char *path, int variables)
 
 static void check_run(const struct trial *t, const char *path, int variables)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512], name[16];
 
     for (int64_t step = 0; step < STEPS; step++)
@@ -353,7 +354,7 @@ static int64_t wrong_in(const struct trial *t, bouma_step *step, int grid)
     char name[2] = {"abcde"[grid], 0};
     bouma_grid *g = bouma_step_find_grid(step, grid == 1 ? "g" : name);
     bouma_variable *v = g ? bouma_grid_find_variable(g, "v") : NULL;
-    bouma_selection all;
+    bouma_selection all = {.size = sizeof(all)};
     int64_t wrong = 1;
     void *data;
 
@@ -373,7 +374,7 @@ static void grids_of_all_kinds(const struct ranks *ranks, int number)
     bouma_variable *v[GRIDS] = {NULL};
     uint64_t own = 4 + (uint64_t)ranks->rank;
     struct puts puts[GRIDS];
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     bouma_dataset *ds;
     struct trial t;
     char path[512];
@@ -391,9 +392,9 @@ static void grids_of_all_kinds(const struct ranks *ranks, int number)
             CHECK_EQ(
                 puts_make(&puts[i], v[i], &t.field[0], &t.cutting, 1, &own),
                 BOUMA_OK);
-        CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
+        CHECK_EQ(end_step(&record, ds), BOUMA_OK);
         if (t.options.async)
-            CHECK_EQ(bouma_dataset_wait(ds, &record), BOUMA_OK);
+            CHECK_EQ(wait_for_step(&record, ds), BOUMA_OK);
         for (int i = (int)step; i < GRIDS; i++)
             CHECK_EQ(puts_free(&puts[i]), 0);
         CHECK_EQ(record.raw_bytes,
@@ -566,7 +567,7 @@ static int put_step(struct setting *s, const struct cutting *cutting,
     if (rc)
         return rc;
     rc = puts_make(&puts, s->v, &s->t.field[0], cutting, step, &own);
-    ended = bouma_step_end(s->ds, NULL);
+    ended = bouma_step_end(s->ds);
     CHECK_EQ(puts_free(&puts), 0);
     return rc ? rc : ended;
 }
@@ -627,7 +628,7 @@ static void grids_with_the_same_partitions(const struct ranks *ranks)
     REQUIRE(!bouma_step_begin(s.ds, 0, 0));
     CHECK(!puts_make(&puts[0], s.v, &s.t.field[0], &s.t.cutting, 0, &own));
     CHECK(!puts_make(&puts[1], v, &s.t.field[0], &s.t.cutting, 0, &own));
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     CHECK(!bouma_dataset_note(s.ds, 0));
     CHECK_EQ(puts_free(&puts[0]) + puts_free(&puts[1]), 0);
     bouma_dataset_free(s.ds);

@@ -11,6 +11,7 @@
 #include "../helpers/check.h"
 #include "comm/comm_mpi.h"
 #include "engine/flow_builder.h"
+#include "sized.h"
 
 enum { PIECES = 40, STREAM = 6000 };
 
@@ -459,7 +460,7 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
     bouma_dataset *ds;
     bouma_grid *g;
     bouma_variable *v;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     char path[512];
     float *data;
 
@@ -489,7 +490,7 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
     CHECK_EQ(test_put(v, &(bouma_box){{lo, 0, 0}, {hi, EDGE, EDGE}}, data),
              BOUMA_OK);
     before = meter.now;
-    CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
+    CHECK_EQ(end_step(&record, ds), BOUMA_OK);
     CHECK_EQ(record.files, 1);
     /* The port's own memory is not the allocator's: it is what the buffers
      * are, by definition. By messages they are, and what is sent is staged. */
@@ -560,9 +561,9 @@ static void a_full_disk_ends_on_all_ranks(const struct ranks *r, int failing,
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
         if (r->rank == r->size - 1)
             CHECK_EQ(test_put(v, &whole, data), BOUMA_OK);
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         if (!rc)
-            rc = bouma_dataset_wait(ds, NULL);
+            rc = bouma_dataset_wait(ds);
         CHECK_EQ(rc, tries ? BOUMA_OK : BOUMA_ENOSPC);
         CHECK(same_on_all(rc, tries ? "" : bouma_error_message(ds)));
     }

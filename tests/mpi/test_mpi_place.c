@@ -58,7 +58,7 @@ static void write_blocks(const struct ranks *r, const char *path,
 
         CHECK_EQ(bouma_step_begin(ds, step, 0), BOUMA_OK);
         CHECK_EQ(puts_make(&puts, v, &field, &cutting, step, &own), BOUMA_OK);
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         CHECK_EQ(puts_free(&puts), 0);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);

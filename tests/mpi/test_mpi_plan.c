@@ -3,6 +3,7 @@
 #include "blocks.h"
 
 #include "../helpers/check.h"
+#include "sized.h"
 
 /* The block of this rank, as the plan has it. */
 static bouma_box own_block(const bouma_plan_spec *spec,
@@ -60,7 +61,7 @@ static void write_as(const char *path, const bouma_options *opts,
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     if (samples)
         CHECK_EQ(test_put(v, box, data), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, record), BOUMA_OK);
+    CHECK_EQ(end_step(record, ds), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
     free(data);
@@ -69,8 +70,8 @@ static void write_as(const char *path, const bouma_options *opts,
 static void compare(const struct ranks *r, int64_t number,
                     const bouma_plan_spec *spec, const bouma_options *opts)
 {
-    bouma_plan_report report = {0};
-    bouma_record record = {0};
+    bouma_plan_report report = {.size = sizeof(report)};
+    bouma_record record = {.size = sizeof(record)};
     bouma_plan *plan;
     bouma_box box;
     uint64_t once;
@@ -117,7 +118,7 @@ static void compare_orders(const struct ranks *r, int64_t number)
         bouma_options opts;
         char template[64];
 
-        memcpy(spec.shape, shapes[s], sizeof(spec.shape));
+        memcpy(spec.shape, shapes[s], sizeof(shapes[s]));
         if (i % 2) { /* what plans call "ranks" */
             memcpy(spec.blocks, ranks, sizeof(ranks));
             CHECK_EQ(bouma_hz_template(template, sizeof(template), spec.ndims,
@@ -155,7 +156,7 @@ int main(int argc, char **argv)
                                         .components = 1 + s % 2};
                 bouma_options opts;
 
-                memcpy(spec.shape, shapes[s], sizeof(spec.shape));
+                memcpy(spec.shape, shapes[s], sizeof(shapes[s]));
                 bouma_options_init(&opts, sizeof(opts));
                 opts.durability = BOUMA_DURABILITY_FAST;
                 opts.distribute = d;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../helpers/check.h"
+#include "sized.h"
 
 enum { STEPS = 8, SIDE = 40, VARIABLES = 3 };
 
@@ -121,7 +122,7 @@ static void write_series(const struct ranks *ranks, const char *path,
             CHECK_EQ(test_put(v[i], &box, data + (size_t)i * samples),
                      BOUMA_OK);
         }
-        rc = bouma_step_end(ds, &records[step]);
+        rc = end_step(&records[step], ds);
         if (rc)
             printf("step %d: %s\n", step, bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
@@ -145,7 +146,7 @@ static float *read_level(bouma_dataset *ds, int step, const char *name,
     REQUIRE(!bouma_step_open(&s, ds, step));
     v = bouma_grid_find_variable(bouma_step_find_grid(s, "g"), name);
     REQUIRE(v);
-    REQUIRE(!bouma_variable_select(all, v, level, NULL));
+    REQUIRE(!bouma_variable_select(SIZED(all), v, level, NULL));
     data = malloc(all->bytes + 1);
     REQUIRE(data);
     CHECK_EQ(test_read(v, level, NULL, data), BOUMA_OK);
@@ -179,7 +180,8 @@ static void check_values(const char *here, const char *there,
         for (int i = 0; i < (step < ADDED ? 2 : VARIABLES); i++)
             for (int level = 0; level < 3; level++) {
                 char name[8];
-                bouma_selection a, b;
+                bouma_selection a = {.size = sizeof(a)},
+                                b = {.size = sizeof(b)};
                 float *x, *y;
 
                 snprintf(name, sizeof(name), "v%d", i);
@@ -204,7 +206,7 @@ static void tell(void *user, const bouma_finding *f)
 
 static void check_sound(const char *path)
 {
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[256];
 
     CHECK_EQ(bouma_verify(&report, path, BOUMA_DEPTH_DEEP, NULL, tell, NULL,

@@ -31,7 +31,8 @@ static bouma_transport transport_in_file(const bouma_probe_report *report)
 static void the_file_names_the_faster_transport(const struct ranks *r)
 {
     bouma_probe_spec spec = {.size = sizeof(spec), .tries = 1};
-    bouma_probe_report report, first;
+    bouma_probe_report report = {.size = sizeof(report)},
+                       first = {.size = sizeof(first)};
     char message[256] = "";
 
     CHECK_EQ(bouma_probe_mpi(&report, MPI_COMM_WORLD, &spec, NULL, message,

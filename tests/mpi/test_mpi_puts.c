@@ -98,7 +98,7 @@ static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
                    (N - 1) * a.layout.stride[1] + a.layout.component_stride] ^=
                 1;
         }
-        rc = bouma_step_end(s.ds, NULL);
+        rc = bouma_step_end(s.ds);
         check_failure(&s, rc, BOUMA_ESTATE, "variable \"g/v\"");
         snprintf(box, sizeof(box), "%s%d", ranks->size > 1 ? "rank " : "",
                  ranks->size > 1 ? ranks->size - 1 : N);
@@ -113,8 +113,8 @@ static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
         put_slab(&s, &a, (enum layout)layout, step, bouma_variable_put_borrow);
         if (layout == LAYOUT_GHOST)
             a.memory[0] ^= 1;
-        CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
-        CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);
         array_free(&a);
         if (ranks->rank == 0)
             CHECK_EQ(wrong_on_disk(s.path, step, "v", &s.field), 0);
@@ -154,7 +154,7 @@ static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
         CHECK_EQ(test_put_particles(dust, 4, &column, 1, NULL), BOUMA_OK);
         if (s.last)
             munmap(page, bytes);
-        check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ESTATE,
+        check_failure(&s, bouma_step_end(s.ds), BOUMA_ESTATE,
                       which ? "the array for \"position\" was freed before"
                             : "variable \"g/v\": the array for the box [");
         CHECK_TEXT(bouma_error_message(s.ds), "was freed before the step");
@@ -177,8 +177,8 @@ static void copies_may_change(struct ranks *ranks, int async)
         CHECK(array_unchanged(&a));
         memset(a.memory, 0x5a, a.bytes);
         array_free(&a);
-        CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
-        CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);
         if (ranks->rank == 0)
             CHECK_EQ(wrong_on_disk(s.path, layout, "v", &s.field), 0);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -213,11 +213,11 @@ static void temporaries_of_compilers_are_found(struct ranks *ranks)
     set_up(&s, ranks, 1, 0);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     put_rows(&s, 0, bouma_variable_put_borrow);
-    check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ESTATE,
+    check_failure(&s, bouma_step_end(s.ds), BOUMA_ESTATE,
                   "the array for the box [");
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     put_rows(&s, 0, bouma_variable_put_copy);
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     if (ranks->rank == 0)
         CHECK_EQ(wrong_on_disk(s.path, 0, "v", &s.field), 0);
     tear_down(&s);
@@ -225,7 +225,7 @@ static void temporaries_of_compilers_are_found(struct ranks *ranks)
     set_up(&s, ranks, -1, 0);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     put_rows(&s, 0, bouma_variable_put_borrow);
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     tear_down(&s);
 }
 
@@ -337,15 +337,14 @@ static void particles_in_structures_are_checked(struct ranks *ranks)
             p[COUNT - 1].mass += 1;
         else if (s.last)
             p[0].id++;
-        check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ESTATE,
-                      words[what]);
+        check_failure(&s, bouma_step_end(s.ds), BOUMA_ESTATE, words[what]);
         CHECK_TEXT(bouma_error_message(s.ds), "bouma_particles_put_copy");
     }
     make_particles(p, ranks->rank);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     CHECK_EQ(put_structs(&dust, p, test_put_particles), BOUMA_OK);
     p[0].name[3] = 'x'; /* a member that was not handed over */
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     if (ranks->rank == 0)
         CHECK_EQ(wrong_particles(s.path, ranks->size), 0);
     tear_down(&s);
@@ -363,8 +362,8 @@ static void copies_of_particles_may_change(struct ranks *ranks)
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
     CHECK_EQ(put_structs(&dust, p, test_put_particles_copy), BOUMA_OK);
     memset(p, 0x5a, sizeof(p));
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
-    CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_wait(s.ds), BOUMA_OK);
     if (ranks->rank == 0)
         CHECK_EQ(wrong_particles(s.path, ranks->size), 0);
     tear_down(&s);
@@ -392,15 +391,14 @@ a_definition_that_fails_on_one_rank_fails_on_all(struct ranks *ranks)
         CHECK_EQ(bouma_step_begin(s.ds, step, 0), BOUMA_OK);
         put_slab(&s, &a, LAYOUT_DENSE, step, bouma_variable_put_borrow);
         test_put(w, &s.slabs.blocks[ranks->rank].box, a.data);
-        check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_EINVAL,
-                      "tolerance");
+        check_failure(&s, bouma_step_end(s.ds), BOUMA_EINVAL, "tolerance");
         array_free(&a);
     }
     if (s.last)
         CHECK_EQ(bouma_variable_define(&w, grid, "w", &good), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(s.ds, 2, 0), BOUMA_OK);
     put_slab(&s, &a, LAYOUT_DENSE, 2, bouma_variable_put_borrow);
-    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(s.ds), BOUMA_OK);
     array_free(&a);
     tear_down(&s);
 }

@@ -86,7 +86,7 @@ static void write_by(const struct test *t, const char *path, int writers,
             /* Layouts drew from it differently on each rank. */
             random = t->shared + (uint64_t)i;
         }
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         for (int i = 0; i < FIELDS; i++)
             CHECK_EQ(puts_free(&puts[i]), 0);
         CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
@@ -100,7 +100,7 @@ static void write_by(const struct test *t, const char *path, int writers,
 static void make_room(struct array *a, bouma_request *q, const struct field *f,
                       enum layout layout)
 {
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
 
     CHECK_EQ(bouma_variable_select(&s, q->variable, q->level, &q->box),
              BOUMA_OK);
@@ -114,7 +114,7 @@ static int64_t wrong_values(const bouma_request *q, struct array *a,
                             const struct field *f, enum layout layout)
 {
     struct array right;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     int64_t at[3], n[3] = {1, 1, 1};
     int64_t wrong;
 
@@ -224,7 +224,7 @@ static void random_datasets(struct ranks *ranks, int count)
 {
     for (int n = 0; n < count; n++) {
         struct test t = {.ranks = ranks};
-        bouma_grid_info info;
+        bouma_grid_info info = {.size = sizeof(info)};
         bouma_options options;
         bouma_dataset *ds;
         bouma_step *step;
@@ -263,10 +263,12 @@ static void every_chunk_is_read_once(struct ranks *ranks)
 {
     struct test t = {.ranks = ranks};
     uint64_t data_bytes = 0, file_bytes = 0, sums[1], mine;
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
     bouma_request requests[FIELDS - 1];
     struct array arrays[FIELDS - 1];
-    bouma_step_details details;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_record record = {.size = sizeof(record)};
     bouma_dataset *ds;
     bouma_step *step;
     bouma_grid *g;
@@ -289,7 +291,7 @@ static void every_chunk_is_read_once(struct ranks *ranks)
     REQUIRE(step);
     g = bouma_step_find_grid(step, "g");
     for (int i = 0; i < FIELDS - 1; i++) {
-        bouma_variable_info info;
+        bouma_variable_info info = {.size = sizeof(info)};
 
         memset(&requests[i], 0, sizeof(requests[i]));
         requests[i].size = sizeof(requests[i]);
@@ -300,7 +302,8 @@ static void every_chunk_is_read_once(struct ranks *ranks)
         data_bytes += info.stored_bytes;
     }
     bouma_step_details_get(&details, step);
-    file_bytes = details.record.stored_bytes;
+    bouma_step_record_get(&record, step);
+    file_bytes = record.stored_bytes;
     bouma_dataset_info_get(&before, ds);
     CHECK_EQ(bouma_step_read(step, requests, FIELDS - 1), BOUMA_OK);
     bouma_dataset_info_get(&after, ds);

@@ -63,7 +63,7 @@ static void write_all(const struct ranks *ranks, const struct flock *all,
     CHECK_EQ(flock_hand_over(&put, &set, &all->particle_blocks[ranks->rank],
                              PARTICLE_BLOCK_VARIABLES, BOUNDS_NONE, &random),
              BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     flock_put_free(&put);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
@@ -79,12 +79,13 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     bouma_options options;
     size_t before;
     uint8_t *there = calloc((size_t)all->count + 1, 1);
-    bouma_step_details details;
-    bouma_particles_info about;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_record record = {.size = sizeof(record)};
+    bouma_particles_info about = {.size = sizeof(about)};
     bouma_particles_query q;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *d = NULL;
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     struct particle_block_set set;
     uint64_t sums[2] = {0};
     bouma_dataset *ds;
@@ -98,6 +99,7 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
              BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
     CHECK_EQ(bouma_step_details_get(&details, step), BOUMA_OK);
+    bouma_step_record_get(&record, step);
     particle_block_find(&set, step, "dust");
     bouma_particles_info_get(&about, set.particles);
     q = (bouma_particles_query){.size = sizeof(q)};
@@ -126,18 +128,17 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     CHECK_EQ(bouma_dataset_info_get(&info, ds), BOUMA_OK);
     /* What it gets, which grows by halves, and some slices. */
     CHECK(memory.peak - before <=
-          details.record.raw_bytes / all->count * d->count * 3 / 2 +
-              details.record.raw_bytes / 3);
+          record.raw_bytes / all->count * d->count * 3 / 2 +
+              record.raw_bytes / 3);
     sums[0] = d->count;
     sums[1] = info.bytes_read;
     MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     CHECK_EQ(sums[0], all->count);
     if (ranks->rank == 0)
         printf("axis %d: %.3f of the files read, memory of %.3f of all\n", axis,
-               (double)sums[1] / (double)details.record.stored_bytes,
-               (double)(memory.peak - before) /
-                   (double)details.record.raw_bytes);
-    CHECK(sums[1] <= details.record.stored_bytes / 100 * 105);
+               (double)sums[1] / (double)record.stored_bytes,
+               (double)(memory.peak - before) / (double)record.raw_bytes);
+    CHECK(sums[1] <= record.stored_bytes / 100 * 105);
     bouma_particle_data_free(d);
     bouma_step_free(step);
     bouma_dataset_free(ds);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "flock.h"
+#include "sized.h"
 
 struct test {
     struct ranks *ranks;
@@ -46,7 +47,7 @@ static void write_all(struct test *t, const char *path)
             flock_hand_over(&put, &set, &t->all.particle_blocks[t->ranks->rank],
                             PARTICLE_BLOCK_VARIABLES, BOUNDS_NONE, &t->own),
             BOUMA_OK);
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         flock_put_free(&put);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
@@ -425,7 +426,7 @@ static void read_with(struct test *t, const char *path, int readers)
         CHECK_EQ(bouma_step_open(&step, t->ds, 0), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&other, t->ds, 1), BOUMA_OK);
         particle_block_find(&t->set, step, "dust");
-        bouma_particles_info_get(&t->info, t->set.particles);
+        bouma_particles_info_get(SIZED(&t->info), t->set.particles);
         CHECK_EQ(t->info.count, t->all.count);
         tiles_have_each_particle_once(t);
         a_face_at_the_end_of_particles_is_shared_by_nobody(t);

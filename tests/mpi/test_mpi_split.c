@@ -4,6 +4,7 @@
 #include "blocks.h"
 
 #include "../helpers/check.h"
+#include "sized.h"
 
 enum { FIELDS = 2 };
 
@@ -21,12 +22,12 @@ static void write_it(const struct ranks *r, const char *path,
         .size = sizeof(spec), .ndims = 2, .patch = {8, 4}, .levels = 3};
     uint64_t shared = options->message_bytes, own = shared + 7;
     struct puts puts[FIELDS];
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     bouma_dataset *ds;
     bouma_grid *g;
     int rc;
 
-    memcpy(spec.shape, fields[0].shape, sizeof(spec.shape));
+    memcpy(spec.shape, fields[0].shape, sizeof(fields[0].shape));
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, options),
              BOUMA_OK);
     /* Texts that are longer than a message. */
@@ -48,7 +49,7 @@ static void write_it(const struct ranks *r, const char *path,
         CHECK_EQ(puts_make(&puts[i], v, &fields[i], &cutting, 1, &own),
                  BOUMA_OK);
     }
-    rc = bouma_step_end(ds, &record);
+    rc = end_step(&record, ds);
     if (rc)
         printf("%s\n", bouma_error_message(ds));
     CHECK_EQ(rc, BOUMA_OK);
@@ -65,7 +66,7 @@ static void read_it(const char *path, const bouma_options *options,
     bouma_request requests[FIELDS];
     bouma_array arrays[FIELDS];
     bouma_selection s[FIELDS];
-    bouma_attribute text;
+    bouma_attribute text = {.size = sizeof(text)};
     bouma_dataset *ds;
     bouma_step *step;
     bouma_grid *g;
@@ -138,7 +139,7 @@ static void any_limits_give_the_same_files(struct ranks *r)
 
 static void verify_divides_its_work_in_small_messages_too(struct ranks *r)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     bouma_options options;
     char path[512], message[256];
 

@@ -4,6 +4,7 @@
 #include "blocks.h"
 
 #include "../helpers/check.h"
+#include "sized.h"
 
 enum { STEPS = 6, SIDE = 52 };
 
@@ -66,7 +67,7 @@ static void write_steps(const struct ranks *ranks, const char *path,
         /* In one step there is another plan. */
         if (step != STEPS / 2)
             CHECK_EQ(test_put(v[1], &box, data), BOUMA_OK);
-        CHECK_EQ(bouma_step_end(ds, &records[step]), BOUMA_OK);
+        CHECK_EQ(end_step(&records[step], ds), BOUMA_OK);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);

@@ -5,6 +5,7 @@
 #include "blocks.h"
 
 #include "../helpers/check.h"
+#include "sized.h"
 
 enum { STEPS = 2, MAX_FIELDS = 3 };
 
@@ -111,7 +112,7 @@ static void write_together(struct test *t, const char *path,
                                &cuttings[i], step, &t->own),
                      BOUMA_OK);
         }
-        rc = bouma_step_end(ds, &records[step]);
+        rc = end_step(&records[step], ds);
         if (rc)
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(rc, BOUMA_OK);
@@ -142,12 +143,12 @@ static void write_alone(const struct test *t, const char *path,
             const struct field *f = &t->fields[i];
             bouma_box all = {{0, 0, 0}, {0, 0, 0}};
 
-            memcpy(all.hi, f->shape, sizeof(all.hi));
+            memcpy(all.hi, f->shape, sizeof(f->shape));
             array_make(&arrays[i], f, f->shape, LAYOUT_DENSE);
             array_fill(&arrays[i], f, &all, step);
             CHECK_EQ(test_put(variables[i], &all, arrays[i].data), BOUMA_OK);
         }
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         for (int i = 0; i < t->field_count; i++)
             array_free(&arrays[i]);
     }

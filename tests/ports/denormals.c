@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         bouma_grid_define(&grid, ds, "g", &shape) ||
         bouma_variable_define(&v, grid, "v", &kind) ||
         bouma_step_begin(ds, 0, 0) || test_put(v, &all, bits) ||
-        bouma_step_end(ds, NULL) || bouma_dataset_close(ds))
+        bouma_step_end(ds) || bouma_dataset_close(ds))
         return failed(ds, "write");
     bouma_dataset_free(ds);
     if (bouma_dataset_open(&ds, argv[1], NULL) || bouma_step_open(&step, ds, 0))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axes.h"
 #include "bouma_lists.h"
 #include "numbers.h"
 #include "suggest.h"
@@ -123,7 +124,9 @@ static int parse_words(struct arguments *args, struct context *ctx,
         const char *word = cursor->argv[cursor->next++];
         int rc = DONE;
 
-        if (!options || word[0] != '-' || word[1] == '\0')
+        /* Numbers below zero are no options. */
+        if (!options || word[0] != '-' || word[1] == '\0' ||
+            (word[1] >= '0' && word[1] <= '9'))
             args->operands[args->operand_count++] = word;
         else if (strcmp(word, "--") == 0)
             options = false;
@@ -250,7 +253,7 @@ int arguments_integers(const struct arguments *args, struct context *ctx,
                        const char *name, int64_t *out, int *count)
 {
     const char *text = arguments_text(args, name);
-    bool fine = !text || parse_integers(text, out, BOUMA_MAX_DIMS, count);
+    bool fine = !text || parse_integers(text, out, MAX_AXES, count);
 
     for (int i = 0; text && fine && i < *count; i++)
         fine = out[i] > 0;
@@ -258,7 +261,7 @@ int arguments_integers(const struct arguments *args, struct context *ctx,
         return context_fail(ctx, CALL_AT_FAULT,
                             "--%s %s: must be 1 to %d positive whole numbers, "
                             "separated by commas",
-                            name, text, BOUMA_MAX_DIMS);
+                            name, text, MAX_AXES);
     return DONE;
 }
 
@@ -267,11 +270,11 @@ int arguments_numbers(const struct arguments *args, struct context *ctx,
 {
     const char *text = arguments_text(args, name);
 
-    if (text && !parse_numbers(text, out, BOUMA_MAX_DIMS, count))
+    if (text && !parse_numbers(text, out, MAX_AXES, count))
         return context_fail(
             ctx, CALL_AT_FAULT,
             "--%s %s: must be 1 to %d finite numbers, separated by commas",
-            name, text, BOUMA_MAX_DIMS);
+            name, text, MAX_AXES);
     return DONE;
 }
 

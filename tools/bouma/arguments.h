@@ -36,7 +36,7 @@ int arguments_count(const struct arguments *args, const char *name);
 const char *arguments_nth(const struct arguments *args, const char *name,
                           int i);
 
-/* The value as a number, or as up to BOUMA_MAX_DIMS numbers with commas
+/* The value as a number, or as up to MAX_AXES numbers with commas
  * between; outputs stay as they are if the option was not given. */
 int arguments_integer(const struct arguments *args, struct context *ctx,
                       const char *name, int64_t least, int64_t *out);

@@ -50,7 +50,7 @@ static void print_values(const bouma_attribute *attribute)
 
 void attributes_print(const bouma_attributes *attributes, int indent)
 {
-    bouma_attribute attribute;
+    bouma_attribute attribute = {.size = sizeof(attribute)};
 
     for (int i = 0; bouma_attributes_get(&attribute, attributes, i) == BOUMA_OK;
          i++) {

@@ -45,7 +45,7 @@ static void print_text(const struct session_drain *drain, double seconds)
         printf("%s not copied, and kept here: a later writing is known\n",
                format_count(a, report->older, "step"));
     if (report->dropped)
-        printf("%s not copied: dropped by a truncation of %s\n",
+        printf("%s not copied: dropped from %s\n",
                format_count(a, report->dropped, "step"), drain->path);
     if (report->losses)
         printf("%s put on record there: see `bouma verify`\n",

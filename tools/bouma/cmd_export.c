@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataset_steps.h"
 #include "end_reading.h"
 #include "export_format.h"
 #include "file_suffix.h"
 #include "format_text.h"
 #include "locate.h"
 #include "print_json.h"
-#include "step_choice.h"
 #include "stopwatch.h"
 #include "suggest.h"
 
@@ -115,38 +115,15 @@ static int choose_format(const struct export_format **out,
     return DONE;
 }
 
-/* All steps of the dataset, of which --step chooses. */
+/* Those of the dataset that --step chooses. */
 static int choose_steps(struct export_request *request, struct context *ctx)
 {
-    int64_t count = bouma_dataset_step_count(request->ds);
-    const char *path = request->args->operands[0];
-    struct step_range *ranges;
-    int rc = DONE;
+    struct dataset_choice choice = {.ds = request->ds,
+                                    .path = request->args->operands[0],
+                                    .text =
+                                        arguments_text(request->args, "step")};
 
-    if (count < 0)
-        return context_fail_status(ctx, BOUMA_EFORMAT,
-                                   bouma_error_message(request->ds));
-    if (count == 0)
-        return context_fail_missing(ctx, "there is no step in %s yet", path);
-    ranges = calloc((size_t)count, sizeof(*ranges));
-    if (!ranges)
-        return context_fail_memory(ctx);
-    for (int64_t i = 0; !rc && i < count; i++) {
-        bouma_step_info about;
-        int status = bouma_dataset_step_get(&about, request->ds, i);
-
-        if (status)
-            rc = context_fail_status(ctx, status,
-                                     bouma_error_message(request->ds));
-        else
-            ranges[i] = (struct step_range){about.step, about.step, 1};
-    }
-    if (!rc)
-        rc = step_choice(&request->steps, &request->step_count, ctx,
-                         &(struct step_list){path, ranges, (size_t)count},
-                         arguments_text(request->args, "step"));
-    free(ranges);
-    return rc;
+    return dataset_steps(&request->steps, &request->step_count, ctx, &choice);
 }
 
 static int refuse_particles(struct context *ctx, const char *name)
@@ -162,8 +139,8 @@ static int only_grid(bouma_grid **out, struct context *ctx, bouma_step *step)
 {
     struct name_list names = {.near = {.word = ""}};
     int count = bouma_step_grid_count(step);
-    bouma_particles_info particles;
-    bouma_grid_info about;
+    bouma_particles_info particles = {.size = sizeof(particles)};
+    bouma_grid_info about = {.size = sizeof(about)};
 
     for (int i = 0; i < count; i++) {
         *out = bouma_step_grid(step, i);
@@ -205,7 +182,7 @@ static int add_variable(struct export_request *request, struct context *ctx,
 static int add_all(struct export_request *request, struct context *ctx,
                    bouma_grid *grid)
 {
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     int rc = DONE;
 
     for (int i = 0; !rc && i < bouma_grid_variable_count(grid); i++) {
@@ -220,7 +197,7 @@ static int add_all(struct export_request *request, struct context *ctx,
 static int enter_grid(struct export_request *request, struct context *ctx,
                       bouma_grid *grid)
 {
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
 
     bouma_grid_info_get(&about, grid);
     if (request->grid_name && strcmp(request->grid_name, about.name) != 0)
@@ -243,7 +220,7 @@ static int add_operand(struct export_request *request, struct context *ctx,
                        struct located_step in, const char *name)
 {
     bouma_variable *variable = NULL;
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_grid *grid;
     int rc = DONE;
 
@@ -298,7 +275,7 @@ static int choose_variables(struct export_request *request, struct context *ctx)
 static int check_grid(const struct export_request *request, struct context *ctx,
                       bouma_grid *grid, int64_t step)
 {
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
     bool same;
 
     if (!grid)
@@ -325,7 +302,7 @@ int export_open_step(bouma_step **step, bouma_variable **variables,
 {
     int64_t number = request->steps[i];
     int status = bouma_step_open(step, request->ds, number), rc;
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_grid *grid;
 
     if (status)
@@ -336,7 +313,7 @@ int export_open_step(bouma_step **step, bouma_variable **variables,
     for (int k = 0; !rc && k < request->variable_count; k++) {
         const struct exported_variable *want = &request->variables[k];
 
-        about = (bouma_variable_info){0};
+        about = (bouma_variable_info){.size = sizeof(about)};
         variables[k] = bouma_grid_find_variable(grid, want->name);
         if (variables[k])
             bouma_variable_info_get(&about, variables[k]);
@@ -385,7 +362,7 @@ static int print_result(const struct export_request *request,
 {
     char variables[FORMAT_BYTES], steps[FORMAT_BYTES], files[FORMAT_BYTES],
         bytes[FORMAT_BYTES], time[FORMAT_BYTES];
-    bouma_dataset_info reads = {0};
+    bouma_dataset_info reads = {.size = sizeof(reads)};
 
     bouma_dataset_info_get(&reads, request->ds);
     reads.bytes_read = session_sum(ctx->session, reads.bytes_read);

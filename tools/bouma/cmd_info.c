@@ -13,7 +13,7 @@ static const struct option_spec options[] = {
 int info_open_step(const struct info *info, struct context *ctx, int64_t i,
                    bouma_step **out, bouma_step_details *details)
 {
-    bouma_step_info which;
+    bouma_step_info which = {.size = sizeof(which)};
     int status = bouma_dataset_step_get(&which, info->ds, i);
 
     *out = NULL;
@@ -52,7 +52,7 @@ static int choose_steps(struct info *info, struct context *ctx,
 {
     int64_t wanted = 0;
     int rc = arguments_integer(args, ctx, "step", 0, &wanted);
-    bouma_step_info step;
+    bouma_step_info step = {.size = sizeof(step)};
     bouma_step *none;
     int status;
 

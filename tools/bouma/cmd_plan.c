@@ -484,7 +484,7 @@ static int plan_all(struct text_table *table, json_t *schemes,
 {
     for (int i = 0; i < DISTRIBUTES * ASSIGNS; i++) {
         bouma_options opts = planning->opts;
-        bouma_plan_report report;
+        bouma_plan_report report = {.size = sizeof(report)};
         bouma_plan *plan = NULL;
         json_t *scheme;
         int rc;
@@ -538,7 +538,7 @@ static int tell(const struct planning *planning, struct context *ctx,
 {
     bool explain = arguments_has(planning->args, "explain");
     const char *target = arguments_text(planning->args, "output");
-    bouma_plan_report report;
+    bouma_plan_report report = {.size = sizeof(report)};
     json_t *root, *costs = NULL;
 
     if (!context_prints(ctx) || (target && strcmp(target, "-") == 0))

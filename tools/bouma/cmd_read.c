@@ -14,6 +14,7 @@
 #include "output.h"
 #include "print_json.h"
 #include "progress_bar.h"
+#include "sized.h"
 #include "stopwatch.h"
 
 static const struct option_spec options[] = {
@@ -150,15 +151,16 @@ static int select_samples(struct reading *reading, struct context *ctx)
                              reading->args->operands[1]);
     if (rc)
         return rc;
-    bouma_grid_info_get(&reading->grid, grid);
-    bouma_variable_info_get(&reading->about, reading->variable);
+    bouma_grid_info_get(SIZED(&reading->grid), grid);
+    bouma_variable_info_get(SIZED(&reading->about), reading->variable);
     rc = choose_level(reading, ctx);
     if (!rc)
         rc = choose_box(reading, ctx);
     if (rc)
         return rc;
-    status = bouma_variable_select(&reading->selection, reading->variable,
-                                   reading->level, &reading->box);
+    status =
+        bouma_variable_select(SIZED(&reading->selection), reading->variable,
+                              reading->level, &reading->box);
     if (status)
         return library_failed(reading, ctx, status);
     return reading->selection.bytes ? DONE : refuse_nothing(reading, ctx);
@@ -171,7 +173,7 @@ static int output_shape(const struct reading *reading, int64_t *shape)
 {
     int ndims = reading->selection.ndims;
 
-    memcpy(shape, reading->selection.shape, sizeof(reading->selection.shape));
+    memcpy(shape, reading->selection.shape, (size_t)ndims * sizeof(*shape));
     if (reading->about.components > 1)
         shape[ndims++] = reading->about.components;
     return ndims;
@@ -221,7 +223,7 @@ static int copy_samples(struct reading *reading, struct context *ctx)
 static bouma_dataset_info count_reads(const struct reading *reading,
                                       struct context *ctx)
 {
-    bouma_dataset_info about = {0};
+    bouma_dataset_info about = {.size = sizeof(about)};
 
     bouma_dataset_info_get(&about, reading->ds);
     about.bytes_read = session_sum(ctx->session, about.bytes_read);

@@ -114,7 +114,7 @@ void render_widen(double *low, double *high)
 bouma_dataset_info render_count_reads(const struct render_call *call,
                                       struct context *ctx)
 {
-    bouma_dataset_info reads = {0};
+    bouma_dataset_info reads = {.size = sizeof(reads)};
 
     bouma_dataset_info_get(&reads, call->ds);
     reads.bytes_read = session_sum(ctx->session, reads.bytes_read);
@@ -200,7 +200,7 @@ const struct command cmd_render = {
         "at each pixel\n"
         "(its logarithm, divided by the quality), or the mean, largest or "
         "smallest value of\n"
-        "an attribute. The fewer particles there are, the larger each is "
+        "a variable. The fewer particles there are, the larger each is "
         "drawn.\n",
     .options = options,
     .exports = EXPORT_PICTURE,

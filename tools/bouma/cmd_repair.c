@@ -68,7 +68,7 @@ static int look_again(const struct context *ctx, const char *path,
                       const bouma_options *opts, bouma_repair_report *report,
                       char *message, size_t bytes)
 {
-    bouma_verify_report found;
+    bouma_verify_report found = {.size = sizeof(found)};
     int status = bouma_verify(&found, path, BOUMA_DEPTH_FULL, opts, NULL, NULL,
                               message, bytes);
 
@@ -101,7 +101,7 @@ static int run(struct context *ctx, const struct arguments *args)
     const char *path = args->operands[0];
     bool apply = arguments_has(args, "apply");
     bool forgets = arguments_has(args, "forget");
-    bouma_repair_report report = {0};
+    bouma_repair_report report = {.size = sizeof(report)};
     struct progress_bar bar;
     struct findings findings;
     bouma_options opts;

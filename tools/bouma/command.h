@@ -70,6 +70,7 @@ extern const struct command *const commands[];
     X(verify)                                                                  \
     X(repair)                                                                  \
     X(truncate)                                                                \
+    X(delete_step)                                                             \
     X(drain)                                                                   \
     X(plan)                                                                    \
     X(probe)                                                                   \

@@ -63,7 +63,7 @@ static int read_region(struct copying *copy, const bouma_box *box)
 {
     int lifted = 3 - copy->idx->ndims, status;
     bouma_box part = {{0}, {0}};
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_array array;
 
     for (int i = 0; i < copy->idx->ndims; i++) {

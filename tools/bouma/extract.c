@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "division.h"
+#include "sized.h"
 
 /* Memory that a process takes for samples, unless a single layer of patches
  * needs more. */
@@ -49,9 +50,9 @@ struct piece {
 static int prepare(struct piece *out, const struct extract *extract,
                    struct context *ctx, const bouma_box *box)
 {
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     uint64_t plane;
-    int status = bouma_variable_select(&out->part, extract->variable,
+    int status = bouma_variable_select(SIZED(&out->part), extract->variable,
                                        extract->level, box);
 
     if (status)

@@ -4,6 +4,7 @@
 #define GRID_SERIES_H
 
 #include "arguments.h"
+#include "axes.h"
 #include "source.h"
 
 struct importer;
@@ -15,7 +16,7 @@ struct grid_series {
     int source_count;
     int64_t *steps; /* their numbers */
     size_t step_count;
-    double origin[BOUMA_MAX_DIMS], spacing[BOUMA_MAX_DIMS];
+    double origin[MAX_AXES], spacing[MAX_AXES];
     /* How it lies in HZ order, if our grid can lie so, too; else empty, 0. */
     char hz_template[64];
     int hz_block_bits, hz_blocks_per_file;

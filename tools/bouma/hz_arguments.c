@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "axes.h"
 #include "format_text.h"
 
 static int read_blocks(bouma_grid_spec *grid, struct context *ctx,
@@ -141,7 +142,7 @@ int hz_arguments_template(char out[64], struct context *ctx,
                           const struct arguments *args,
                           const bouma_grid_spec *grid)
 {
-    int64_t ranks[BOUMA_MAX_DIMS] = {session_size(ctx->session), 1, 1};
+    int64_t ranks[MAX_AXES] = {session_size(ctx->session), 1, 1};
     const char *given = arguments_text(args, "hz-ranks");
     bouma_rank_order order;
     int axes = grid->ndims;

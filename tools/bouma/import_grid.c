@@ -11,6 +11,7 @@
 #include "import_target.h"
 #include "importer.h"
 #include "print_json.h"
+#include "sized.h"
 #include "stopwatch.h"
 
 /* A step that was written. */
@@ -109,7 +110,7 @@ static void tell_patch(const struct import *import, const struct context *ctx,
 {
     const struct import_request *request = &import->request;
     char shape[FORMAT_BYTES], patch[FORMAT_BYTES];
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
     bool smaller = false;
 
     bouma_grid_info_get(&about, grid);
@@ -131,7 +132,7 @@ static void tell_padding(const struct import *import, const struct context *ctx,
 {
     char stored[FORMAT_BYTES], raw[FORMAT_BYTES];
     uint64_t samples = 1, filled;
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
 
     bouma_grid_info_get(&about, import->grid);
     if (about.layout != BOUMA_LAYOUT_HZ ||
@@ -269,7 +270,8 @@ static int write_step(struct import *import, struct context *ctx)
         return rc;
     }
     *out = (struct written){.step = request->step, .time = request->time};
-    status = bouma_step_end(import->target.ds, &out->record);
+    status = bouma_step_end(import->target.ds);
+    bouma_dataset_record_get(SIZED(&out->record), import->target.ds);
     if (status)
         return import_target_failed(&import->target, ctx, status);
     import_target_tell(&import->target, ctx);

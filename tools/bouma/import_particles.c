@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axes.h"
 #include "format_text.h"
 #include "import_memory.h"
 #include "import_request.h"
@@ -68,7 +69,7 @@ static int no_attribute(const struct import *import, struct context *ctx,
     name_list_add(&names, "position", NULL);
     for (size_t i = 0; i < import->set.attribute_count; i++)
         name_list_add(&names, import->set.attributes[i]->name, NULL);
-    return context_fail_missing(ctx, "--%s %s: there is no such attribute%s",
+    return context_fail_missing(ctx, "--%s %s: there is no such variable%s",
                                 option, text, name_list_text(list, &names));
 }
 
@@ -241,7 +242,7 @@ static int define_all(void *user, struct context *ctx)
 static int compare_frame(const struct import *import, struct context *ctx)
 {
     const struct particle_set *set = &import->set;
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bool same = set->attribute_count == import->variable_count;
 
     for (size_t i = 0; same && i < set->attribute_count; i++) {
@@ -262,7 +263,7 @@ static int put(const struct import *import)
 {
     const struct particle_set *set = &import->set;
     size_t count = set->attribute_count + 1;
-    void *parts[BOUMA_MAX_DIMS];
+    void *parts[MAX_AXES];
     bouma_column *columns = calloc(count, sizeof(*columns));
     bouma_array *arrays = calloc(count, sizeof(*arrays));
     int status = columns && arrays ? BOUMA_OK : BOUMA_ENOMEM;
@@ -352,7 +353,7 @@ static int keep_step(struct import *import, struct context *ctx,
 static int write_step(struct import *import, struct context *ctx)
 {
     const struct import_request *request = &import->request;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     int status, rc = import->particles ? compare_frame(import, ctx)
                                        : define(import, ctx);
 
@@ -375,7 +376,8 @@ static int write_step(struct import *import, struct context *ctx)
         bouma_step_abort(import->target.ds);
         return rc;
     }
-    status = bouma_step_end(import->target.ds, &record);
+    status = bouma_step_end(import->target.ds);
+    bouma_dataset_record_get(&record, import->target.ds);
     if (status)
         return import_target_failed(&import->target, ctx, status);
     if (import->step_count == 0)
@@ -463,7 +465,7 @@ static void put_step(json_t *object, const struct written *step)
 static int print_object(const struct import *import, struct context *ctx)
 {
     json_t *root = json_object(), *steps = json_array(), *names = json_array();
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
 
     for (size_t i = 0; i < import->variable_count; i++) {
         bouma_variable_info_get(&about, import->variables[i]);

@@ -107,7 +107,7 @@ static int read_tolerance(struct import_request *request, struct context *ctx)
 
 bool import_codec_yields(bouma_codec codec)
 {
-    bouma_codec_info about;
+    bouma_codec_info about = {.size = sizeof(about)};
 
     bouma_codec_info_get(&about, codec);
     return about.particles && about.tolerance;
@@ -124,7 +124,7 @@ static int check_effort(const struct import_request *request,
                             ? request->variable.codec
                         : rounded ? BOUMA_CODEC_ZSTD
                                   : bouma_grid_codec(&request->variable);
-    bouma_codec_info about;
+    bouma_codec_info about = {.size = sizeof(about)};
 
     bouma_codec_info_get(&about, codec);
     if (!request->variable.codec_level || about.effort ||

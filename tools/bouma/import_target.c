@@ -101,7 +101,7 @@ int import_target_choose_step(const struct import_target *target,
                               struct import_request *request)
 {
     int64_t count = bouma_dataset_step_count(target->ds);
-    bouma_step_info last = {.step = -1};
+    bouma_step_info last = {.size = sizeof(last), .step = -1};
     char message[1024] = "";
     int status = BOUMA_OK;
 

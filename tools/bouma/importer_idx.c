@@ -132,8 +132,9 @@ static int choose_steps(struct grid_series *series, struct context *ctx,
 {
     const struct state *state = series->state;
     const struct idx_header *header = &state->dataset.header;
-    struct step_list list = {series->file.path, header->steps,
-                             header->step_count};
+    struct step_list list = {.path = series->file.path,
+                             .ranges = header->steps,
+                             .count = header->step_count};
     int rc = step_choice(&series->steps, &series->step_count, ctx, &list,
                          arguments_text(args, "step"));
 

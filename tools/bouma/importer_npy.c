@@ -2,6 +2,7 @@
  * particles (several, if it has records). */
 #include <string.h>
 
+#include "axes.h"
 #include "format_text.h"
 #include "importer.h"
 #include "npy.h"
@@ -15,12 +16,12 @@ static int split_axes(struct source *source, struct context *ctx,
 {
     source->ndims = header->ndims - (components ? 1 : 0);
     source->components = components ? components : 1;
-    if (source->ndims > BOUMA_MAX_DIMS)
+    if (source->ndims > MAX_AXES)
         return context_fail(
             ctx, CALL_AT_FAULT,
             "%s: has %d axes, and a grid has at most %d; if the last one is "
             "for the components of a sample, add --components %lld",
-            source->path, header->ndims, BOUMA_MAX_DIMS,
+            source->path, header->ndims, MAX_AXES,
             (long long)header->shape[header->ndims - 1]);
     if (source->ndims < 1)
         return context_fail(ctx, CALL_AT_FAULT, "%s: has no axes%s",

@@ -52,7 +52,7 @@ static json_t *level_bytes_json(const bouma_variable *variable, int levels)
 static json_t *variable_json(bouma_variable *variable, int levels, bool hz)
 {
     json_t *object = json_object();
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
 
     bouma_variable_info_get(&about, variable);
     json_put(object, "name", json_text(about.name));
@@ -100,7 +100,7 @@ static json_t *grid_json(bouma_grid *grid)
 {
     json_t *object = json_object();
     json_t *variables = json_array();
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
 
     bouma_grid_info_get(&about, grid);
     for (int i = 0; i < about.variables; i++)
@@ -141,7 +141,7 @@ static json_t *grid_json(bouma_grid *grid)
 /* [min, max] of a number for each particle, a list of these for a vector. */
 static json_t *range_json(const bouma_variable *variable)
 {
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     json_t *list = json_array();
     bouma_range range;
 
@@ -175,7 +175,7 @@ static json_t *particle_variable_json(bouma_variable *variable, int levels)
 static json_t *tree_json(const bouma_particles *particles, int ndims)
 {
     json_t *list = json_array();
-    bouma_particles_node node;
+    bouma_particles_node node = {.size = sizeof(node)};
 
     for (int64_t i = 0; !bouma_particles_node_get(&node, particles, i); i++) {
         json_t *object = json_object();
@@ -207,7 +207,7 @@ static json_t *particles_json(const struct info *info, const bouma_step *step,
     json_t *object = json_object(), *attributes = json_array();
     json_t *variables = json_array();
     struct info_files files = info_files_of(step, particles);
-    bouma_particles_info about;
+    bouma_particles_info about = {.size = sizeof(about)};
 
     bouma_particles_info_get(&about, particles);
     for (int i = 0; i < particle_variable_count(particles); i++) {
@@ -251,7 +251,7 @@ static json_t *particles_json(const struct info *info, const bouma_step *step,
 static json_t *file_sizes(const bouma_step *step, int64_t files)
 {
     json_t *list = json_array();
-    bouma_step_file file;
+    bouma_step_file file = {.size = sizeof(file)};
 
     for (int64_t i = 0; i < files; i++)
         if (bouma_step_file_get(&file, step, i) == BOUMA_OK)
@@ -262,10 +262,12 @@ static json_t *file_sizes(const bouma_step *step, int64_t files)
 static json_t *step_json(const struct info *info, bouma_step *step,
                          const bouma_step_details *details)
 {
-    const bouma_record *record = &details->record;
+    bouma_record cost = {.size = sizeof(cost)};
+    const bouma_record *record = &cost;
     json_t *object = json_object();
     json_t *objects = json_array();
 
+    bouma_step_record_get(&cost, step);
     for (int i = 0; i < bouma_step_grid_count(step); i++)
         json_array_append_new(objects, grid_json(bouma_step_grid(step, i)));
     for (int i = 0; i < bouma_step_particles_count(step); i++)
@@ -310,7 +312,7 @@ static json_t *id_json(const unsigned char *id)
 static json_t *damaged_json(const struct info *info, int64_t i)
 {
     json_t *object = json_object();
-    bouma_step_info which = {0};
+    bouma_step_info which = {.size = sizeof(which)};
 
     bouma_dataset_step_get(&which, info->ds, i);
     json_put(object, "step", json_integer(which.step));
@@ -351,7 +353,7 @@ int info_print_json(const struct info *info, struct context *ctx)
     json_t *root = json_object();
     json_t *losses = json_array();
     struct json_list steps;
-    bouma_dataset_info about = {0};
+    bouma_dataset_info about = {.size = sizeof(about)};
     char version[32];
     int printed, worst = DONE;
 
@@ -368,7 +370,7 @@ int info_print_json(const struct info *info, struct context *ctx)
     json_put(root, "lost", losses);
     json_list_begin(&steps, ctx, root, "steps");
     for (int64_t i = info->first; i < info->last; i++) {
-        bouma_step_details details;
+        bouma_step_details details = {.size = sizeof(details)};
         bouma_step *step;
         int rc = info_open_step(info, ctx, i, &step, &details);
 

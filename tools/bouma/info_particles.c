@@ -49,7 +49,7 @@ static int walk_tree(const bouma_particles *particles,
                      int ndims)
 {
     struct walk walk = {0};
-    bouma_particles_node node;
+    bouma_particles_node node = {.size = sizeof(node)};
     int deepest = 0;
 
     for (int64_t i = 0; !bouma_particles_node_get(&node, particles, i); i++) {
@@ -92,8 +92,8 @@ struct info_files info_files_of(const bouma_step *step,
                                 const bouma_particles *particles)
 {
     struct info_files out = {.fewest = UINT64_MAX};
-    bouma_particles_file file;
-    bouma_step_file bytes;
+    bouma_particles_file file = {.size = sizeof(file)};
+    bouma_step_file bytes = {.size = sizeof(bytes)};
 
     for (int64_t i = 0; !bouma_particles_file_get(&file, particles, i); i++) {
         if (bouma_step_file_get(&bytes, step, file.file))
@@ -118,7 +118,7 @@ static void print_files(const bouma_step *step,
     uint64_t count = about->files > 0 ? (uint64_t)about->files : 1;
     char largest[FORMAT_BYTES], mean[FORMAT_BYTES], trees[FORMAT_BYTES],
         text[FORMAT_BYTES];
-    bouma_step_details details;
+    bouma_step_details details = {.size = sizeof(details)};
 
     bouma_step_details_get(&details, step);
     printf("    %s, assign=%s, largest %s, mean %s; %" PRIu64 " to %" PRIu64
@@ -179,7 +179,7 @@ int info_print_particles(const struct info *info, struct context *ctx,
 {
     struct info_variables variables = {.at = variable_at, .of = particles};
     char low[FORMAT_BYTES], high[FORMAT_BYTES];
-    bouma_particles_info about;
+    bouma_particles_info about = {.size = sizeof(about)};
     int rc;
 
     bouma_particles_info_get(&about, particles);

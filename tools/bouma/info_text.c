@@ -21,7 +21,7 @@ static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
     char shape[FORMAT_BYTES], patch[FORMAT_BYTES], origin[FORMAT_BYTES],
         spacing[FORMAT_BYTES];
     struct info_variables variables = {.at = variable_at, .of = grid};
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
 
     bouma_grid_info_get(&about, grid);
     variables.count = about.variables;
@@ -59,7 +59,7 @@ static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
 enum info_order info_order_of(bouma_step *step)
 {
     int count = bouma_step_grid_count(step), hz = 0;
-    bouma_grid_info about;
+    bouma_grid_info about = {.size = sizeof(about)};
 
     for (int i = 0; i < count; i++) {
         bouma_grid_info_get(&about, bouma_step_grid(step, i));
@@ -71,10 +71,11 @@ enum info_order info_order_of(bouma_step *step)
 static void print_cost(bouma_step *step, const bouma_step_details *details)
 {
     enum info_order order = info_order_of(step);
-    const bouma_record *record = &details->record;
-    const bouma_phases *s = &record->seconds;
+    bouma_record cost = {.size = sizeof(cost)};
+    const bouma_record *record = &cost;
     char text[FORMAT_BYTES], other[FORMAT_BYTES];
 
+    bouma_step_record_get(&cost, step);
     printf("\n  files    %" PRId64 ", largest %s, mean %s; ", record->files,
            format_bytes(text, record->largest_file),
            format_bytes(other, record->mean_file));
@@ -103,13 +104,15 @@ static void print_cost(bouma_step *step, const bouma_step_details *details)
     printf("  seconds  describe %.3g, plan %.3g, distribute %.3g, shape %.3g, "
            "ship %.3g,\n           store %.3g; encoding: slowest rank %.3g, "
            "mean %.3g\n",
-           s->describe, s->plan, s->distribute, s->shape, s->ship, s->store,
-           record->slowest_encode, record->mean_encode);
+           record->describe_seconds, record->plan_seconds,
+           record->distribute_seconds, record->shape_seconds,
+           record->ship_seconds, record->store_seconds, record->slowest_encode,
+           record->mean_encode);
 }
 
 static int print_step(const struct info *info, struct context *ctx, int64_t i)
 {
-    bouma_step_details details;
+    bouma_step_details details = {.size = sizeof(details)};
     bouma_step *step;
     int rc = info_open_step(info, ctx, i, &step, &details);
 
@@ -133,14 +136,16 @@ static int print_step(const struct info *info, struct context *ctx, int64_t i)
 static int add_step(struct text_table *table, const struct info *info,
                     struct context *ctx, int64_t i)
 {
-    bouma_step_details details;
-    const bouma_record *record = &details.record;
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_record cost = {.size = sizeof(cost)};
+    const bouma_record *record = &cost;
     char text[FORMAT_BYTES];
     bouma_step *step;
     int rc = info_open_step(info, ctx, i, &step, &details);
 
     if (rc)
         return rc;
+    bouma_step_record_get(&cost, step);
     bouma_step_free(step);
     text_table_add(table, "%" PRId64, details.step);
     text_table_add(table, "%g", details.time);
@@ -166,7 +171,7 @@ static void add_blanks(struct text_table *table, int count)
 static void add_damaged(struct text_table *table, const struct info *info,
                         int64_t i)
 {
-    bouma_step_info which = {0};
+    bouma_step_info which = {.size = sizeof(which)};
 
     bouma_dataset_step_get(&which, info->ds, i);
     text_table_add(table, "%" PRId64, which.step);
@@ -229,7 +234,7 @@ static void print_loss(void *user, const bouma_loss *loss)
 int info_print_text(const struct info *info, struct context *ctx)
 {
     uint64_t count = (uint64_t)bouma_dataset_step_count(info->ds);
-    bouma_dataset_info about = {0};
+    bouma_dataset_info about = {.size = sizeof(about)};
     char steps[FORMAT_BYTES];
     const char *note;
     int rc, shown, listed;

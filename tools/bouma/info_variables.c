@@ -46,7 +46,7 @@ static void add_variable(struct text_table *table,
                          const struct info_variables *variables, int i)
 {
     const bouma_variable *variable = variables->at(variables->of, i);
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     char text[FORMAT_BYTES];
 
     bouma_variable_info_get(&about, variable);
@@ -105,7 +105,7 @@ static void print_mark(const struct info_variables *variables)
     bool marked = false;
 
     for (int i = 0; i < variables->count; i++) {
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, variables->at(variables->of, i));
         marked = marked || has_averages(&about);
@@ -134,7 +134,7 @@ static int print_levels(const struct info_variables *variables,
         text_table_add(&table, "%d", k);
     for (int i = 0; i < variables->count; i++) {
         const bouma_variable *variable = variables->at(variables->of, i);
-        bouma_variable_info of;
+        bouma_variable_info of = {.size = sizeof(of)};
 
         bouma_variable_info_get(&of, variable);
         if (!of.present)
@@ -165,7 +165,7 @@ static int print_errors(const struct info_variables *variables,
     text_table_add(&table, "LARGEST");
     text_table_add(&table, "PSNR");
     for (int i = 0; i < variables->count; i++) {
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, variables->at(variables->of, i));
         if (!(about.tolerance > 0) || !about.present)
@@ -203,7 +203,7 @@ static void print_attributes(const struct info_variables *variables)
         bouma_variable *variable = variables->at(variables->of, i);
         const bouma_attributes *attributes =
             bouma_variable_attributes(variable);
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         if (bouma_attributes_count(attributes) == 0)
             continue;

@@ -30,7 +30,8 @@ static void note_lost(const struct context *ctx, const char *path, int64_t last)
 int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
                 bouma_dataset *ds, const struct arguments *args)
 {
-    bouma_step_info last = {.step = -1}; /* which no step is */
+    bouma_step_info last = {.size = sizeof(last),
+                            .step = -1}; /* which no step is */
     int status = BOUMA_OK;
     int rc = arguments_integer(args, ctx, "step", 0, number);
 
@@ -71,7 +72,7 @@ static bool grants(bouma_step *step, const struct request *request)
 {
     bouma_grid *grid =
         request->grid ? bouma_step_find_grid(step, request->object) : NULL;
-    bouma_variable_info about = {0};
+    bouma_variable_info about = {.size = sizeof(about)};
 
     if (request->particles && bouma_step_find_particles(step, request->object))
         return true;
@@ -89,7 +90,7 @@ static const char *elsewhere(char out[96], struct located_step in,
                              const struct request *request)
 {
     int64_t count = bouma_dataset_step_count(in.ds), at = 0, past = count;
-    bouma_step_info about;
+    bouma_step_info about = {.size = sizeof(about)};
 
     out[0] = '\0';
     while (at < past) { /* find where it belongs */
@@ -131,9 +132,9 @@ static int no_object(struct context *ctx, struct located_step in,
                      const char *what, const struct request *request)
 {
     struct name_list names = {.near = {.word = request->object}};
-    bouma_particles_info particles;
+    bouma_particles_info particles = {.size = sizeof(particles)};
     char where[32], other[96];
-    bouma_grid_info grid;
+    bouma_grid_info grid = {.size = sizeof(grid)};
 
     for (int i = 0; i < bouma_step_grid_count(in.step); i++) {
         bouma_grid_info_get(&grid, bouma_step_grid(in.step, i));
@@ -168,7 +169,7 @@ static int no_variable(struct context *ctx, struct located_step in,
                        bouma_grid *grid, const struct request *request)
 {
     struct name_list names = {.near = {.word = request->variable}};
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     char other[96];
 
     for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
@@ -186,7 +187,7 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
 {
     const char *slash = strchr(name, '/');
     struct request request = {.grid = true};
-    bouma_variable_info about = {0};
+    bouma_variable_info about = {.size = sizeof(about)};
     char object[256];
 
     if (!slash || slash == name || !slash[1] ||
@@ -211,7 +212,7 @@ static int only_variable(bouma_variable **out, struct context *ctx,
                          bouma_grid *grid, const char *name)
 {
     struct name_list names = {.near = {.word = ""}};
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     int count = 0;
 
     for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
@@ -264,8 +265,8 @@ int locate_particle_variable(bouma_variable **out, struct context *ctx,
                              bouma_particles *particles, const char *name)
 {
     struct name_list names = {.near = {.word = name}};
-    bouma_variable_info about = {0};
-    bouma_particles_info where;
+    bouma_variable_info about = {.size = sizeof(about)};
+    bouma_particles_info where = {.size = sizeof(where)};
 
     bouma_particles_info_get(&where, particles);
     *out = bouma_particles_find_variable(particles, name);

@@ -75,7 +75,7 @@ static void print_libraries(const char *title, bool here)
 
 static int print_version(struct context *ctx)
 {
-    json_t *root, *parts;
+    json_t *root, *parts, *build;
 
     if (!context_prints(ctx))
         return DONE;
@@ -83,15 +83,25 @@ static int print_version(struct context *ctx)
         printf("%s %s\n", session_program(), bouma_version());
         print_libraries("built with ", true);
         print_libraries("built without ", false);
+        printf("library: ");
+        for (int i = 0; bouma_build_field(i); i++)
+            printf("%s%s %s", i ? ", " : "", bouma_build_field(i),
+                   bouma_build_info(bouma_build_field(i)));
+        putchar('\n');
         return DONE;
     }
     root = json_object();
     parts = json_object();
+    build = json_object();
     json_put(root, "program", json_text(session_program()));
     json_put(root, "version", json_text(bouma_version()));
     for (int i = 0; i < LIBRARY_COUNT; i++)
         json_put(parts, libraries[i].name, json_boolean(libraries[i].here));
     json_put(root, "libraries", parts);
+    for (int i = 0; bouma_build_field(i); i++)
+        json_put(build, bouma_build_field(i),
+                 json_text(bouma_build_info(bouma_build_field(i))));
+    json_put(root, "build", build);
     return print_json(ctx, root);
 }
 

@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "axes.h"
 #include "bouma.h"
 
 /* The axes of a grid and one more, for components. */
-enum { NPY_MAX_DIMS = BOUMA_MAX_DIMS + 1, NPY_MAX_HEADER = 512 };
+enum { NPY_MAX_DIMS = MAX_AXES + 1, NPY_MAX_HEADER = 512 };
 
 /* What is said of bytes behind the values, which may be another array. */
 #define NPY_SURPLUS                                                            \

@@ -8,6 +8,7 @@
 
 #include "locate.h"
 #include "numbers.h"
+#include "sized.h"
 #include "where.h"
 
 /* ---- options ------------------------------------------------------------- */
@@ -89,7 +90,7 @@ static int read_where(struct particle_query *query, struct context *ctx,
     if (!names || !numbers)
         rc = context_fail_memory(ctx);
     for (int i = 0; !rc && i < total; i++) {
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, particle_variable(query->particles, i));
         if (!about.present && query->about.count > 0)
@@ -143,7 +144,7 @@ int particle_query_read(struct particle_query *out, struct context *ctx,
     *out = (struct particle_query){.ds = ds,
                                    .particles = particles,
                                    .query = {.size = sizeof(out->query)}};
-    bouma_particles_info_get(&out->about, particles);
+    bouma_particles_info_get(SIZED(&out->about), particles);
     /* A set without particles has all variables, and no values of them. */
     out->never = out->about.count == 0;
     rc = read_quality(out, ctx, args);
@@ -180,7 +181,8 @@ int particle_query_add(struct particle_query *query, struct context *ctx,
     if (!variables || !infos)
         return context_fail_memory(ctx);
     variables[query->count] = variable;
-    bouma_variable_info_get(&infos[query->count++], variable);
+    bouma_variable_info_get(SIZED(&infos[query->count]), variable);
+    query->count++;
     query->query.variables = query->variables;
     query->query.variable_count = query->count;
     return DONE;
@@ -192,7 +194,7 @@ int particle_query_all(struct particle_query *query, struct context *ctx)
 
     for (int i = 0; !rc && i < particle_variable_count(query->particles); i++) {
         bouma_variable *variable = particle_variable(query->particles, i);
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, variable);
         if (about.present || query->about.count == 0)

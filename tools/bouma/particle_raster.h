@@ -20,9 +20,9 @@ enum splat_rule {
 
 struct particle_raster {
     enum splat_rule rule;
-    int row_axis, column_axis;  /* of the position; row_axis -1: one row */
-    double low[BOUMA_MAX_DIMS]; /* the part that is seen, by axis */
-    double high[BOUMA_MAX_DIMS];
+    int row_axis, column_axis; /* of the position; row_axis -1: one row */
+    double low[MAX_AXES];      /* the part that is seen, by axis */
+    double high[MAX_AXES];
     int component;        /* of the attribute; not of SPLAT_DENSITY */
     double radius;        /* of a particle, in cells */
     double *sum, *weight; /* [rows][columns] */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axes.h"
 #include "bouma_lists.h"
 #include "division.h"
 #include "suggest.h"
@@ -140,13 +141,12 @@ static int no_column(const struct particle_set *set, struct context *ctx,
 static int set_axis(struct particle_set *set, struct context *ctx,
                     struct table_column *column)
 {
-    if (set->ndims == BOUMA_MAX_DIMS ||
-        (set->ndims > 0 && column->components > 1) ||
-        column->components > BOUMA_MAX_DIMS)
+    if (set->ndims == MAX_AXES || (set->ndims > 0 && column->components > 1) ||
+        column->components > MAX_AXES)
         return context_fail(ctx, CALL_AT_FAULT,
                             "'%s' cannot be the position, which has 1 to %d "
                             "coordinates, in one column or in one each",
-                            column->name, BOUMA_MAX_DIMS);
+                            column->name, MAX_AXES);
     set->vector = column->components > 1;
     set->axes[set->ndims] = column;
     set->ndims += column->components;
@@ -193,7 +193,7 @@ static int guess_position(struct particle_set *set, struct context *ctx)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct table_column *column = find_column(set, names[i], NULL);
 
-        if (column && column->components <= BOUMA_MAX_DIMS)
+        if (column && column->components <= MAX_AXES)
             return set_axis(set, ctx, column);
     }
     for (size_t i = 0; i < 3 && set->ndims == 0; i++)

@@ -4,6 +4,7 @@
 #define PARTICLE_SET_H
 
 #include "arguments.h"
+#include "axes.h"
 #include "particles_source.h"
 
 struct particle_set {
@@ -14,7 +15,7 @@ struct particle_set {
     int ndims;
     bouma_type type; /* of positions: f32 or f64 */
     bool vector;     /* the position is one column, the first */
-    struct table_column *axes[BOUMA_MAX_DIMS];
+    struct table_column *axes[MAX_AXES];
     void *converted; /* positions in their type, axis by axis; NULL:
                         as they are in the columns */
     struct table_column **attributes;

@@ -75,7 +75,7 @@ static int find_costs(struct costs *costs, struct context *ctx,
 /* The files to tell of: from *first up to, but without, the result. */
 static int64_t files_told(const bouma_plan *plan, int64_t file, int64_t *first)
 {
-    bouma_plan_report report;
+    bouma_plan_report report = {.size = sizeof(report)};
 
     bouma_plan_report_get(&report, plan);
     *first = file >= 0 ? file : 0;
@@ -93,7 +93,7 @@ static void pass_over(void *user, const bouma_plan_cost *cost)
 int plan_explain_check(struct context *ctx, const bouma_plan *plan,
                        int64_t file)
 {
-    bouma_plan_report report;
+    bouma_plan_report report = {.size = sizeof(report)};
     int status = bouma_plan_explain(plan, file > 0 ? file : 0, pass_over, NULL);
 
     bouma_plan_report_get(&report, plan);
@@ -137,7 +137,7 @@ static int print_costs(struct context *ctx, const bouma_plan *plan,
 {
     size_t shown = costs->count < MOST_ROWS ? costs->count : MOST_ROWS;
     struct text_table table;
-    bouma_plan_file info;
+    bouma_plan_file info = {.size = sizeof(info)};
     char bytes[FORMAT_BYTES];
     int rc;
 
@@ -198,7 +198,7 @@ static json_t *file_json(const bouma_plan *plan, int64_t file,
                          const struct costs *costs)
 {
     json_t *object = json_object(), *rows = json_array();
-    bouma_plan_file info;
+    bouma_plan_file info = {.size = sizeof(info)};
 
     bouma_plan_file_get(&info, plan, file);
     json_put(object, "file", json_integer(file));

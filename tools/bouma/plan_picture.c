@@ -20,7 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "axes.h"
 #include "format_text.h"
+#include "sized.h"
 
 enum {
     PANEL = 384, /* pixels of the longer side */
@@ -57,7 +59,7 @@ static void view_init(struct view *view, const bouma_plan *plan,
     int64_t rows, columns, longer;
 
     *view = (struct view){.plan = plan, .spec = spec};
-    bouma_plan_report_get(&view->report, plan);
+    bouma_plan_report_get(SIZED(&view->report), plan);
     view->middle = view->report.grid[0] / 2;
     view->row = spec->ndims - 2;
     view->column = spec->ndims - 1;
@@ -108,8 +110,8 @@ static void draw_panel(struct canvas *canvas, const struct view *view, int left,
 {
     for (int y = 0; y < view->height; y++)
         for (int x = 0; x < view->width; x++) {
-            int64_t at[BOUMA_MAX_DIMS] = {0};
-            bouma_plan_patch patch = {0};
+            int64_t at[MAX_AXES] = {0};
+            bouma_plan_patch patch = {.size = sizeof(patch)};
             bool border = is_border(view, view->row, y) ||
                           is_border(view, view->column, x);
 
@@ -134,7 +136,7 @@ static uint64_t largest_of(const struct view *view, int64_t first, int64_t last)
     uint64_t largest = 0;
 
     for (int64_t f = first; f < last; f++) {
-        bouma_plan_file file = {0};
+        bouma_plan_file file = {.size = sizeof(file)};
 
         bouma_plan_file_get(&file, view->plan, f);
         largest = file.bytes > largest ? file.bytes : largest;
@@ -187,8 +189,8 @@ static struct senders *find_senders(const struct view *view)
     for (int64_t f = 0; f < view->report.files && senders; f++)
         senders[f] = (struct senders){0, -1};
     for (int64_t i = 0; i < view->report.patches && senders; i++) {
-        int64_t at[BOUMA_MAX_DIMS] = {0}, rest = i;
-        bouma_plan_patch patch = {0};
+        int64_t at[MAX_AXES] = {0}, rest = i;
+        bouma_plan_patch patch = {.size = sizeof(patch)};
         struct senders *s;
 
         for (int d = view->spec->ndims; d-- > 0; rest /= grid[d])
@@ -231,7 +233,7 @@ static int draw_writers(struct canvas *canvas, struct context *ctx,
     }
     for (int64_t f = 0; f < files; f++) {
         int x = (int)(width * (2 * f + 1) / (2 * files));
-        bouma_plan_file file = {0};
+        bouma_plan_file file = {.size = sizeof(file)};
 
         bouma_plan_file_get(&file, view->plan, f);
         canvas_fill(canvas, left + x - DOT / 2,

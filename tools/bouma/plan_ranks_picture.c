@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "format_text.h"
+#include "sized.h"
 
 enum {
     PANEL = 480,       /* pixels of a panel's width, but for one frame alone */
@@ -75,7 +76,7 @@ static void view_init(struct view *view, const bouma_plan *plan,
     int64_t wide;
     int each, rows;
 
-    bouma_plan_report_get(&view->report, plan);
+    bouma_plan_report_get(SIZED(&view->report), plan);
     for (int d = 0; d < 3; d++) {
         int axis = d - (3 - spec->ndims);
 
@@ -119,7 +120,7 @@ static struct spot find_spot(const struct view *view, const bouma_plan *plan,
                              const bouma_plan_spec *spec, int rank)
 {
     int64_t at[3] = {0, 0, 0};
-    bouma_plan_rank about;
+    bouma_plan_rank about = {.size = sizeof(about)};
 
     bouma_plan_rank_get(&about, plan, rank);
     for (int d = 0; d < spec->ndims; d++)
@@ -134,7 +135,7 @@ static struct level_set find_set(const bouma_plan *plan, int64_t first,
                                  int64_t files)
 {
     struct level_set set = {.first = first, .end = first + 1};
-    bouma_plan_file file;
+    bouma_plan_file file = {.size = sizeof(file)};
 
     bouma_plan_file_get(&file, plan, first);
     set.levels[0] = file.first_level;
@@ -242,7 +243,7 @@ static int draw_panel(struct canvas *canvas, const struct view *view,
         draw_holder(canvas, spot, &listing.held[r]);
     }
     for (int64_t f = set->first; f < set->end && !status; f++) {
-        bouma_plan_file file;
+        bouma_plan_file file = {.size = sizeof(file)};
         struct spot spot;
 
         bouma_plan_file_get(&file, plan, f);
@@ -312,7 +313,7 @@ int plan_ranks_picture_draw(struct canvas *out, struct context *ctx,
     set_palette(out);
     canvas_text(out, GAP, GAP, SCALE, line);
     for (int i = 0; i < count; i++) {
-        bouma_plan_report report;
+        bouma_plan_report report = {.size = sizeof(report)};
         int y = top, left = GAP + i * column;
 
         bouma_plan_report_get(&report, plans[i]);

@@ -103,7 +103,7 @@ static json_t *attribute_json(const bouma_attribute *attribute)
 json_t *json_attributes(const bouma_attributes *attributes)
 {
     json_t *object = json_object();
-    bouma_attribute attribute;
+    bouma_attribute attribute = {.size = sizeof(attribute)};
 
     for (int i = 0; bouma_attributes_get(&attribute, attributes, i) == BOUMA_OK;
          i++)
@@ -126,19 +126,19 @@ void json_put(json_t *object, const char *key, json_t *value)
     json_object_set_new(object, key, value);
 }
 
-static json_t *phases(const bouma_phases *seconds)
+static json_t *phases(const bouma_record *record)
 {
     json_t *object = json_object();
 
-    json_put(object, "describe", json_number(seconds->describe));
-    json_put(object, "plan", json_number(seconds->plan));
-    json_put(object, "distribute", json_number(seconds->distribute));
-    json_put(object, "shape", json_number(seconds->shape));
-    json_put(object, "ship", json_number(seconds->ship));
-    json_put(object, "store", json_number(seconds->store));
+    json_put(object, "describe", json_number(record->describe_seconds));
+    json_put(object, "plan", json_number(record->plan_seconds));
+    json_put(object, "distribute", json_number(record->distribute_seconds));
+    json_put(object, "shape", json_number(record->shape_seconds));
+    json_put(object, "ship", json_number(record->ship_seconds));
+    json_put(object, "store", json_number(record->store_seconds));
     /* A step's manifest cannot know it: it is written before. */
-    if (seconds->commit > 0)
-        json_put(object, "commit", json_number(seconds->commit));
+    if (record->commit_seconds > 0)
+        json_put(object, "commit", json_number(record->commit_seconds));
     return object;
 }
 
@@ -164,7 +164,7 @@ void json_put_record(json_t *object, const bouma_record *record)
     json_put(object, "mean_encode", json_number(record->mean_encode));
     json_put(object, "predicted", json_boolean(record->predicted != 0));
     json_put(object, "misfits", json_integer(record->misfits));
-    json_put(object, "phases", phases(&record->seconds));
+    json_put(object, "phases", phases(record));
 }
 
 /* Bytes of what jansson made; new lines begin 'indent' blanks further right. A

@@ -6,6 +6,7 @@
 
 #include "bouma_lists.h"
 #include "division.h"
+#include "sized.h"
 
 /* Memory for samples that a process takes, unless a single row of patches
  * needs more. */
@@ -154,8 +155,9 @@ static int read_piece(struct raster *raster, struct context *ctx,
     struct piece piece = {0};
     size_t first = 0;
     int64_t at[3];
-    int rc = DONE, status = bouma_variable_select(&piece.part, source->variable,
-                                                  source->level, box);
+    int rc = DONE,
+        status = bouma_variable_select(SIZED(&piece.part), source->variable,
+                                       source->level, box);
 
     if (!status && piece.part.bytes == 0)
         return DONE;

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "axes.h"
 #include "context.h"
 
 /* What a cell keeps of its samples. NaN is left out of all but the first. */
@@ -28,7 +29,7 @@ struct raster_source {
     bouma_type type;
     int components, component;
     int ndims, level;
-    int64_t patch[BOUMA_MAX_DIMS];
+    int64_t patch[MAX_AXES];
     bouma_box box;
     bouma_selection selection; /* what the box has at that level */
 };

@@ -10,6 +10,7 @@
 #include "numbers.h"
 #include "print_json.h"
 #include "render_run.h"
+#include "sized.h"
 #include "stopwatch.h"
 
 /* Where the values at the ends of the colours come from. */
@@ -164,7 +165,7 @@ static int select_box(struct rendering *rendering, struct context *ctx)
         source->box.lo[own] = rendering->index;
         source->box.hi[own] = rendering->index + 1;
     }
-    status = bouma_variable_select(&source->selection, source->variable,
+    status = bouma_variable_select(SIZED(&source->selection), source->variable,
                                    source->level, &source->box);
     if (status)
         return context_fail_status(ctx, status,
@@ -257,8 +258,8 @@ static int select_samples(struct rendering *rendering, struct context *ctx)
         rc = check_options(rendering, ctx);
     if (rc)
         return rc;
-    bouma_grid_info_get(&rendering->grid, grid);
-    bouma_variable_info_get(&rendering->about, source->variable);
+    bouma_grid_info_get(SIZED(&rendering->grid), grid);
+    bouma_variable_info_get(SIZED(&rendering->about), source->variable);
     source->type = rendering->about.type;
     source->components = rendering->about.components;
     source->ndims = rendering->grid.ndims;

@@ -5,6 +5,7 @@
 
 #include "bouma_mpi.h"
 #include "session.h"
+#include "sized.h"
 
 struct session {
     MPI_Comm comm;
@@ -119,20 +120,20 @@ int session_open(struct session *session, bouma_dataset **out, const char *path,
 
 int session_verify(struct session *session, struct session_check *check)
 {
-    return bouma_verify_mpi(&check->report, session->comm, check->path,
+    return bouma_verify_mpi(SIZED(&check->report), session->comm, check->path,
                             check->depth, check->opts, check->each, check->user,
                             check->message, sizeof(check->message));
 }
 
 int session_probe(struct session *session, struct session_probe *probe)
 {
-    return bouma_probe_mpi(&probe->report, session->comm, &probe->spec,
+    return bouma_probe_mpi(SIZED(&probe->report), session->comm, &probe->spec,
                            probe->opts, probe->message, sizeof(probe->message));
 }
 
 int session_drain(struct session *session, struct session_drain *drain)
 {
-    return bouma_drain_mpi(&drain->report, session->comm, drain->local,
+    return bouma_drain_mpi(SIZED(&drain->report), session->comm, drain->local,
                            drain->path, drain->remove, drain->opts,
                            drain->message, sizeof(drain->message));
 }

@@ -1,5 +1,6 @@
 /* session_serial.c -- a session of this process alone: `bouma`. */
 #include "session.h"
+#include "sized.h"
 
 /* A const object is all there is to point to: one process needs no state. */
 struct session {
@@ -96,21 +97,22 @@ int session_open(struct session *session, bouma_dataset **out, const char *path,
 int session_verify(struct session *session, struct session_check *check)
 {
     (void)session;
-    return bouma_verify(&check->report, check->path, check->depth, check->opts,
-                        check->each, check->user, check->message,
+    return bouma_verify(SIZED(&check->report), check->path, check->depth,
+                        check->opts, check->each, check->user, check->message,
                         sizeof(check->message));
 }
 
 int session_probe(struct session *session, struct session_probe *probe)
 {
     (void)session;
-    return bouma_probe(&probe->report, &probe->spec, probe->opts,
+    return bouma_probe(SIZED(&probe->report), &probe->spec, probe->opts,
                        probe->message, sizeof(probe->message));
 }
 
 int session_drain(struct session *session, struct session_drain *drain)
 {
     (void)session;
-    return bouma_drain(&drain->report, drain->local, drain->path, drain->remove,
-                       drain->opts, drain->message, sizeof(drain->message));
+    return bouma_drain(SIZED(&drain->report), drain->local, drain->path,
+                       drain->remove, drain->opts, drain->message,
+                       sizeof(drain->message));
 }

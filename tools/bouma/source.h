@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "axes.h"
 #include "mapped_file.h"
 
 /* What is known of the samples before the file is opened. */
 struct source_request {
     int ndims; /* 0: as the file says */
-    int64_t shape[BOUMA_MAX_DIMS];
+    int64_t shape[MAX_AXES];
     bouma_type type; /* 0: as the file says */
     int components;  /* 0: not told, which is one */
 };
@@ -21,8 +22,8 @@ struct source {
     const char *name; /* of the variable; NULL: that of the file */
     bouma_type type;
     int ndims, components;
-    int64_t shape[BOUMA_MAX_DIMS];
-    int64_t stride[BOUMA_MAX_DIMS], component_stride; /* bytes */
+    int64_t shape[MAX_AXES];
+    int64_t stride[MAX_AXES], component_stride; /* bytes */
     int slow_axis; /* whose layers lie one after the other in the file */
     bool swapped;  /* values are in the other byte order */
     struct mapped_file file;

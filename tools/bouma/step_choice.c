@@ -153,15 +153,16 @@ static size_t sort_steps(int64_t *steps, size_t count)
 int step_choice(int64_t **out, size_t *count, struct context *ctx,
                 const struct step_list *list, const char *text)
 {
+    const char *option = list->operand ? "step" : "--step";
     struct step_list known = *list;
     struct step_range any;
     struct choice choice;
 
     if (!parse_choice(list, text, &choice))
         return context_fail(ctx, CALL_AT_FAULT,
-                            "--step %s: must be a number, -N (from the end), "
+                            "%s %s: must be a number, -N (from the end), "
                             "last, all or FIRST:END[:EACH]%s",
-                            text,
+                            option, text,
                             list->count ? "" : "; the last step is not known");
     if (!list->count) { /* whatever is asked for is looked for */
         if (choice.end == INT64_MAX || choice.end <= choice.first)
@@ -181,7 +182,7 @@ int step_choice(int64_t **out, size_t *count, struct context *ctx,
                             list->path, MOST_STEPS);
     if (*count == 0)
         return context_fail_missing(
-            ctx, "--step %s: %s has no such timestep; it has %lld to %lld",
+            ctx, "%s %s: %s has no such timestep; it has %lld to %lld", option,
             text ? text : "all", list->path, (long long)nth(list, 0),
             (long long)nth(list, UINT64_MAX));
     *out = malloc(*count * sizeof(**out));

@@ -2,6 +2,7 @@
 #ifndef STEP_CHOICE_H
 #define STEP_CHOICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct step_list {
     const char *path;
     const struct step_range *ranges;
     size_t count;
+    bool operand; /* the choice is an operand, and not that of --step */
 };
 
 /* The steps that 'text' chooses: N, -N (counted from the end), last, all,

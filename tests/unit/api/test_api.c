@@ -5,6 +5,7 @@
 #include "arrays.h"
 #include "check.h"
 #include "field.h"
+#include "sized.h"
 
 static bouma_io *io;
 
@@ -99,17 +100,17 @@ static void round_trip(const struct field *f, int64_t edge,
                        uint64_t *state)
 {
     const char *path = fresh_path();
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_variable *v;
     bouma_dataset *ds;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     bouma_step *step;
 
     MUST(ds, bouma_dataset_create(&ds, path, o));
     v = define(ds, "g", f, edge, codec);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     put_pieces(v, f, field_all(f), (int)check_below(state, 4), state);
-    MUST(ds, bouma_step_end(ds, &record));
+    MUST(ds, end_step(&record, ds));
     CHECK_EQ(record.raw_bytes, f->samples * field_sample(f));
     CHECK_EQ(record.moved_bytes, 0);
     MUST(ds, bouma_dataset_close(ds));
@@ -213,7 +214,7 @@ static void ghost_cells_are_left_out(void)
     v = define(ds, "g", &f, 4, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, &all, &memory));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0)); /* read by the writer itself */
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     check_read(v, &f, 0, NULL);
@@ -266,7 +267,7 @@ static void strides_may_be_negative_and_components_apart(void)
     v = define(ds, "g", &f, 4, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, &all, &memory));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     check_read(v, &f, 0, NULL);
@@ -317,12 +318,12 @@ static void samples_may_be_repeated_but_not_overlap(void)
         array = with_strides(samples, sizeof(samples), wrong[i]);
         CHECK_EQ(bouma_variable_put_borrow(v, NULL, &array), BOUMA_EINVAL);
         CHECK_TEXT(bouma_error_message(ds), "overlap");
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EINVAL);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
     }
     MUST(ds, bouma_step_begin(ds, 0, 0));
     array = with_strides(samples, sizeof(samples), row);
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -381,7 +382,7 @@ static void several_grids_and_variables_live_together(void)
     for (int i = 2; i >= 0; i--) /* in any order */
         for (int g = 0; g < 3; g++)
             put_pieces(v[g][i], &f[g][i], field_all(&f[g][i]), 3, &state);
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
 
     MUST(ds, bouma_dataset_open(&ds, path, &o));
@@ -396,7 +397,7 @@ static void several_grids_and_variables_live_together(void)
         CHECK(!bouma_grid_variable(grid, 3));
         for (int i = 0; i < 3; i++) {
             bouma_variable *one = bouma_grid_variable(grid, i);
-            bouma_variable_info info;
+            bouma_variable_info info = {.size = sizeof(info)};
 
             bouma_variable_info_get(&info, one);
             CHECK(info.present && info.type == f[g][i].type);
@@ -419,7 +420,7 @@ static void refine(bouma_variable *v, const struct field *f, int levels,
 
     for (int from = levels - 1; from >= 0; from--) {
         bouma_refinement *r;
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
         int level = -1;
 
         CHECK_EQ(bouma_refinement_open(&r, v, from, box), BOUMA_OK);
@@ -437,7 +438,7 @@ static void refine(bouma_variable *v, const struct field *f, int levels,
 
 static uint64_t bytes_read(const bouma_dataset *ds)
 {
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
 
     bouma_dataset_info_get(&info, ds);
     return info.bytes_read;
@@ -451,7 +452,7 @@ static void refinement_reads_each_byte_once(void)
     bouma_options o = memory_options();
     const char *path = fresh_path();
     uint64_t state = 46, before, first, all, coarsest;
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     bouma_refinement *r;
     bouma_variable *v;
     bouma_dataset *ds;
@@ -463,7 +464,7 @@ static void refinement_reads_each_byte_once(void)
     v = define(ds, "g", &f, 16, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     put_pieces(v, &f, field_all(&f), 3, &state);
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
     MUST(ds, bouma_dataset_open(&ds, path, &o));
     MUST(ds, bouma_step_open(&step, ds, 0));
@@ -513,12 +514,12 @@ static void a_step_reads_many_boxes_at_once(void)
     v = define(ds, "g", &f, 8, BOUMA_CODEC_ZSTD);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     put_pieces(v, &f, field_all(&f), 2, &state);
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     MUST(ds, bouma_step_read(step, NULL, 0));
     for (int i = 0; i < 40; i++) {
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
 
         requests[i] = (bouma_request){sizeof(*requests), v, i % 4,
                                       field_random_box(&f, &state), &arrays[i]};

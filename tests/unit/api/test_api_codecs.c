@@ -59,7 +59,7 @@ static void check_variable(bouma_variable *v, const bouma_variable_spec *spec,
                            int64_t n, uint8_t *back)
 {
     double most = spec->nominal ? 0.02 : spec->tolerance * 2.1;
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
 
     bouma_variable_info_get(&info, v);
     CHECK_EQ(info.codec, spec->codec);
@@ -95,7 +95,7 @@ static void all_codecs_keep_their_word(void)
         int64_t n = shapes[s][0] * shapes[s][1] * shapes[s][2];
         bouma_grid_spec g = {.size = sizeof(g), .ndims = ndims, .levels = 3};
         uint8_t *data[VARIABLES], *back = malloc((size_t)n * 8);
-        bouma_verify_report report;
+        bouma_verify_report report = {.size = sizeof(report)};
         bouma_dataset *ds;
         bouma_options o;
         bouma_grid *grid;
@@ -122,7 +122,7 @@ static void all_codecs_keep_their_word(void)
             MUST(ds, bouma_variable_define(&v, grid, name, &specs[i]));
             put(v, specs[i].type, n, data[i]);
         }
-        MUST(ds, bouma_step_end(ds, NULL));
+        MUST(ds, bouma_step_end(ds));
         MUST(ds, bouma_dataset_close(ds));
         bouma_dataset_free(ds);
         MUST(ds, bouma_dataset_open(&ds, path, &o));

@@ -42,7 +42,7 @@ static void writers_hear_what_is_wrong(void)
     bouma_grid_spec g = grid_spec;
     bouma_variable_spec s = variable_spec;
     bouma_grid *grid, *no_grid;
-    bouma_attribute got;
+    bouma_attribute got = {.size = sizeof(got)};
     bouma_range range;
     bouma_dataset *ds;
 
@@ -70,7 +70,7 @@ static void writers_hear_what_is_wrong(void)
     MUST(ds, bouma_dataset_clear_failures(ds));
 
     TELLS(ds, test_put(v, &whole, samples), BOUMA_ESTATE, "bouma_step_begin");
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "bouma_step_begin");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ESTATE, "bouma_step_begin");
     TELLS(ds, bouma_step_abort(ds), BOUMA_ESTATE, "bouma_step_begin");
     GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "bouma_step_begin");
     TELLS(ds, bouma_step_begin(ds, -7, 0), BOUMA_EINVAL, "-7");
@@ -85,7 +85,7 @@ static void writers_hear_what_is_wrong(void)
     MUST(ds, bouma_step_begin(ds, 3, 0));
     MUST(ds, test_put(v, &whole, samples));
     MUST(ds, test_put(v, &whole, samples));
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ECOVER, "\"g/v\"");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ECOVER, "\"g/v\"");
     MUST(ds, bouma_step_begin(ds, 3, 0));
     MUST(ds, test_put(v, &whole, samples));
     a = bouma_dataset_step_attributes(ds);
@@ -105,9 +105,9 @@ static void writers_hear_what_is_wrong(void)
           "attribute");
     MUST(ds, bouma_attributes_set_text(a, "text", "hello"));
     MUST(ds, bouma_dataset_clear_failures(ds));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_begin(ds, 3, 0));
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EEXISTS, "data: step 3");
+    TELLS(ds, bouma_step_end(ds), BOUMA_EEXISTS, "data: step 3");
 
     TELLS(ds, bouma_variable_range(&range, v, 0), BOUMA_ESTATE, "open a step");
     TELLS(ds, test_read(v, 0, NULL, samples), BOUMA_ESTATE, "open a step");
@@ -117,7 +117,7 @@ static void writers_hear_what_is_wrong(void)
     TELLS(ds, bouma_dataset_flush(ds), BOUMA_ESTATE, "data: was closed");
     TELLS(ds, bouma_dataset_refresh(ds), BOUMA_ESTATE, "data: was closed");
     TELLS(ds, bouma_step_begin(ds, 5, 0), BOUMA_ESTATE, "data: was closed");
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "data: was closed");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ESTATE, "data: was closed");
     GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "was closed");
     bouma_dataset_free(ds);
 }
@@ -129,10 +129,10 @@ static void readers_hear_what_is_wrong(void)
     bouma_box outside = {{0, 0}, {8, 9}}, empty = {{4, 4}, {4, 8}};
     bouma_options o = memory_options();
     bouma_attributes *a;
-    bouma_selection selection;
+    bouma_selection selection = {.size = sizeof(selection)};
     bouma_refinement *r;
-    bouma_attribute got;
-    bouma_step_file file;
+    bouma_attribute got = {.size = sizeof(got)};
+    bouma_step_file file = {.size = sizeof(file)};
     bouma_range range;
     bouma_array to = BOUMA_ARRAY(BOUMA_TYPE_F64, samples, sizeof(samples));
     bouma_request request = {sizeof(request), NULL, 0, {{0, 0}, {8, 8}}, &to};
@@ -145,7 +145,7 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_grid_define(&no_grid, ds, "g", &grid_spec), BOUMA_ESTATE,
           "bouma_dataset_append");
     TELLS(ds, bouma_step_begin(ds, 0, 0), BOUMA_ESTATE, "bouma_dataset_append");
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "bouma_dataset_append");
+    TELLS(ds, bouma_step_end(ds), BOUMA_ESTATE, "bouma_dataset_append");
     TELLS(ds, bouma_step_open(&none, ds, 4), BOUMA_ENOTFOUND, "4");
     TELLS(ds, bouma_step_open(&none, ds, -4), BOUMA_ENOTFOUND, "-4");
     a = bouma_dataset_attributes(ds);
@@ -230,8 +230,8 @@ static void readers_hear_what_is_wrong(void)
 static void a_message_stays_until_the_next_failure(void)
 {
     bouma_options o = memory_options();
-    bouma_dataset_info info;
-    bouma_step_info which;
+    bouma_dataset_info info = {.size = sizeof(info)};
+    bouma_step_info which = {.size = sizeof(which)};
     bouma_dataset *ds;
     bouma_step *step;
 
@@ -250,7 +250,7 @@ static void a_message_stays_until_the_next_failure(void)
 static void a_failed_opening_stays_in_the_message(void)
 {
     bouma_options o = memory_options();
-    bouma_step_info which;
+    bouma_step_info which = {.size = sizeof(which)};
     bouma_grid *grid;
     bouma_step *step;
     bouma_dataset *ds;
@@ -265,7 +265,7 @@ static void a_failed_opening_stays_in_the_message(void)
         for (int i = 0; i < 9; i++) {
             int rc = i == 0   ? bouma_grid_define(&grid, ds, "g", &grid_spec)
                      : i == 1 ? bouma_step_begin(ds, 0, 0)
-                     : i == 2 ? bouma_step_end(ds, NULL)
+                     : i == 2 ? bouma_step_end(ds)
                      : i == 3 ? bouma_step_open(&step, ds, 0)
                      : i == 4 ? bouma_dataset_step_get(&which, ds, 0)
                      : i == 5 ? bouma_dataset_refresh(ds)
@@ -287,8 +287,8 @@ static void a_failed_opening_stays_in_the_message(void)
 static void checks_hear_what_is_wrong(void)
 {
     bouma_options o = memory_options();
-    bouma_verify_report verified;
-    bouma_repair_report repaired;
+    bouma_verify_report verified = {.size = sizeof(verified)};
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     char message[640];
 
 #define VERIFY(path, depth)                                                    \
@@ -341,7 +341,7 @@ static int write_all(bouma_dataset *ds)
     if (!rc)
         rc = test_put(v, NULL, samples);
     if (!rc)
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
     return rc ? rc : bouma_dataset_close(ds);
 }
 
@@ -409,7 +409,7 @@ static void without_memory_a_message_is_left(void)
         CHECK(after > 10);
     }
     for (long after = 0; after < 1000; after++) {
-        bouma_verify_report report;
+        bouma_verify_report report = {.size = sizeof(report)};
         char message[640] = "";
 
         fault_alloc_arm(&memory, after + 1, 1);
@@ -446,14 +446,14 @@ static void write_data0(void)
 static void nothing_is_done_without_a_handle(void)
 {
     char text[4] = "x";
-    bouma_selection selection;
-    bouma_step_details details;
-    bouma_dataset_info dataset;
-    bouma_grid_info grid;
-    bouma_variable_info variable;
-    bouma_step_info which;
-    bouma_step_file file;
-    bouma_attribute got;
+    bouma_selection selection = {.size = sizeof(selection)};
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_dataset_info dataset = {.size = sizeof(dataset)};
+    bouma_grid_info grid = {.size = sizeof(grid)};
+    bouma_variable_info variable = {.size = sizeof(variable)};
+    bouma_step_info which = {.size = sizeof(which)};
+    bouma_step_file file = {.size = sizeof(file)};
+    bouma_attribute got = {.size = sizeof(got)};
     bouma_range range;
     bouma_refinement *r;
     bouma_variable *v;
@@ -472,7 +472,7 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_variable_define(&v, NULL, "v", &variable_spec),
              BOUMA_EINVAL);
     CHECK_EQ(bouma_step_begin(NULL, 0, 0), BOUMA_EINVAL);
-    CHECK_EQ(bouma_step_end(NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_abort(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_open(&s, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_details_get(&details, NULL), BOUMA_EINVAL);

@@ -63,7 +63,7 @@ static int write_step(struct writer *w, int64_t step, float value)
         data[i] = value;
     MUST(w->ds, bouma_step_begin(w->ds, step, (double)step / 4));
     MUST(w->ds, test_put(w->a, &whole, data));
-    return bouma_step_end(w->ds, NULL);
+    return bouma_step_end(w->ds);
 }
 
 /* The value of a step as a reader sees it; -1 if there is no such step. */
@@ -103,7 +103,7 @@ static int64_t count_steps(const char *path)
 static void a_variable_may_be_absent(void)
 {
     bouma_options o = memory_options();
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     bouma_variable *b;
     bouma_step *step;
     struct writer w;
@@ -123,7 +123,7 @@ static void a_variable_may_be_absent(void)
     memset(data, 7, sizeof(data));
     MUST(w.ds, bouma_step_begin(w.ds, 1, 0));
     MUST(w.ds, test_put(w.b, &whole, data));
-    MUST(w.ds, bouma_step_end(w.ds, NULL));
+    MUST(w.ds, bouma_step_end(w.ds));
     MUST(w.ds, bouma_step_open(&step, w.ds, 1));
     b = bouma_grid_find_variable(bouma_step_grid(step, 0), "b");
     memset(data, 0, sizeof(data));
@@ -139,7 +139,8 @@ static void a_step_may_be_empty(void)
          assign++) {
         bouma_options o = memory_options();
         char path[32];
-        bouma_step_details d;
+        bouma_step_details d = {.size = sizeof(d)};
+        bouma_record record = {.size = sizeof(record)};
         bouma_step *step;
         struct writer w;
 
@@ -147,12 +148,12 @@ static void a_step_may_be_empty(void)
         snprintf(path, sizeof(path), "empty%d", assign);
         MUST(w.ds, bouma_dataset_create(&w.ds, path, &o));
         MUST(w.ds, bouma_step_begin(w.ds, 5, 0)); /* nothing defined */
-        MUST(w.ds, bouma_step_end(w.ds, NULL));
+        MUST(w.ds, bouma_step_end(w.ds));
         CHECK(!bouma_dataset_note(w.ds, 0));
         define_two(&w);
         for (int i = 6; i < 8; i++) { /* nothing put: told once */
             MUST(w.ds, bouma_step_begin(w.ds, i, 0));
-            MUST(w.ds, bouma_step_end(w.ds, NULL));
+            MUST(w.ds, bouma_step_end(w.ds));
             REQUIRE(bouma_dataset_note(w.ds, 0));
             CHECK_TEXT(bouma_dataset_note(w.ds, 0), "step 6 has no data");
             CHECK(!bouma_dataset_note(w.ds, 1));
@@ -167,8 +168,9 @@ static void a_step_may_be_empty(void)
         MUST(w.ds, bouma_step_open(&step, w.ds, 6));
         CHECK_EQ(bouma_step_grid_count(step), 1);
         bouma_step_details_get(&d, step);
-        CHECK_EQ(d.record.chunks, 0);
-        CHECK_EQ(d.record.raw_bytes, 0);
+        bouma_step_record_get(&record, step);
+        CHECK_EQ(record.chunks, 0);
+        CHECK_EQ(record.raw_bytes, 0);
         bouma_step_free(step);
         bouma_dataset_free(w.ds);
     }
@@ -179,7 +181,7 @@ static void steps_are_listed_in_order_with_their_times(void)
     static const int64_t numbers[] = {30, 2, 1000000000000, 7, 0};
     static const int64_t sorted[] = {0, 2, 7, 30, 1000000000000};
     bouma_options o = memory_options();
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     struct writer w;
 
     begin_writing(&w, "order", &o, 0);
@@ -205,11 +207,12 @@ static void steps_are_listed_in_order_with_their_times(void)
 static void a_step_tells_how_it_lies_on_disk(void)
 {
     bouma_options o = memory_options();
-    bouma_step_details d;
-    bouma_step_file file;
-    bouma_selection s;
-    bouma_grid_info g;
-    bouma_variable_info v;
+    bouma_step_details d = {.size = sizeof(d)};
+    bouma_record record = {.size = sizeof(record)};
+    bouma_step_file file = {.size = sizeof(file)};
+    bouma_selection s = {.size = sizeof(s)};
+    bouma_grid_info g = {.size = sizeof(g)};
+    bouma_variable_info v = {.size = sizeof(v)};
     bouma_step *step;
     bouma_box box = {{3, 2, 0}, {9, 9, 0}};
     struct writer w;
@@ -223,19 +226,20 @@ static void a_step_tells_how_it_lies_on_disk(void)
     MUST(w.ds, write_step(&w, 4, 1));
     MUST(w.ds, bouma_step_open(&step, w.ds, 4));
     bouma_step_details_get(&d, step);
+    bouma_step_record_get(&record, step);
     CHECK(d.step == 4 && d.time == 1 && d.order == BOUMA_ORDER_CHUNK);
     CHECK(d.assign == BOUMA_ASSIGN_COUNT && d.place == BOUMA_PLACE_SPREAD);
-    CHECK(d.record.files == 3 && d.record.chunks == 9 && d.record.ranks == 1);
-    CHECK_EQ(d.record.raw_bytes, 480);
+    CHECK(record.files == 3 && record.chunks == 9 && record.ranks == 1);
+    CHECK_EQ(record.raw_bytes, 480);
     CHECK(d.manifest_bytes > 64);
     for (int64_t i = 0; i < 3; i++) {
         CHECK_EQ(bouma_step_file_get(&file, step, i), BOUMA_OK);
         CHECK_EQ(file.chunks, 3);
         bytes += file.bytes;
         chunks += file.chunks;
-        CHECK(file.bytes <= d.record.largest_file);
+        CHECK(file.bytes <= record.largest_file);
     }
-    CHECK_EQ(bytes, d.record.stored_bytes);
+    CHECK_EQ(bytes, record.stored_bytes);
     CHECK_EQ(chunks, 9);
     CHECK_EQ(bouma_step_file_get(&file, step, 3), BOUMA_ENOTFOUND);
     bouma_grid_info_get(&g, bouma_step_grid(step, 0));
@@ -276,7 +280,7 @@ static void ranges_leave_nan_out(void)
     MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
     MUST(w.ds, test_put(w.a, &whole, data));
     MUST(w.ds, test_put(w.b, &whole, large));
-    MUST(w.ds, bouma_step_end(w.ds, NULL));
+    MUST(w.ds, bouma_step_end(w.ds));
     MUST(w.ds, bouma_step_open(&step, w.ds, 0));
     a = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     b = bouma_grid_variable(bouma_step_grid(step, 0), 1);
@@ -483,11 +487,11 @@ static void plans_follow_changed_blocks_and_variables(void)
     MUST(w.ds, bouma_step_begin(w.ds, 2, 0));
     MUST(w.ds, test_put(w.a, &high, data + 50));
     MUST(w.ds, test_put(w.a, &low, data));
-    MUST(w.ds, bouma_step_end(w.ds, NULL));
+    MUST(w.ds, bouma_step_end(w.ds));
     MUST(w.ds, bouma_variable_define(&c, w.grid, "c", &spec));
     MUST(w.ds, bouma_step_begin(w.ds, 3, 0));
     MUST(w.ds, test_put(c, &whole, bytes));
-    MUST(w.ds, bouma_step_end(w.ds, NULL));
+    MUST(w.ds, bouma_step_end(w.ds));
     MUST(w.ds, write_step(&w, 4, 5));
     CHECK(look("plans", 1) == 2 && look("plans", 4) == 5);
     MUST(w.ds, bouma_step_open(&step, w.ds, 2));

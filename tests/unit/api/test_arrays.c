@@ -107,7 +107,7 @@ static void put_blocks(struct trial *t)
             a->device.fails = 1;
         }
     }
-    MUST(t->ds, bouma_step_end(t->ds, NULL));
+    MUST(t->ds, bouma_step_end(t->ds));
     for (int i = 0; i < count; i++) {
         CHECK(any_array_kept(&arrays[i]));
         CHECK_EQ(arrays[i].device.calls != 0, arrays[i].array.copy != NULL);
@@ -204,7 +204,7 @@ static void values_that_do_not_fit_fail_the_step(void)
 
     samples[5][3][1] = 256;
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "variable \"g/v\"");
     CHECK_TEXT(bouma_error_message(ds), "component 1 of sample [5,3]");
     CHECK_TEXT(bouma_error_message(ds), "256 does not fit into u8");
@@ -213,11 +213,11 @@ static void values_that_do_not_fit_fail_the_step(void)
     MUST(ds, bouma_step_begin(ds, 0, 0));
     CHECK_EQ(bouma_variable_put_copy(v, NULL, &array), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "256 does not fit into u8");
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
     samples[5][3][1] = 255;
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
 }
 
@@ -237,7 +237,7 @@ static void reads_refuse_values_that_do_not_fit(void)
         samples[i / COLUMNS][i % COLUMNS] = i;
     samples[4][2] = 0.1;
     MUST(ds, test_put(v, NULL, samples));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     request.variable = v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     CHECK_EQ(bouma_variable_read(v, 0, NULL, &to), BOUMA_EINVAL);
@@ -271,7 +271,7 @@ static void tolerances_hold_for_converted_values(void)
                                 .type = BOUMA_TYPE_F32,
                                 .tolerance = 1e-3,
                                 .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;
@@ -284,12 +284,12 @@ static void tolerances_hold_for_converted_values(void)
     MUST(ds, bouma_variable_define(&v, grid, "v", &spec));
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EINVAL); /* not exact */
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL); /* not exact */
     CHECK_TEXT(bouma_error_message(ds), "sample [0,1]");
     array.convert = BOUMA_CONVERT_ROUND;
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
     bouma_variable_info_get(&about, v);
@@ -368,7 +368,7 @@ static void what_is_wrong_with_an_array_is_told(void)
     CHECK_EQ(bouma_step_abort(ds), BOUMA_EABORTED);
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put_borrow(v, NULL, &good));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     bouma_dataset_free(ds);
 }
 
@@ -399,7 +399,7 @@ static void a_copy_that_fails_fails_the_call(void)
         d.calls = 0;
         MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
         CHECK_EQ(d.calls, 0);
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EABORTED);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_EABORTED);
         CHECK_TEXT(bouma_error_message(ds), "copy function");
         CHECK_TEXT(bouma_error_message(ds), "returned 77");
         CHECK_EQ(d.calls, d.fails);
@@ -411,7 +411,7 @@ static void a_copy_that_fails_fails_the_call(void)
     }
     d.fails = 0;
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     CHECK_EQ(d.directions, 1 << BOUMA_COPY_DIRECTION_FROM_ARRAY);
     MUST(ds, bouma_step_open(&step, ds, 0));
     request.variable = v = bouma_grid_variable(bouma_step_grid(step, 0), 0);

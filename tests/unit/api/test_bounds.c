@@ -211,7 +211,7 @@ static void a_region_is_read(void)
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &number), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(test_put(v, NULL, field), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
     grid = bouma_step_grid(step, 0);
     CHECK_EQ(bouma_grid_box(&box, grid, &cut), BOUMA_OK);

@@ -119,15 +119,16 @@ static void codecs_tell_what_they_are_like(void)
     static const struct {
         bouma_codec codec;
         bouma_codec_info about;
-    } cases[] = {{BOUMA_CODEC_ZSTD, {1, 1, 0, 1, 0}},
-                 {BOUMA_CODEC_RAW, {1, 1, 0, 0, 0}},
-                 {BOUMA_CODEC_INTERP, {1, 0, 1, 0, 0}},
-                 {BOUMA_CODEC_WAVELET, {1, 0, 1, 0, 1}},
-                 {BOUMA_CODEC_ZFP_REVERSIBLE, {1, 0, 0, 0, 0}},
-                 {BOUMA_CODEC_QUANTISE, {0, 1, 1, 0, 0}}};
+    } cases[] = {
+        {BOUMA_CODEC_ZSTD, {sizeof(bouma_codec_info), 1, 1, 0, 1, 0}},
+        {BOUMA_CODEC_RAW, {sizeof(bouma_codec_info), 1, 1, 0, 0, 0}},
+        {BOUMA_CODEC_INTERP, {sizeof(bouma_codec_info), 1, 0, 1, 0, 0}},
+        {BOUMA_CODEC_WAVELET, {sizeof(bouma_codec_info), 1, 0, 1, 0, 1}},
+        {BOUMA_CODEC_ZFP_REVERSIBLE, {sizeof(bouma_codec_info), 1, 0, 0, 0, 0}},
+        {BOUMA_CODEC_QUANTISE, {sizeof(bouma_codec_info), 0, 1, 1, 0, 0}}};
     static const int none[] = {-1, 0, 7, 1000};
-    static const bouma_codec_info nothing;
-    bouma_codec_info about;
+    static const bouma_codec_info nothing = {.size = sizeof(nothing)};
+    bouma_codec_info about = {.size = sizeof(about)};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CHECK_EQ(bouma_codec_info_get(&about, cases[i].codec), BOUMA_OK);

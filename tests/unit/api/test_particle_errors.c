@@ -281,14 +281,14 @@ static void wrong_puts_fail_their_step_only(void)
             check_fresh(ds, words);
             CHECK_TEXT(bouma_error_message(ds), words);
         }
-        rc = bouma_step_end(ds, NULL);
+        rc = bouma_step_end(ds);
         CHECK_EQ(rc, i < 18 ? BOUMA_EINVAL : BOUMA_EMISMATCH);
         CHECK_TEXT(bouma_error_message(ds), words);
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
     CHECK_EQ(test_put_particles(set.particles, 0, NULL, 0, NULL), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
 
     /* A variable that is defined behind a put. */
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
@@ -298,10 +298,10 @@ static void wrong_puts_fail_their_step_only(void)
         BOUMA_OK);
     one = (struct test_column){.variable = late, .data = s.mass};
     CHECK_EQ(test_put_particles(set.particles, 1, &one, 1, NULL), BOUMA_EINVAL);
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL, "position");
+    TELLS(ds, bouma_step_end(ds), BOUMA_EINVAL, "position");
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
 
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     TELLS(ds, particle_block_put(&set, &s), BOUMA_ESTATE, "was closed");
@@ -411,7 +411,7 @@ static void write_data(const struct particle_block *s)
           BOUMA_ESTATE, "open a step");
     TELLS(ds, bouma_variable_range(&range, set.variables[MASS], 0),
           BOUMA_ESTATE, "open a step");
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
 }
@@ -424,9 +424,9 @@ static void wrong_queries_are_refused(void)
     bouma_particles_query q, long_query[2];
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *d;
-    bouma_particles_file file;
-    bouma_particles_node node;
-    bouma_selection selection;
+    bouma_particles_file file = {.size = sizeof(file)};
+    bouma_particles_node node = {.size = sizeof(node)};
+    bouma_selection selection = {.size = sizeof(selection)};
     bouma_refinement *r;
     bouma_condition c[2];
     bouma_request request;
@@ -643,9 +643,9 @@ static void wrong_queries_are_refused(void)
 
 static void nothing_is_done_without_a_handle(void)
 {
-    bouma_particles_info info;
-    bouma_particles_file file;
-    bouma_particles_node node;
+    bouma_particles_info info = {.size = sizeof(info)};
+    bouma_particles_file file = {.size = sizeof(file)};
+    bouma_particles_node node = {.size = sizeof(node)};
     bouma_particle_data *d;
     bouma_particles *p;
     bouma_variable *v;

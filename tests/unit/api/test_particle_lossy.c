@@ -98,7 +98,7 @@ static void check_errors(const struct lossy *l, const struct particle_block *s,
     }
     free(seen);
     for (int i = 0; i < 3; i++) {
-        bouma_variable_info info;
+        bouma_variable_info info = {.size = sizeof(info)};
         bouma_range range;
 
         bouma_variable_info_get(&info, variables[i]);
@@ -176,7 +176,7 @@ static void run(enum shape shape, int ndims, bouma_type type,
 {
     struct lossy l = {.tolerance = {tolerance[0], tolerance[1], tolerance[2]}};
     int before = check_counts()->failed;
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     bouma_particle_data *all = NULL;
     bouma_options o;
     bouma_dataset *ds;
@@ -194,7 +194,7 @@ static void run(enum shape shape, int ndims, bouma_type type,
     define(&l, ds, &s);
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(put(&l, &s), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
     CHECK_EQ(bouma_dataset_open(&ds, "lossy", &o), BOUMA_OK);

@@ -1,6 +1,7 @@
 /* Particles through the public functions: what is written comes back, and what
  * is found is what a look at every particle finds. */
 #include "particle_block.h"
+#include "sized.h"
 
 static bouma_io *io;
 
@@ -19,7 +20,7 @@ static bouma_step *write_and_open(bouma_dataset **ds,
         BOUMA_OK);
     CHECK_EQ(bouma_step_begin(*ds, 0, 0), BOUMA_OK);
     CHECK_EQ(particle_block_put(set, s), BOUMA_OK);
-    if (bouma_step_end(*ds, NULL))
+    if (bouma_step_end(*ds))
         printf("%s\n", bouma_error_message(*ds));
     CHECK_EQ(bouma_dataset_close(*ds), BOUMA_OK);
     bouma_dataset_free(*ds);
@@ -58,7 +59,7 @@ static void check_found(const struct particle_block *s,
 
 static void verify(const bouma_options *opts)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[400] = "";
 
     CHECK_EQ(bouma_verify(&report, "a.bouma", BOUMA_DEPTH_DEEP, opts, NULL,
@@ -78,7 +79,7 @@ static void what_is_written_comes_back(void)
             struct particle_block s;
             struct particle_block_set set;
             bouma_particle_data *d = NULL;
-            bouma_particles_info info;
+            bouma_particles_info info = {.size = sizeof(info)};
             bouma_options opts;
             bouma_dataset *ds;
             bouma_step *step;
@@ -378,8 +379,9 @@ static void the_layout_costs_little(void)
     bouma_particles_query q;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_particle_data *d = NULL;
-    bouma_dataset_info before, after;
-    bouma_record record;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
+    bouma_record record = {.size = sizeof(record)};
     bouma_step *step;
     uint64_t state = 12;
 
@@ -410,7 +412,7 @@ static void the_layout_costs_little(void)
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(test_put_particles(set, N, columns, 5, NULL), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
+    CHECK_EQ(end_step(&record, ds), BOUMA_OK);
     CHECK_EQ(record.raw_bytes, 44 * N);
     CHECK((double)record.stored_bytes <= 1.009 * 44 * N);
     CHECK_EQ(record.files, 8);
@@ -462,7 +464,7 @@ static void the_best_axis_can_be_asked_for(void)
     for (int best = 0; best < 2; best++) {
         bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 2};
         struct test_column column = {0};
-        bouma_particles_node root;
+        bouma_particles_node root = {.size = sizeof(root)};
         bouma_options opts;
         bouma_dataset *ds;
         bouma_particles *set;
@@ -490,7 +492,7 @@ static void the_best_axis_can_be_asked_for(void)
             CHECK_EQ(test_put_particles(set, counts[i], &column, 1, &bounds),
                      BOUMA_OK);
         }
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
         set = bouma_step_find_particles(step, "p");
         CHECK_EQ(bouma_particles_node_get(&root, set, 0), BOUMA_OK);

@@ -96,7 +96,7 @@ static const void *value_in(const bouma_particle_data *d, size_t v,
 static uint64_t count_wrong(const struct any_array *a, size_t v,
                             const bouma_particle_data *d)
 {
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     uint64_t wrong = 0;
 
     bouma_variable_info_get(&about, d->variables[v]);
@@ -151,7 +151,7 @@ static void read_into(struct trial *t, bouma_particles *particles,
     uint64_t count = 77, wrong = 0;
 
     for (size_t v = 0; v < t->count; v++) {
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
 
         bouma_variable_info_get(&about, t->variables[v]);
         any_array_make(&arrays[v], some_type(about.type, random),
@@ -193,7 +193,7 @@ static void arrays_get_what_the_library_returns(void)
                  BOUMA_OK);
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
         CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
         particle_block_find(&set, step, "dust");
         for (int i = 0; i < 12; i++) {
@@ -292,7 +292,7 @@ static void puts_from_any_array_are_the_same(void)
                       ? bouma_particles_put_borrow
                       : bouma_particles_put_copy)(dust, N, columns, 2, NULL),
                  BOUMA_OK);
-        if (bouma_step_end(ds, NULL))
+        if (bouma_step_end(ds))
             printf("%s\n", bouma_error_message(ds));
         CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
         CHECK_EQ(bouma_particles_read(&d, bouma_step_particles(step, 0), NULL),
@@ -355,7 +355,7 @@ static void wrong_arrays_are_refused(void)
     do {                                                                       \
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);                        \
         TELLS(ds, PUT, BOUMA_EINVAL, words);                                   \
-        TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL, words);              \
+        TELLS(ds, bouma_step_end(ds), BOUMA_EINVAL, words);                    \
     } while (0)
     REFUSED("sample [6]: 300 does not fit into u8");
     big[6] = 6.5;
@@ -381,7 +381,7 @@ static void wrong_arrays_are_refused(void)
     columns[1].size++;
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
     CHECK_EQ(PUT, BOUMA_OK);
-    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
 
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
     dust = bouma_step_particles(step, 0);

@@ -95,7 +95,7 @@ static void a_trace_is_json(void)
     snprintf(o.trace, sizeof(o.trace), "%s/trace.json", directory);
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, bouma_step_begin(ds, 0, 0.5));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
     bouma_io_memory_free(io);

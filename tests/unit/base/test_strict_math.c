@@ -90,7 +90,7 @@ static void write_and_read(struct result *out, const char *path, int with_nan)
         REQUIRE(!bouma_variable_define(&v, grid, names[c], &kind));
         REQUIRE(!test_put(v, &all, x));
     }
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 

@@ -40,12 +40,12 @@ static void check_order(const struct bm_tiling *t)
 
 static void check_boxes(const struct bm_tiling *t)
 {
-    bouma_box domain = bm_tiling_domain(t);
+    struct bm_box domain = bm_tiling_domain(t);
     uint64_t volume = 0;
 
     for (int64_t p = 0; p < t->patches; p++) {
         int64_t at[3];
-        bouma_box box = bm_tiling_patch_box(t, p), same, over;
+        struct bm_box box = bm_tiling_patch_box(t, p), same, over;
 
         bm_tiling_at(t, p, at);
         CHECK_EQ(bm_tiling_index(t, at), p);
@@ -153,7 +153,7 @@ static void a_box_meets_just_the_patches_it_touches(void)
 
     REQUIRE(!bm_tiling_init(&t, 3, shape, edge));
     for (int i = 0; i < 500; i++) {
-        bouma_box box, over;
+        struct bm_box box, over;
 
         for (int d = 0; d < 3; d++) {
             box.lo[d] = check_below(&state, shape[d]);
@@ -162,7 +162,7 @@ static void a_box_meets_just_the_patches_it_touches(void)
         }
         over = bm_tiling_meeting(&t, &box);
         for (int64_t p = 0; p < t.patches; p++) {
-            bouma_box patch = bm_tiling_patch_box(&t, p), meet;
+            struct bm_box patch = bm_tiling_patch_box(&t, p), meet;
             int64_t at[3];
             int in = 1;
 

@@ -140,7 +140,7 @@ static void begin(enum act act, int at)
 /* Verify, with the writer at work before call 'at'. Returns the calls. */
 static int verify(enum act act, int at)
 {
-    bouma_verify_report report = {0};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640] = "";
     bouma_options o;
     int found = 0, rc;

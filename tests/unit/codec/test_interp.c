@@ -63,7 +63,7 @@ struct patch {
     size_t count; /* samples of level 0 */
 };
 
-static void make(struct patch *p, const bouma_box *box, int levels,
+static void make(struct patch *p, const struct bm_box *box, int levels,
                  bouma_type type, double bound, enum kind kind, int components,
                  uint64_t *state)
 {
@@ -214,7 +214,7 @@ static void no_sample_misses_the_bound(void)
         double bound = bounds[check_below(&random, 7)];
         int levels = 1 + (int)check_below(&random, 5), ndims = 1 + i % 3;
         int components = i % 7 == 0 ? 3 : 1;
-        bouma_box box;
+        struct bm_box box;
         struct patch p;
 
         for (int d = 0; d < 3; d++) {
@@ -240,7 +240,7 @@ static void parts_are_those_of_the_whole(void)
 
     bm_codec_state_init(&state, bm_allocator_default());
     for (int i = 0; i < 200; i++) {
-        bouma_box box = {{0, 0, 0}, {0, 0, 0}};
+        struct bm_box box = {{0, 0, 0}, {0, 0, 0}};
         struct bm_loss loss = {0, 0};
         struct bm_window wanted;
         struct bm_buffer out;
@@ -304,7 +304,7 @@ static void parts_are_those_of_the_whole(void)
 
 static void a_bound_of_zero_keeps_every_bit(void)
 {
-    bouma_box box = {{0, 0, 0}, {9, 17, 16}};
+    struct bm_box box = {{0, 0, 0}, {9, 17, 16}};
     struct bm_codec_state state;
     uint64_t random = 8;
 
@@ -321,7 +321,7 @@ static void a_bound_of_zero_keeps_every_bit(void)
 
 static void what_is_regular_takes_little(void)
 {
-    bouma_box box = {{0, 0, 0}, {32, 32, 32}};
+    struct bm_box box = {{0, 0, 0}, {32, 32, 32}};
     static const struct {
         enum kind kind;
         double bound;
@@ -353,7 +353,7 @@ static void what_is_regular_takes_little(void)
 /* The same samples give the same bytes, whatever was encoded before. */
 static void bytes_depend_on_nothing_else(void)
 {
-    bouma_box box = {{0, 0, 0}, {20, 20, 20}};
+    struct bm_box box = {{0, 0, 0}, {20, 20, 20}};
     struct bm_codec_state used, fresh;
     struct bm_buffer a, b;
     uint32_t sizes[4];
@@ -388,7 +388,7 @@ static void bytes_depend_on_nothing_else(void)
 static void losses_are_told_in_any_unit(void)
 {
     static const double units[] = {1, 0x1p80, 0x1p-80};
-    bouma_box box = {{0, 0, 0}, {9, 20, 21}};
+    struct bm_box box = {{0, 0, 0}, {9, 20, 21}};
     struct bm_loss losses[3] = {{0, 0}, {0, 0}, {0, 0}};
     struct bm_codec_state state;
 
@@ -419,7 +419,7 @@ static void losses_are_told_in_any_unit(void)
 
 static void damaged_bytes_do_no_harm(void)
 {
-    bouma_box box = {{0, 0, 0}, {13, 16, 18}};
+    struct bm_box box = {{0, 0, 0}, {13, 16, 18}};
     struct bm_codec_state state;
     uint64_t random = 11;
     int refused = 0;

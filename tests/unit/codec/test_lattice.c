@@ -315,7 +315,7 @@ static void lattices_are_the_multiples_in_a_box(void)
     for (int tries = 0; tries < 2000; tries++) {
         int level = (int)check_below(&state, 6);
         struct bm_lattice l, finer, next;
-        bouma_box box;
+        struct bm_box box;
 
         for (int d = 0; d < 3; d++) {
             box.lo[d] = check_below(&state, 70);

@@ -9,6 +9,7 @@
 #include "bouma_store.h"
 #include "check.h"
 #include "fault_alloc.h"
+#include "sized.h"
 
 static bouma_io *io;
 
@@ -82,7 +83,7 @@ static void write_steps(const char *name, bouma_order order)
         if (step != 1) /* absent there */
             CHECK_EQ(test_put(c, NULL, vector), BOUMA_OK);
         CHECK_EQ(test_put(exact, NULL, vector), BOUMA_OK);
-        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
@@ -143,9 +144,9 @@ static void every_read_is_within_the_bound(void)
         bouma_options o = options(1 + i % 4);
         int number = i % 3, level = i / 4 % 3;
         const char *name = names[i % 4];
-        bouma_variable_info about;
+        bouma_variable_info about = {.size = sizeof(about)};
         bouma_variable *v;
-        bouma_selection s;
+        bouma_selection s = {.size = sizeof(s)};
         bouma_dataset *ds;
         bouma_step *step;
         bouma_box box;
@@ -178,10 +179,11 @@ static void every_read_is_within_the_bound(void)
 static void refinement_reads_each_byte_once(void)
 {
     bouma_options o = options(2);
-    bouma_dataset_info before, after;
-    bouma_variable_info about;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_refinement *r;
-    bouma_selection s;
+    bouma_selection s = {.size = sizeof(s)};
     bouma_dataset *ds;
     bouma_variable *v;
     bouma_step *step;
@@ -214,7 +216,7 @@ static void refinement_reads_each_byte_once(void)
 static void what_was_lost_is_recorded(void)
 {
     bouma_options o = options(1);
-    bouma_variable_info about;
+    bouma_variable_info about = {.size = sizeof(about)};
     bouma_dataset *ds;
     bouma_variable *v;
     bouma_step *step;
@@ -266,7 +268,7 @@ static void what_was_lost_is_recorded(void)
 static void verify_decodes_everything(void)
 {
     bouma_options o = options(1);
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[256];
 
     CHECK_EQ(bouma_verify(&report, "chunk", BOUMA_DEPTH_DEEP, &o, NULL, NULL,
@@ -340,7 +342,7 @@ static void patches_come_at_levels_of_their_own(void)
         CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
         a.variable =
             bouma_grid_find_variable(bouma_step_find_grid(step, "g"), a.name);
-        bouma_variable_info_get(&a.about, a.variable);
+        bouma_variable_info_get(SIZED(&a.about), a.variable);
         for (int d = 0; d < 3; d++) {
             int64_t n = d == 0 ? N0 : d == 1 ? N1 : N2;
 
@@ -384,7 +386,8 @@ static void fine_where_it_matters_reads_less(void)
     bouma_patch_query q = {
         .size = sizeof(q), .choose = fine_at_25, .each = each, .user = &a};
     bouma_options o = options(1);
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
     bouma_dataset *ds;
     bouma_step *step;
     uint64_t bytes[2];
@@ -396,7 +399,7 @@ static void fine_where_it_matters_reads_less(void)
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
     a.variable =
         bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "scalar");
-    bouma_variable_info_get(&a.about, a.variable);
+    bouma_variable_info_get(SIZED(&a.about), a.variable);
     q.choose = NULL; /* all at level 0; this reads the tables, too */
     CHECK_EQ(bouma_variable_query(a.variable, &q), BOUMA_OK);
     for (int i = 0; i < 2; i++) {
@@ -512,7 +515,7 @@ static void no_memory_is_no_damage(void)
     data[8] = 1e30f;
     for (long n = 0; n < 3000 && !done; n++) {
         bouma_options o = options(1);
-        bouma_verify_report report;
+        bouma_verify_report report = {.size = sizeof(report)};
         bouma_variable *v = NULL;
         bouma_dataset *ds;
         bouma_grid *grid = NULL;
@@ -532,7 +535,7 @@ static void no_memory_is_no_damage(void)
         if (!rc)
             rc = test_put(v, NULL, data);
         if (!rc)
-            rc = bouma_step_end(ds, NULL);
+            rc = bouma_step_end(ds);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         done = !rc;
         fault_alloc_disarm(&memory);

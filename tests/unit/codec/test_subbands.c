@@ -93,9 +93,9 @@ static void fold_details(struct numbers *a, const char *text, int done)
             }
 }
 
-static bouma_box box_of(const struct numbers *a)
+static struct bm_box box_of(const struct numbers *a)
 {
-    bouma_box box = {{0, 0, 0}, {a->n[0], a->n[1], a->n[2]}};
+    struct bm_box box = {{0, 0, 0}, {a->n[0], a->n[1], a->n[2]}};
 
     return box;
 }
@@ -174,7 +174,7 @@ static void check_level(const struct bm_subbands *s, const char *text,
     bouma_type type = s->words.type;
     int fine = steps_before(text, s->tile_bits, level);
     size_t size = bouma_type_size(type), n = 0;
-    bouma_box box = box_of(samples);
+    struct bm_box box = box_of(samples);
     struct numbers a = *samples;
     static uint8_t got[MOST * 8];
     int64_t i[3], step = (int64_t)1 << level;
@@ -207,7 +207,7 @@ static void check_template(const char *text, bouma_type type, uint64_t *state)
     struct bm_subbands s = plain_numbers(&hz, tile_bits, type);
     static uint8_t words[MOST * 8], samples[MOST * 8];
     struct numbers a, transformed;
-    bouma_box box;
+    struct bm_box box;
 
     random_numbers(&a, text, state);
     transformed = a;
@@ -312,7 +312,7 @@ static void every_bit_of_every_type_comes_back(void)
         BOUMA_TYPE_I32, BOUMA_TYPE_U32, BOUMA_TYPE_I64, BOUMA_TYPE_U64,
         BOUMA_TYPE_F32, BOUMA_TYPE_F64};
     struct bm_hz hz = template_of("zyxzyxzyx");
-    const bouma_box box = {{0, 0, 0}, {7, 8, 5}};
+    const struct bm_box box = {{0, 0, 0}, {7, 8, 5}};
     static uint8_t before[MOST * 8], after[MOST * 8];
     uint64_t state = 3;
 
@@ -332,7 +332,7 @@ static void every_bit_of_every_type_comes_back(void)
 static void rounded_values_come_back_within_the_bound(void)
 {
     struct bm_hz hz = template_of("zyxzyxzyx");
-    const bouma_box box = {{0, 0, 0}, {7, 8, 5}};
+    const struct bm_box box = {{0, 0, 0}, {7, 8, 5}};
     static float before[MOST], after[MOST];
     uint64_t state = 4;
 
@@ -383,7 +383,7 @@ static void what_is_linear_has_no_details(void)
 {
     struct bm_hz hz = template_of("xxxxxx");
     struct bm_subbands s = {&hz, 6, bm_words_of(BOUMA_TYPE_F32, 0)};
-    const bouma_box box = {{0, 0, 0}, {1, 1, 64}};
+    const struct bm_box box = {{0, 0, 0}, {1, 1, 64}};
     float line[64];
 
     for (int i = 0; i < 64; i++)
@@ -397,7 +397,7 @@ static void what_is_linear_has_no_details(void)
 static void coarse_levels_are_averages(void)
 {
     struct bm_hz hz = template_of("xxxxxxxxxx");
-    const bouma_box box = {{0, 0, 0}, {1, 1, 1024}};
+    const struct bm_box box = {{0, 0, 0}, {1, 1, 1024}};
     static const double bounds[] = {0, 1e-3};
     static float field[1024], coarse[1024];
     uint64_t state = 5;

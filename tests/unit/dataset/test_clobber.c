@@ -62,8 +62,8 @@ static int start_anew(const char *path, const bouma_io *io, int clobber)
 static int64_t steps_of(const char *path, unsigned char *id)
 {
     bouma_options o = options_for(memory, 0);
-    bouma_verify_report report = {0};
-    bouma_dataset_info info;
+    bouma_verify_report report = {.size = sizeof(report)};
+    bouma_dataset_info info = {.size = sizeof(info)};
     bouma_dataset *ds;
     char message[640];
     int64_t count = -1;
@@ -688,7 +688,7 @@ static void rename_in(const char *path, const char *from, const char *to)
 static void messages_of(const char *path, char opened[640], char repaired[640])
 {
     bouma_options o = options_for(memory, 0);
-    bouma_repair_report report;
+    bouma_repair_report report = {.size = sizeof(report)};
     bouma_dataset *ds;
 
     CHECK(bouma_dataset_open(&ds, path, &o));

@@ -10,6 +10,7 @@
 #include "check.h"
 #include "files.h"
 #include "must.h"
+#include "sized.h"
 #include "step_writer.h"
 #include "trace_lines.h"
 
@@ -85,7 +86,7 @@ static int look(const struct world *w, const char *path, int64_t step)
 static uint64_t findings(const struct world *w, const char *path)
 {
     bouma_options o = options_of(w, 0);
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640];
 
     REQUIRE(!bouma_verify(&report, path, BOUMA_DEPTH_DEEP, &o, NULL, NULL,
@@ -117,7 +118,8 @@ static void steps_are_in_both_stores(const struct world *w)
 static void what_is_near_is_read_there(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
     struct writer writer;
     bouma_dataset *ds;
     int generation;
@@ -180,7 +182,7 @@ static void writers_with_and_without_go_on(const struct world *w)
 {
     bouma_options o = options_of(w, 1), plain = options_of(w, 0);
     struct writer writer;
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
 
     create(&writer, w);
     write_step(&writer, 0, 1);
@@ -421,8 +423,8 @@ static int drain(const struct world *w, const char *from, int remove,
 {
     bouma_options o = options_of(w, 0);
     char message[640];
-    int rc =
-        bouma_drain(report, from, w->far, remove, &o, message, sizeof(message));
+    int rc = bouma_drain(SIZED(report), from, w->far, remove, &o, message,
+                         sizeof(message));
 
     CHECK((rc != BOUMA_OK) == (message[0] != 0));
     return rc;
@@ -447,7 +449,7 @@ static void leave_behind(const struct world *w, int steps)
 
 static void what_was_left_behind_is_drained(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
 
     leave_behind(w, 20); /* more than one claim */
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
@@ -466,7 +468,7 @@ static void what_was_left_behind_is_drained(const struct world *w)
 static void writing_goes_on_after_a_drain(const struct world *w)
 {
     bouma_options o = options_of(w, 1);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
 
     leave_behind(w, 2);
@@ -485,7 +487,7 @@ static void writing_goes_on_after_a_drain(const struct world *w)
 static void a_newer_step_replaces_an_older(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
 
     leave_behind(w, 2);
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
@@ -504,7 +506,7 @@ static void a_newer_step_replaces_an_older(const struct world *w)
 static void an_older_step_is_kept(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
 
     leave_behind(w, 3);
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
@@ -529,7 +531,7 @@ static void an_older_step_is_kept(const struct world *w)
 static void neither_of_two_writings_is_dropped(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
 
     leave_behind(w, 1);
@@ -553,7 +555,7 @@ static void neither_of_two_writings_is_dropped(const struct world *w)
 static void another_dataset_is_not_drained_to(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
 
     leave_behind(w, 1);
@@ -594,7 +596,7 @@ static int entries(const char *dir)
 static void a_foreign_directory_is_left_alone(const struct world *w)
 {
     bouma_options o = options_of(w, 1);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char message[640], other[200];
     bouma_dataset *ds;
 
@@ -632,7 +634,7 @@ static void a_foreign_directory_is_left_alone(const struct world *w)
 static void what_is_safe_can_be_removed(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     bouma_dataset *ds;
 
     leave_behind(w, 3);
@@ -657,7 +659,7 @@ static void what_is_safe_can_be_removed(const struct world *w)
 static void who_writes_is_not_disturbed(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
 
     leave_behind(w, 1);
@@ -680,7 +682,7 @@ static void who_writes_is_not_disturbed(const struct world *w)
 /* Files only: a second node is a copy of the local copy without some files. */
 static void each_node_brings_its_files(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char command[1200], other[200];
 
     leave_behind(w, 2);
@@ -728,8 +730,8 @@ static void flip_middle(const char *name)
 static void a_loss_is_known_there_too(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_repair_report repair;
-    bouma_drain_report report;
+    bouma_repair_report repair = {.size = sizeof(repair)};
+    bouma_drain_report report = {.size = sizeof(report)};
     char command[400], message[640];
     struct writer writer;
 
@@ -770,7 +772,7 @@ static void a_loss_is_known_there_too(const struct world *w)
 /* What the target has is not lost there. */
 static void a_loss_after_the_drain_does_no_harm(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char command[400];
 
     leave_behind(w, 2);
@@ -789,8 +791,8 @@ static void a_loss_after_the_drain_does_no_harm(const struct world *w)
 static void a_lost_file_is_not_waited_for(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_repair_report repair;
-    bouma_drain_report report;
+    bouma_repair_report repair = {.size = sizeof(repair)};
+    bouma_drain_report report = {.size = sizeof(report)};
     char name[300], message[640];
 
     leave_behind(w, 2);
@@ -817,8 +819,8 @@ static void a_lost_file_is_not_waited_for(const struct world *w)
 static void a_damaged_chunk_is_not_a_lost_step(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_repair_report repair;
-    bouma_drain_report report;
+    bouma_repair_report repair = {.size = sizeof(repair)};
+    bouma_drain_report report = {.size = sizeof(report)};
     char name[300], lost[200], message[640];
 
     leave_behind(w, 3);
@@ -845,7 +847,7 @@ static void a_damaged_chunk_is_not_a_lost_step(const struct world *w)
  * these claims is left behind. */
 static void a_drain_leaves_one_claim(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char epochs[200];
 
     leave_behind(w, 50);
@@ -858,7 +860,7 @@ static void a_drain_leaves_one_claim(const struct world *w)
 
 static void a_damaged_step_does_not_hold_up_others(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char name[300];
 
     leave_behind(w, 3);
@@ -881,7 +883,7 @@ static void a_damaged_step_does_not_hold_up_others(const struct world *w)
  * record now. One that comes is none. */
 static void what_is_refused_leaves_nothing(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char name[300], dir[200];
 
     leave_behind(w, 4);
@@ -907,7 +909,7 @@ static void what_is_refused_leaves_nothing(const struct world *w)
 
 static void what_is_damaged_there_stays_here(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char name[300];
 
     leave_behind(w, 1);
@@ -924,8 +926,8 @@ static void what_is_damaged_there_stays_here(const struct world *w)
 static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_repair_report repair;
-    bouma_drain_report report;
+    bouma_repair_report repair = {.size = sizeof(repair)};
+    bouma_drain_report report = {.size = sizeof(report)};
     char name[300], message[640];
 
     leave_behind(w, 4);
@@ -959,7 +961,7 @@ static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
 static void epochs_do_not_begin_anew(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char name[300], message[640];
 
     leave_behind(w, 1);

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "files.h"
 #include "must.h"
+#include "sized.h"
 #include "step_writer.h"
 
 /* DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy. */
@@ -62,8 +63,8 @@ static int drain(const struct world *w, int remove, bouma_drain_report *report)
     bouma_options o = options_of(w, 0);
     char message[640];
 
-    return bouma_drain(report, w->local_copy, w->far, remove, &o, message,
-                       sizeof(message));
+    return bouma_drain(SIZED(report), w->local_copy, w->far, remove, &o,
+                       message, sizeof(message));
 }
 
 /* Which generation of steps 0 to 3 is in a store, as digits, '-' for none. With
@@ -93,7 +94,7 @@ static const char *look(const struct world *w, const char *path, int local,
 static uint64_t damages(const struct world *w, const char *path)
 {
     bouma_options o = options_of(w, 0);
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640];
 
     REQUIRE(!bouma_verify(&report, path, BOUMA_DEPTH_DEEP, &o, NULL, NULL,
@@ -115,7 +116,7 @@ static void shell(const struct world *w, const char *command)
 static void dropped_steps_do_not_come_back(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
     truncate_after(w, 0, 0);
@@ -137,7 +138,7 @@ static void dropped_steps_do_not_come_back(const struct world *w)
 /* Nor do those that the dataset never had. */
 static void what_was_never_drained_is_dropped_too(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
     shell(w, "rm -r far/d.bouma/steps/0000000[23] far/d.bouma/index");
@@ -151,7 +152,7 @@ static void what_was_never_drained_is_dropped_too(const struct world *w)
 static void who_goes_on_with_a_local_copy_cleans_it(const struct world *w)
 {
     bouma_options o = options_of(w, 1);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
     char text[5];
 
@@ -176,7 +177,7 @@ static void who_goes_on_with_a_local_copy_cleans_it(const struct world *w)
 static void who_truncates_can_write_on(const struct world *w)
 {
     bouma_options o = options_of(w, 1);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
     char text[5];
 
@@ -200,7 +201,7 @@ static void who_truncates_can_write_on(const struct world *w)
 static void
 the_local_copy_of_an_absent_node_brings_nothing(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
     shell(w, "cp -r near absent");
@@ -216,7 +217,7 @@ the_local_copy_of_an_absent_node_brings_nothing(const struct world *w)
  * keeps its copy until that is known to be whole. */
 static void an_interrupted_truncation_costs_no_copy(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
     shell(w, "cp -r far save");
@@ -240,7 +241,7 @@ static void an_interrupted_truncation_costs_no_copy(const struct world *w)
 /* A step that was dropped is not put on record as lost. */
 static void a_dropped_step_is_not_lost(const struct world *w)
 {
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
 
     shell(w, "rm -r near/d.bouma/steps/00000003");
     truncate_after(w, 0, 1);
@@ -260,9 +261,9 @@ static void add_text(void *user, const bouma_finding *f)
 static void a_damaged_record_is_told(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
-    bouma_verify_report report;
-    bouma_repair_report repair;
-    bouma_drain_report drained;
+    bouma_verify_report report = {.size = sizeof(report)};
+    bouma_repair_report repair = {.size = sizeof(repair)};
+    bouma_drain_report drained = {.size = sizeof(drained)};
     char message[640] = "", text[640] = "", steps[5];
     struct writer writer;
 
@@ -313,7 +314,7 @@ static void a_damaged_record_is_told(const struct world *w)
 static void epochs_stay_beyond_what_was_dropped(const struct world *w)
 {
     bouma_options o = options_of(w, 1);
-    bouma_drain_report report;
+    bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
     shell(w, "mkdir far/d.bouma/epochs/000050");

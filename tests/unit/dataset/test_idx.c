@@ -230,7 +230,7 @@ static int write_step(bouma_dataset *ds, bouma_variable *v, int64_t step,
         data[i] = value_at(step, version, i);
     if (!rc)
         rc = test_put(v, &all, data);
-    return rc ? rc : bouma_step_end(ds, NULL);
+    return rc ? rc : bouma_step_end(ds);
 }
 
 static int define(bouma_dataset *ds, bouma_grid **grid, bouma_variable **v)
@@ -337,8 +337,8 @@ static void count_findings(void *user, const bouma_finding *f)
  * library has. */
 static void check_after(bouma_io *io, const bouma_options *plain)
 {
-    bouma_repair_report repaired;
-    bouma_verify_report report;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
     int idx = 0;
 
@@ -441,7 +441,7 @@ static void the_header_is_that_of_the_last_step(void)
     bouma_io *io = bouma_io_memory_new();
     bouma_grid *g = NULL;
     bouma_variable *v = NULL, *w = NULL;
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
     struct idx_view view;
     bouma_options opts;
@@ -509,7 +509,7 @@ static void files_of_others_stay(void)
                                     "(filename_template)\n./data/%02x.bin\n";
     bouma_io *io = bouma_io_memory_new();
     char link[256] = "", message[512];
-    bouma_repair_report repaired;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     bouma_options opts;
     bouma_dataset *ds;
     void *root;
@@ -557,7 +557,7 @@ static void files_of_others_stay(void)
 static void files_make_way_for_links(void)
 {
     bouma_io *io = bouma_io_memory_new();
-    bouma_repair_report repaired;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     bouma_options opts;
     char message[512];
     void *root;
@@ -587,7 +587,7 @@ static void files_make_way_for_links(void)
 static void links_of_other_steps_stay(void)
 {
     bouma_io *io = bouma_io_memory_new();
-    bouma_repair_report repaired;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     bouma_options opts;
     char message[512], text[256] = "";
     void *root;
@@ -616,7 +616,7 @@ static void links_in_place_of_directories_go(void)
 {
     bouma_io *io = bouma_io_memory_new();
     char message[512], text[200] = "", links[256], moved[256];
-    bouma_repair_report repaired;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
     bouma_options opts;
     void *root;
 
@@ -711,8 +711,8 @@ static void files_that_a_grid_cannot_have_are_not_looked_for(void)
 static void one_repair_removes_all_that_is_left(void)
 {
     bouma_io *io = bouma_io_memory_new();
-    bouma_repair_report repaired;
-    bouma_verify_report report;
+    bouma_repair_report repaired = {.size = sizeof(repaired)};
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
     bouma_options opts;
     void *root;

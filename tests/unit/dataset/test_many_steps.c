@@ -33,7 +33,7 @@ static void a_list_has_all_of_many_in_order(void)
     ds = crowd_visit();
     CHECK_EQ(bouma_dataset_step_count(ds), MANY);
     for (int64_t i = 0; i < MANY; i++) {
-        bouma_step_info info;
+        bouma_step_info info = {.size = sizeof(info)};
 
         REQUIRE(!bouma_dataset_step_get(&info, ds, i));
         REQUIRE(info.step == i && info.time == (double)i / 4);
@@ -84,7 +84,7 @@ static void the_last_record_of_a_step_counts(void)
 static void a_list_that_cannot_be_read_is_told(void)
 {
     struct crowd *c = crowd_here();
-    bouma_step_info info;
+    bouma_step_info info = {.size = sizeof(info)};
     bouma_dataset *ds;
     bouma_step *step;
 

@@ -39,7 +39,7 @@ static int careless_step(bouma_dataset *ds, bouma_variable *v, int64_t step)
 {
     bouma_step_begin(ds, step, (double)step);
     test_put(v, NULL, samples);
-    return bouma_step_end(ds, NULL);
+    return bouma_step_end(ds);
 }
 
 #define FAILS(ds, call, status, words)                                         \
@@ -96,8 +96,7 @@ static void a_handle_needs_a_pointer(void)
     FAILS(ds, bouma_variable_define(NULL, g, "v", &number), BOUMA_EINVAL,
           "no place for its handle");
     bouma_step_begin(ds, 0, 0);
-    FAILS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL,
-          "no place for its handle");
+    FAILS(ds, bouma_step_end(ds), BOUMA_EINVAL, "no place for its handle");
     bouma_dataset_free(ds);
 }
 
@@ -173,13 +172,13 @@ static void attributes_count_as_well(void)
     bouma_step_begin(ds, 1, 0);
     a = bouma_dataset_step_attributes(ds);
     bouma_attributes_set_number(a, "a/b", 1);
-    FAILS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL, "'/'");
+    FAILS(ds, bouma_step_end(ds), BOUMA_EINVAL, "'/'");
     MUST(ds, careless_step(ds, v, 1));
     bouma_step_begin(ds, 2, 0);
     a = bouma_dataset_step_attributes(ds);
     bouma_attributes_set(a, "y", BOUMA_TYPE_F64, 1, NULL);
     bouma_attributes_set_number(a, "y", 1);
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     /* Outside a step there are none to set. */
     CHECK_EQ(
         bouma_attributes_set_number(bouma_dataset_step_attributes(ds), "z", 1),
@@ -201,11 +200,11 @@ static void steps_fail_once_for_what_is_theirs(void)
     /* A put before the step begins would be missing in it. */
     test_put(v, NULL, samples);
     bouma_step_begin(ds, 0, 0);
-    FAILS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "no step was begun");
+    FAILS(ds, bouma_step_end(ds), BOUMA_ESTATE, "no step was begun");
     bouma_step_begin(ds, 0, 0);
     test_put(v, &outside, samples);
     test_put(v, NULL, samples);
-    FAILS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL, "not inside");
+    FAILS(ds, bouma_step_end(ds), BOUMA_EINVAL, "not inside");
     /* A step that was not ended does not get the data of the next one. */
     bouma_step_begin(ds, 0, 0);
     FAILS(ds, careless_step(ds, v, 1), BOUMA_ESTATE, "step 0 was begun");
@@ -214,7 +213,7 @@ static void steps_fail_once_for_what_is_theirs(void)
 
         FAILS(ds, bouma_step_begin(ds, 7, times[i]), BOUMA_EINVAL,
               "step 7: its time");
-        FAILS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL, "step 7: its time");
+        FAILS(ds, bouma_step_end(ds), BOUMA_EINVAL, "step 7: its time");
     }
     CHECK_EQ(bouma_dataset_step_count(ds), 0);
     /* A step that begins after all makes a failed beginning good. */
@@ -315,7 +314,7 @@ static void what_there_was_no_memory_to_record_is_over_in_time(void)
             }
             fault_alloc_disarm(&memory);
             test_put(v, NULL, samples);
-            CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_ENOMEM);
+            CHECK_EQ(bouma_step_end(ds), BOUMA_ENOMEM);
             for (int i = 0; i < count && !of_step; i++) {
                 snprintf(name, sizeof(name), "a%d", i);
                 FAILS(ds, careless_step(ds, v, 0), BOUMA_ENOMEM, "memory");

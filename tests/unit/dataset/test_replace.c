@@ -84,7 +84,7 @@ static void count_finding(void *user, const bouma_finding *f)
 /* Notes about leftovers; -1: there is damage. */
 static int leftovers(const char *path, const bouma_options *o)
 {
-    bouma_verify_report report;
+    bouma_verify_report report = {.size = sizeof(report)};
     char message[640] = "";
     int found = 0, rc;
 
@@ -97,7 +97,7 @@ static int leftovers(const char *path, const bouma_options *o)
 
 static int repair(const char *path, const bouma_options *o, int apply)
 {
-    bouma_repair_report report = {0};
+    bouma_repair_report report = {.size = sizeof(report)};
     char message[640] = "";
 
     CHECK_EQ(bouma_repair(&report, path, apply, o, NULL, NULL, message,
@@ -133,7 +133,7 @@ static void replaced_steps_free_their_files(void)
         MUST(ds, bouma_dataset_create(&ds, "d", &o));
         for (int n = 0; n < 8; n++)
             MUST(ds, scenario_write(ds, &writer, n % 2, n / 2, 0, 1));
-        MUST(ds, bouma_dataset_wait(ds, NULL));
+        MUST(ds, bouma_dataset_wait(ds));
         CHECK_EQ(files_of("d", 0), FILES + 1);
         CHECK_EQ(files_of("d", 1), FILES + 1);
         MUST(ds, bouma_dataset_close(ds));
@@ -286,7 +286,7 @@ static void steps_after_a_restart_point_go(void)
 
     for (int i = 0; i < 6; i++) {
         struct scenario_writer writer = {0};
-        bouma_step_info info;
+        bouma_step_info info = {.size = sizeof(info)};
         bouma_dataset *ds;
         bouma_options o = set_up(modes[i % 3], i / 3);
 

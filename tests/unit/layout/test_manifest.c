@@ -24,7 +24,7 @@ static void build_manifest(struct bm_manifest *m, struct bm_schema *schema,
     m->place = BOUMA_PLACE_FIRST;
     m->record.raw_bytes = 1000;
     m->record.files = SUBFILES;
-    m->record.seconds.commit = 1.5;
+    m->record.commit_seconds = 1.5;
     m->record.moved_messages = 7;
     m->record.shipped_messages = 8;
     m->record.most_patches = 9;
@@ -71,7 +71,7 @@ static void check_consistent(const struct bm_manifest *m)
     for (uint32_t v = 0; v < s->variables; v++) {
         uint64_t chunks = 0, stored = 0;
         const struct bouma_variable *variable = s->by_id[v];
-        bouma_box domain = variable->object->domain;
+        struct bm_box domain = variable->object->domain;
 
         for (size_t f = 0; f < m->count; f++)
             for (size_t k = 0; k < m->subfiles[f].count; k++)
@@ -160,7 +160,7 @@ static void a_manifest_goes_through_its_bytes(void)
             CHECK(!memcmp(&x->parts[k].loss, &y->parts[k].loss,
                           sizeof(x->parts[k].loss)));
             CHECK(!memcmp(&x->parts[k].bounds, &y->parts[k].bounds,
-                          sizeof(bouma_box)));
+                          sizeof(struct bm_box)));
         }
     }
     bm_manifest_release(&was);
@@ -193,7 +193,7 @@ static void a_subfile_is_summed_up(void)
             stored[k % (size_t)s->levels] += s->sizes[k];
         CHECK(!memcmp(info.parts[i].level_bytes, stored, sizeof(stored)));
         for (size_t k = 0; k < s->count; k++) {
-            bouma_box box =
+            struct bm_box box =
                 bm_tiling_patch_box(t, bm_tiling_find(t, s->keys[k]));
 
             CHECK(bm_box_inside(&box, &info.parts[i].bounds));

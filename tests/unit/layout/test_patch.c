@@ -145,7 +145,7 @@ static void check_give(const struct taken *t, const struct field *f, int at,
     struct bm_patch_samples samples;
     uint8_t *memory, *dense = NULL;
     size_t bytes;
-    bouma_box clip;
+    struct bm_box clip;
     int bad = 0;
 
     /* The request reaches over the patch, as those of callers do. */
@@ -200,8 +200,9 @@ static void check_give(const struct taken *t, const struct field *f, int at,
                 int64_t where[3] = {(to.first[0] + z) * unit,
                                     (to.first[1] + y) * unit,
                                     (to.first[2] + x) * unit};
-                bouma_box one = {{where[0], where[1], where[2]},
-                                 {where[0] + 1, where[1] + 1, where[2] + 1}};
+                struct bm_box one = {
+                    {where[0], where[1], where[2]},
+                    {where[0] + 1, where[1] + 1, where[2] + 1}};
                 uint8_t *p = to.array.data + z * to.array.stride[0] +
                              y * to.array.stride[1] + x * to.array.stride[2];
 

@@ -318,7 +318,7 @@ static void partitions_stand_in_the_schema(void)
         struct bm_buffer b;
         struct bm_cursor c;
         struct bm_object *g;
-        bouma_grid_info info;
+        bouma_grid_info info = {.size = sizeof(info)};
 
         spec.hz_index = (bouma_hz_index)index;
         bm_schema_init(&s, bm_allocator_default(), &error);

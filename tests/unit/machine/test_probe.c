@@ -36,7 +36,7 @@ static void count_steps(void *user, const char *what, uint64_t done,
 static void what_is_asked_for_is_measured(void)
 {
     bouma_probe_spec spec = small_spec();
-    bouma_probe_report report;
+    bouma_probe_report report = {.size = sizeof(report)};
     bouma_options opts;
     uint64_t last = 0;
     char message[256];
@@ -52,7 +52,7 @@ static void what_is_asked_for_is_measured(void)
     CHECK(report.dram.latency > 0 && report.dram.bandwidth > 0);
     CHECK(report.target.latency > 0 && report.target.bandwidth > 0);
     CHECK(report.network.bandwidth == 0 && report.local.bandwidth == 0);
-    CHECK(!report.local_path[0]);
+    CHECK(!report.local_path);
     CHECK(report.windows == 0 && report.messages == 0 && !report.transport);
 }
 
@@ -85,7 +85,7 @@ static void a_spec_that_is_wrong_is_told_of(void)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        bouma_probe_report report;
+        bouma_probe_report report = {.size = sizeof(report)};
         char message[256] = "";
 
         CHECK_EQ(bouma_probe(&report, &cases[i].spec, NULL, message,
@@ -107,7 +107,7 @@ static void no_memory_is_told_and_none_is_lost(void)
     spec.target = "/tmp";
     fault_alloc_init(&memory);
     for (at = 1; rc && at < 100; at++) {
-        bouma_probe_report report;
+        bouma_probe_report report = {.size = sizeof(report)};
         char message[256] = "";
         bouma_options opts;
 
@@ -127,6 +127,7 @@ static void no_memory_is_told_and_none_is_lost(void)
 static void a_report_becomes_a_machine_file(void)
 {
     bouma_probe_report report = {
+        .size = sizeof(report),
         .ranks = 6,
         .nodes = 3,
         .dram_bytes = (uint64_t)64 << 30,
@@ -177,7 +178,8 @@ static void a_report_becomes_a_machine_file(void)
 
 static void what_was_not_measured_is_not_in_the_file(void)
 {
-    bouma_probe_report report = {.ranks = 1, .nodes = 1, .dram = {1e-7, 1e10}};
+    bouma_probe_report report = {
+        .size = sizeof(report), .ranks = 1, .nodes = 1, .dram = {1e-7, 1e10}};
     char text[1024];
 
     CHECK(bouma_probe_text(&report, text, sizeof(text)) < sizeof(text));

@@ -22,9 +22,9 @@ static struct bm_footprint random_footprint(uint64_t *state)
     return f;
 }
 
-static bouma_box random_box(uint64_t *state)
+static struct bm_box random_box(uint64_t *state)
 {
-    bouma_box box;
+    struct bm_box box;
 
     for (int d = 0; d < 3; d++) {
         box.lo[d] = check_below(state, SIDE);
@@ -48,7 +48,8 @@ static void parts_are_what_lies_in_a_box(void)
 
     for (int n = 0; n < 2000; n++) {
         struct bm_footprint f = random_footprint(&state), cut;
-        bouma_box box = random_box(&state), part = bm_footprint_part(&f, &box);
+        struct bm_box box = random_box(&state),
+                      part = bm_footprint_part(&f, &box);
         uint64_t samples = 1;
 
         cut = bm_footprint_cut(&f, &part);
@@ -93,7 +94,7 @@ static void bounds_are_the_smallest_box(void)
 
     for (int n = 0; n < 500; n++) {
         struct bm_footprint f = random_footprint(&state);
-        bouma_box box = bm_footprint_bounds(&f);
+        struct bm_box box = bm_footprint_bounds(&f);
 
         for (int d = 0; d < 3; d++) {
             CHECK(has(&f, d, box.lo[d]) && has(&f, d, box.hi[d] - 1));
@@ -118,7 +119,7 @@ static void boxes_touch_the_patches_that_have_samples_there(void)
     for (int n = 0; n < 300; n++) {
         struct bm_chunking c;
         struct bm_tiling t;
-        bouma_box box;
+        struct bm_box box;
         int *times;
 
         random_tiling(&t, &state, 12);
@@ -133,7 +134,7 @@ static void boxes_touch_the_patches_that_have_samples_there(void)
         c.calls->touched(c.own, &box, 0, mark_run, times);
         for (int64_t i = 0; i < c.count; i++) {
             struct bm_footprint f = bm_chunking_footprint(&c, i);
-            bouma_box part = bm_footprint_part(&f, &box);
+            struct bm_box part = bm_footprint_part(&f, &box);
 
             CHECK_EQ(times[i], bm_box_volume(&part) > 0);
             CHECK_EQ(c.calls->find(c.own, c.calls->key(c.own, i)), i);

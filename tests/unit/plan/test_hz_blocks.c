@@ -127,7 +127,8 @@ static void mark(void *context, int64_t first, int64_t end)
 }
 
 /* Just those with samples of the level in the box. */
-static void check_touched(const struct grid *g, const bouma_box *box, int level)
+static void check_touched(const struct grid *g, const struct bm_box *box,
+                          int level)
 {
     size_t chunks = (size_t)g->chunking.count;
     struct told t = {calloc(chunks, 1), 0};
@@ -160,7 +161,7 @@ static void check_grid(const char *text, const int64_t shape[3], int b,
     count_samples(&g);
     check_chunks(&g);
     for (int i = 0; i < 12; i++) {
-        bouma_box box;
+        struct bm_box box;
 
         for (int d = 0; d < 3; d++) {
             box.lo[d] = check_below(random, shape[d]);

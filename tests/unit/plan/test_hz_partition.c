@@ -33,7 +33,7 @@ static void note(void *context, int64_t partition)
     t->list[t->count++] = partition;
 }
 
-static void check_boxes(const char *text, int r, const bouma_box *box)
+static void check_boxes(const char *text, int r, const struct bm_box *box)
 {
     struct bm_hz hz = template_of(text);
     struct bm_hz inside = bm_hz_partition_template(&hz, r);
@@ -103,7 +103,7 @@ static void all_templates(void)
     for (int length = 0, all = 1; length <= ALL_BITS; length++, all *= 3)
         for (int n = 0; n < all; n++) {
             struct bm_hz hz;
-            bouma_box box;
+            struct bm_box box;
             int r = (int)check_below(&random, length + 1);
 
             nth_template(text, length, n);
@@ -275,7 +275,8 @@ static void mark(void *context, int64_t first, int64_t end)
     memset(t->chunk + first, 1, (size_t)(end - first));
 }
 
-static void check_touched(struct bm_chunking c, const bouma_box *box, int level)
+static void check_touched(struct bm_chunking c, const struct bm_box *box,
+                          int level)
 {
     struct marks t = {calloc((size_t)c.count + 1, 1), 0};
 
@@ -291,7 +292,8 @@ static void check_touched(struct bm_chunking c, const bouma_box *box, int level)
 }
 
 /* The same of the chunks of partition 0, and of those of none. */
-static void check_subset(const struct grid *g, const bouma_box *box, int level)
+static void check_subset(const struct grid *g, const struct bm_box *box,
+                         int level)
 {
     uint8_t wanted[1 << MOST_BITS] = {1};
 
@@ -318,7 +320,7 @@ static void check_partitions(const struct grid *g, const struct bm_chunking *c,
     CHECK_EQ(c->partitions, (int64_t)1 << g->r);
     for (int64_t i = 0; i < c->count; i++) { /* 1 more; -1: several */
         struct bm_footprint f = c->calls->footprint(c->own, i);
-        bouma_box box = bm_footprint_bounds(&f);
+        struct bm_box box = bm_footprint_bounds(&f);
         int64_t first = slow_partition(g->text, g->r, box.lo) + 1, last[3];
 
         for (int d = 0; d < 3; d++)
@@ -374,7 +376,7 @@ static void check_grid(const char *text, const int64_t shape[3], int b, int r,
     whole = bm_hz_blocks_chunking(&g.whole);
     check_partitions(&g, &whole, random);
     for (int i = 0; i < 6; i++) {
-        bouma_box box;
+        struct bm_box box;
 
         for (int d = 0; d < 3; d++) {
             box.lo[d] = check_below(random, shape[d]);

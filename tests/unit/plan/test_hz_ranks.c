@@ -203,7 +203,7 @@ static void boxes_hold_their_samples(void)
         }
         r = ranks_of(shape, NULL, grid, 1 + n % 3);
         for (int rank = 0; rank < r.count; rank++) {
-            bouma_box box = bm_hz_ranks_box(&r, rank);
+            struct bm_box box = bm_hz_ranks_box(&r, rank);
             int64_t at[3];
 
             held += (int64_t)bm_box_volume(&box);
@@ -220,8 +220,8 @@ static void boxes_hold_their_samples(void)
         struct bm_hz_ranks r = ranks_of(shape, NULL, grid, 0);
 
         for (int rank = 0; rank < r.count - 1000000; rank += 999983) {
-            bouma_box box = bm_hz_ranks_box(&r, rank);
-            bouma_box next = bm_hz_ranks_box(&r, rank + 1);
+            struct bm_box box = bm_hz_ranks_box(&r, rank);
+            struct bm_box next = bm_hz_ranks_box(&r, rank + 1);
 
             CHECK_EQ(box.hi[2], next.lo[2]);
             CHECK_EQ(bm_hz_ranks_of_sample(&r, box.lo), rank);

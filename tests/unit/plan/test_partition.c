@@ -61,12 +61,12 @@ static void check_parts(const struct bm_tiling *t,
                                bm_chunking_of_tiling(t), blocks, count));
     CHECK_EQ(p.first[0], 0);
     for (int64_t patch = 0; patch < t->patches; patch++) {
-        bouma_box whole = bm_tiling_patch_box(t, patch);
+        struct bm_box whole = bm_tiling_patch_box(t, patch);
         int64_t i = p.first[patch];
 
         for (size_t b = 0; b < count; b++) {
             struct bm_footprint part;
-            bouma_box meet, got;
+            struct bm_box meet, got;
 
             if (!bm_box_meet(&meet, &whole, &blocks[b].box))
                 continue;
@@ -99,7 +99,7 @@ static int check_verdict(const struct bm_tiling *t,
                                bm_chunking_of_tiling(t), blocks, count));
     rc = bm_partition_check(&p, &fault);
     for (int64_t i = 0; i < t->patches && bad_patch < 0; i++) {
-        bouma_box b = bm_tiling_patch_box(t, i);
+        struct bm_box b = bm_tiling_patch_box(t, i);
 
         for (int64_t z = b.lo[0]; z < b.hi[0]; z++)
             for (int64_t y = b.lo[1]; y < b.hi[1]; y++)
@@ -109,7 +109,7 @@ static int check_verdict(const struct bm_tiling *t,
     }
     CHECK_EQ(rc, bad_patch < 0 ? BOUMA_OK : BOUMA_ECOVER);
     if (rc == BOUMA_ECOVER && bad_patch >= 0) {
-        bouma_box whole = bm_tiling_patch_box(t, bad_patch);
+        struct bm_box whole = bm_tiling_patch_box(t, bad_patch);
         int missing = fault.rank[0] < 0;
         int64_t wrong = 0, total = 0;
 
@@ -120,7 +120,7 @@ static int check_verdict(const struct bm_tiling *t,
             for (int64_t y = whole.lo[1]; y < whole.hi[1]; y++)
                 for (int64_t x = whole.lo[2]; x < whole.hi[2]; x++) {
                     size_t i = cell(&c, z, y, x);
-                    bouma_box one = {{z, y, x}, {z + 1, y + 1, x + 1}};
+                    struct bm_box one = {{z, y, x}, {z + 1, y + 1, x + 1}};
 
                     if (missing) {
                         total += c.held[i] == 0;
@@ -172,7 +172,7 @@ static void each_single_fault_is_found(void)
     REQUIRE(b);
     for (int i = 0; i < 60; i++) {
         struct bm_tiling t;
-        bouma_box domain;
+        struct bm_box domain;
 
         random_tiling(&t, &state, 10);
         domain = bm_tiling_domain(&t);
@@ -188,7 +188,7 @@ static void each_single_fault_is_found(void)
             b->blocks[b->count].rank = 77;
             CHECK_EQ(check_verdict(&t, b->blocks, b->count + 1), BOUMA_ECOVER);
             for (int d = 0; d < 3; d++) {
-                bouma_box *box = &b->blocks[k].box;
+                struct bm_box *box = &b->blocks[k].box;
 
                 if (box->hi[d] < domain.hi[d]) {
                     box->hi[d]++;
@@ -261,7 +261,7 @@ static void no_blocks_at_all_leave_all_missing(void)
     struct bm_cover_fault fault;
     struct bm_partition p;
     struct bm_tiling t;
-    bouma_box first = {{0, 0, 0}, {4, 4, 4}};
+    struct bm_box first = {{0, 0, 0}, {4, 4, 4}};
 
     REQUIRE(!bm_tiling_init(&t, 3, shape, edge));
     REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
@@ -308,7 +308,7 @@ static void boxes_are_told_of_an_order(void)
     REQUIRE(!bm_hz_ranks_init(&ranks, shape, NULL, grid, 0));
     for (int bad = 0; bad < 24; bad++) {
         int without = bad < 12 ? bad : -1, larger = bad - 12;
-        bouma_box expected = bm_hz_ranks_box(&ranks, bad % 12);
+        struct bm_box expected = bm_hz_ranks_box(&ranks, bad % 12);
         struct bm_partition p;
         size_t n = 0;
 

@@ -137,7 +137,7 @@ static double plan_one(const char *spec, const int64_t shape[3], int ranks,
                             .shape = {shape[0], shape[1], shape[2]},
                             .patch = {32, 32, 32},
                             .vary = 20};
-    bouma_plan_report report;
+    bouma_plan_report report = {.size = sizeof(report)};
     bouma_options opts;
     bouma_plan *plan;
     char message[512];

@@ -19,7 +19,7 @@ static bouma_plan_spec spec_of(int ranks, int ndims, int64_t z, int64_t y,
 static bouma_plan_report report_of(const bouma_plan_spec *spec,
                                    const char *options)
 {
-    bouma_plan_report report;
+    bouma_plan_report report = {.size = sizeof(report)};
     bouma_options opts;
     char message[256], text[128], *at = text;
     bouma_plan *plan;
@@ -82,7 +82,7 @@ static void aligned_blocks_move_nothing(void)
 static void a_shared_patch_moves_its_smaller_part(void)
 {
     bouma_plan_spec spec = spec_of(2, 1, 100, 0, 0);
-    bouma_plan_report r;
+    bouma_plan_report r = {.size = sizeof(r)};
 
     spec.patch[0] = 64;
     spec.type = BOUMA_TYPE_F64;
@@ -100,7 +100,7 @@ static void a_shared_patch_moves_its_smaller_part(void)
 static void parts_for_one_rank_are_one_message(void)
 {
     bouma_plan_spec spec = spec_of(2, 2, 128, 100, 0);
-    bouma_plan_report r;
+    bouma_plan_report r = {.size = sizeof(r)};
 
     spec.patch[0] = spec.patch[1] = 64;
     spec.blocks[0] = 1;
@@ -158,7 +158,7 @@ static void sizes_follow_ratio_and_vary(void)
 {
     bouma_plan_spec spec = spec_of(10, 3, 300, 300, 300);
     uint64_t raw = 4ull * 300 * 300 * 300, lo = UINT64_MAX, hi = 0;
-    bouma_plan_report r;
+    bouma_plan_report r = {.size = sizeof(r)};
     bouma_plan *plan;
 
     spec.patch[0] = spec.patch[1] = spec.patch[2] = 16;
@@ -173,7 +173,7 @@ static void sizes_follow_ratio_and_vary(void)
     for (int64_t z = 0; z < 18; z++)
         for (int64_t y = 0; y < 18; y++)
             for (int64_t x = 0; x < 18; x++) {
-                bouma_plan_patch p;
+                bouma_plan_patch p = {.size = sizeof(p)};
 
                 CHECK_EQ(bouma_plan_patch_get(&p, plan, (int64_t[]){z, y, x}),
                          BOUMA_OK);
@@ -192,9 +192,9 @@ static void patches_and_files_agree(void)
     bouma_plan_spec spec = spec_of(6, 2, 1000, 700, 0);
     uint64_t bytes[5] = {0};
     int64_t patches[5] = {0}, at[2];
-    bouma_plan_report r;
-    bouma_plan_file file;
-    bouma_plan_patch patch;
+    bouma_plan_report r = {.size = sizeof(r)};
+    bouma_plan_file file = {.size = sizeof(file)};
+    bouma_plan_patch patch = {.size = sizeof(patch)};
     bouma_options opts;
     bouma_plan *plan;
 
@@ -250,7 +250,7 @@ static void list_holder(void *user, int rank)
 static void check_holders(const bouma_plan *plan, const bouma_plan_spec *spec)
 {
     static const int64_t one[3] = {1, 1, 1};
-    bouma_plan_report report;
+    bouma_plan_report report = {.size = sizeof(report)};
     int64_t shape[3], grid[3], sum = 0;
     struct bm_hz_ranks ranks;
     struct hz_groups groups;
@@ -303,8 +303,8 @@ static void plans_of_an_order_tell_who_holds_it(void)
 
     for (int i = 0; i < 9; i++) {
         bouma_plan_spec spec = spec_of(512, 3, 256, 256, 256);
-        bouma_plan_report report;
-        bouma_plan_patch patch;
+        bouma_plan_report report = {.size = sizeof(report)};
+        bouma_plan_patch patch = {.size = sizeof(patch)};
         bouma_options opts;
         char message[256];
         bouma_plan *plan;
@@ -327,7 +327,7 @@ static void plans_of_an_order_tell_who_holds_it(void)
         CHECK_EQ(report.hz_conforms, i % 3 == 0 || i == 5 || i == 7);
         check_holders(plan, &spec);
         for (int f = 0; f < 6; f++) {
-            bouma_plan_file file;
+            bouma_plan_file file = {.size = sizeof(file)};
 
             CHECK_EQ(bouma_plan_file_get(&file, plan, f), BOUMA_OK);
             CHECK_EQ(file.first_level, levels[f][0]);
@@ -345,7 +345,8 @@ static void plans_of_an_order_tell_who_holds_it(void)
 static void templates_of_ranks_touch_the_fewest_files(void)
 {
     bouma_plan_spec spec = spec_of(64, 3, 128, 128, 128);
-    bouma_plan_report near, far;
+    bouma_plan_report near = {.size = sizeof(near)},
+                      far = {.size = sizeof(far)};
 
     spec.layout = BOUMA_LAYOUT_HZ;
     spec.hz_block_bits = 12;
@@ -368,7 +369,7 @@ static void templates_of_ranks_touch_the_fewest_files(void)
 static void many_ranks_are_no_trouble(void)
 {
     bouma_plan_spec spec = spec_of(131072, 3, 1024, 2048, 2048);
-    bouma_plan_report r;
+    bouma_plan_report r = {.size = sizeof(r)};
 
     spec.layout = BOUMA_LAYOUT_HZ;
     spec.hz_blocks_per_file = 16;
@@ -432,7 +433,8 @@ static void templates_follow_from_ranks(void)
 static void padding_is_counted(void)
 {
     bouma_plan_spec spec = spec_of(4, 2, 100, 70, 0);
-    bouma_plan_report rows, curve;
+    bouma_plan_report rows = {.size = sizeof(rows)},
+                      curve = {.size = sizeof(curve)};
 
     spec.layout = BOUMA_LAYOUT_HZ;
     spec.hz_block_bits = 8;

@@ -76,12 +76,12 @@ struct plan {
 };
 
 /* Rank r of a Cartesian decomposition, as a simulation has it. */
-static bouma_box rank_box(const struct bm_tiling *t, int64_t rank)
+static struct bm_box rank_box(const struct bm_tiling *t, int64_t rank)
 {
     const int64_t n[3] = {RANKS_Z, RANKS_Y, RANKS_X};
     const int64_t at[3] = {rank / (RANKS_Y * RANKS_X), rank / RANKS_X % RANKS_Y,
                            rank % RANKS_X};
-    bouma_box box;
+    struct bm_box box;
 
     for (int d = 0; d < 3; d++) {
         box.lo[d] = t->shape[d] * at[d] / n[d];
@@ -357,7 +357,7 @@ static void a_missing_block_is_found(void)
     struct bm_cover_fault fault;
     struct bm_partition p;
     struct bm_tiling t;
-    bouma_box missing;
+    struct bm_box missing;
     double since;
 
     REQUIRE(blocks);

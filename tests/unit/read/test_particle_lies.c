@@ -16,7 +16,7 @@ static void write_dataset(const struct particle_block *s)
     REQUIRE(!particle_block_define(&set, ds, "dust", 2, BOUMA_TYPE_F64, 0, 16));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     REQUIRE(!particle_block_put(&set, s));
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 }

@@ -31,7 +31,7 @@ static void begin(struct trial *t, enum shape shape, uint64_t count, int files,
                                       BOUMA_CODEC_RAW, 0));
     MUST(t->ds, bouma_step_begin(t->ds, step, 0));
     MUST(t->ds, particle_block_put(&t->set, &t->s));
-    MUST(t->ds, bouma_step_end(t->ds, NULL));
+    MUST(t->ds, bouma_step_end(t->ds));
     MUST(t->ds, bouma_dataset_close(t->ds));
     bouma_dataset_free(t->ds);
     MUST(t->ds, bouma_dataset_open(&t->ds, "a.bouma", &opts));
@@ -295,7 +295,8 @@ static void a_smaller_sample_is_the_beginning_of_a_larger_one(void)
 static uint64_t bytes_of(struct trial *t, uint64_t n, uint64_t seed)
 {
     static uint64_t id[ALL];
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
 
     bouma_dataset_info_get(&before, t->ds);
     take(t, &t->id, n, seed, id);

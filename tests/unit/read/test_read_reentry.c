@@ -37,8 +37,6 @@ static void try_all(void)
     CHECK_EQ(bouma_refinement_open(&r, now.v, 0, NULL), BOUMA_ESTATE);
     CHECK_EQ(bouma_particles_read(&d, now.set, NULL), BOUMA_ESTATE);
     CHECK_EQ(bouma_particles_restart(&d, now.set, NULL), BOUMA_ESTATE);
-    bouma_step_free(now.step);
-    bouma_dataset_free(now.ds);
 }
 
 static void progress(void *user, const char *what, uint64_t done,
@@ -103,7 +101,7 @@ static void write_all(const bouma_options *o)
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, test_put(variable, NULL, samples));
     REQUIRE(!particle_block_put(&set, &s));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
     particle_block_free(&s);

@@ -165,7 +165,7 @@ static int ask_grid(bouma_variable *v, enum grid_question question)
                            .choose = choose_level,
                            .each = take_patch};
     bouma_refinement *r = NULL;
-    bouma_selection selection;
+    bouma_selection selection = {.size = sizeof(selection)};
     int level, rc;
 
     now.stop_after = question == PATCHES_STOPPED ? 3 : 0;
@@ -219,7 +219,7 @@ static void write_all(const bouma_options *given, bouma_codec codec)
     REQUIRE(!bouma_step_begin(ds, 0, 0));
     REQUIRE(!particle_block_put(&set, &s));
     REQUIRE(!test_put(v, NULL, samples));
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
     particle_block_free(&s);

@@ -585,7 +585,7 @@ static void *work(void *context)
             given[i] = i * w->number + s;
         w->wrong += bouma_step_begin(ds, s, s) != 0;
         w->wrong += test_put(v, &all, given) != 0;
-        w->wrong += bouma_step_end(ds, NULL) != 0;
+        w->wrong += bouma_step_end(ds) != 0;
         memset(found, 0, sizeof(found));
         if (bouma_dataset_open(&reader, path, &options) ||
             bouma_step_open(&step, reader, s) ||

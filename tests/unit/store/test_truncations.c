@@ -49,6 +49,112 @@ static void only_what_matters_is_kept(void)
     }
 }
 
+/* The same with deletions among them. */
+static void deletions_add_to_truncations(void)
+{
+    uint64_t state = 6;
+
+    for (int tries = 0; tries < 300; tries++) {
+        struct {
+            int64_t from, to; /* from < step <= to */
+            struct bm_generation g;
+        } all[12];
+        struct bm_error error = {0};
+        struct bm_truncations t, back;
+        struct bm_buffer b;
+
+        bm_truncations_init(&t, bm_allocator_default());
+        bm_truncations_init(&back, bm_allocator_default());
+        for (size_t i = 0; i < 12; i++) {
+            struct bm_step_entry entries[3] = {{.step = 0}};
+            struct bm_step_list list = {.entries = entries};
+
+            all[i].from = (int64_t)check_below(&state, 7) - 1;
+            all[i].to = INT64_MAX;
+            all[i].g.epoch = (uint32_t)check_below(&state, 3) + 1;
+            all[i].g.attempt = (uint32_t)check_below(&state, 3);
+            if (check_below(&state, 3)) {
+                list.count = (size_t)check_below(&state, 3) + 1;
+                for (size_t k = 0; k < list.count; k++)
+                    entries[k].step = (uint64_t)all[i].from + 1 + k;
+                all[i].to = all[i].from + (int64_t)list.count;
+                REQUIRE(!bm_truncations_delete(&t, &list, all[i].g));
+            } else {
+                REQUIRE(!bm_truncations_add(
+                    &t, (struct bm_truncation){all[i].from, all[i].g}));
+            }
+        }
+        bm_buffer_init(&b, bm_allocator_default());
+        bm_truncations_encode(&b, &t, id);
+        CHECK_EQ(bm_truncations_decode(&back, b.data, b.size, id, "t", &error),
+                 BOUMA_OK);
+        for (uint64_t step = 0; step < 11; step++)
+            for (uint32_t k = 0; k < 16; k++) {
+                struct bm_generation g = {k / 4, k % 4};
+                int dropped = 0;
+
+                for (size_t i = 0; i < 12; i++)
+                    dropped |= (int64_t)step > all[i].from &&
+                               (int64_t)step <= all[i].to && g.epoch &&
+                               !bm_generation_is_later(g, all[i].g);
+                CHECK_EQ(bm_truncations_has(&t, step, g), dropped);
+                CHECK_EQ(bm_truncations_has(&back, step, g), dropped);
+            }
+        bm_buffer_release(&b);
+        bm_truncations_release(&t);
+        bm_truncations_release(&back);
+    }
+}
+
+/* Two lists that cannot be: which one is wrong, and how. */
+static void deletions_that_contradict_are_refused(void)
+{
+    static const struct {
+        uint64_t count, first, second;
+        uint32_t epochs[2];
+        int more;
+    } wrong[] = {
+        {0, 1, 2, {2, 2}, 0},          {1, 1, 2, {2, 2}, 0},
+        {3, 1, 2, {2, 2}, 0},          {2, 2, 1, {2, 2}, 0},
+        {2, 1, 1, {2, 3}, 0},          {2, 1, 2, {0, 2}, 0},
+        {2, 1, 9, {2, 1}, 0}, /* behind 5, up to epoch 1, all are dropped */
+        {2, 1, UINT64_MAX, {2, 3}, 0}, {2, 1, 2, {2, 2}, 1},
+    };
+
+    for (size_t k = 0; k <= sizeof(wrong) / sizeof(wrong[0]); k++) {
+        int sound = k == sizeof(wrong) / sizeof(wrong[0]);
+        struct bm_error error = {0};
+        struct bm_truncations t;
+        struct bm_buffer b;
+        uint8_t hash[16];
+
+        bm_truncations_init(&t, bm_allocator_default());
+        bm_buffer_init(&b, bm_allocator_default());
+        bm_envelope_reserve(&b);
+        bm_put_u64(&b, 1);
+        bm_put_i64(&b, 5);
+        bm_put_u32(&b, 1);
+        bm_put_u32(&b, 0);
+        bm_put_u64(&b, sound ? 2 : wrong[k].count);
+        for (int i = 0; i < 2; i++) {
+            bm_put_u64(&b, sound ? (uint64_t)i
+                           : i   ? wrong[k].second
+                                 : wrong[k].first);
+            bm_put_u32(&b, sound ? 1 : wrong[k].epochs[i]);
+            bm_put_u32(&b, 0);
+        }
+        if (!sound && wrong[k].more)
+            bm_put_u32(&b, 0);
+        bm_envelope_seal(&b, BM_KIND_TRUNCATIONS, id, hash);
+        CHECK_EQ(bm_truncations_decode(&t, b.data, b.size, id, "t", &error),
+                 sound ? BOUMA_OK : BOUMA_EFORMAT);
+        CHECK_EQ(t.deletion_count, sound ? 2 : 0);
+        CHECK(sound || strstr(error.text, "contradicts itself"));
+        bm_buffer_release(&b);
+        bm_truncations_release(&t);
+    }
+}
+
 /* As docs/format.md has it. */
 static void the_bytes_are_those_of_the_format(void)
 {
@@ -176,6 +282,8 @@ static void records_add_up_in_the_file(void)
 int main(void)
 {
     only_what_matters_is_kept();
+    deletions_add_to_truncations();
+    deletions_that_contradict_are_refused();
     the_bytes_are_those_of_the_format();
     what_contradicts_itself_is_refused();
     records_add_up_in_the_file();

@@ -69,7 +69,7 @@ static void write_grids(bouma_dataset *ds, uint64_t *state, bouma_codec codec,
             MUST(ds, bouma_variable_define(&v[i], grid, name, &about));
         }
         for (int i = 0; i < variables; i++) {
-            bouma_variable_info about;
+            bouma_variable_info about = {.size = sizeof(about)};
             bouma_box all = {{0}, {0}};
             size_t size;
 
@@ -229,7 +229,7 @@ static void the_largest_file_is_as_small_as_it_can_be(void)
         write_grids(t.ds, &state,
                     tries % 3 ? BOUMA_CODEC_ZSTD : BOUMA_CODEC_RAW, data);
         put_all(t.ds, data);
-        MUST(t.ds, bouma_step_end(t.ds, NULL));
+        MUST(t.ds, bouma_step_end(t.ds));
         MUST(t.ds, bouma_dataset_close(t.ds));
         bouma_dataset_free(t.ds);
         MUST(t.ds, bouma_dataset_open(&t.ds, "a.bouma", &opts));

@@ -17,9 +17,9 @@ struct test {
 };
 
 /* Octants that no boundary of patches agrees with. */
-static bouma_box octant(int rank)
+static struct bm_box octant(int rank)
 {
-    bouma_box box;
+    struct bm_box box;
 
     for (int d = 0; d < 3; d++) {
         int high = rank >> (2 - d) & 1;
@@ -64,7 +64,8 @@ static void describe(struct test *t)
             puts[i].variable = t->variables[i];
             puts[i].from.box = octant(r);
         }
-        puts[2].from.box = (bouma_box){{0, 0, 125 * r}, {1, 1, 125 * (r + 1)}};
+        puts[2].from.box =
+            (struct bm_box){{0, 0, 125 * r}, {1, 1, 125 * (r + 1)}};
         bm_plan_describe(&t->all, puts, 3);
         t->sizes[r] = t->all.size - before;
     }

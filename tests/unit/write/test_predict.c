@@ -7,6 +7,7 @@
 #include "bouma.h"
 #include "bouma_store.h"
 #include "check.h"
+#include "sized.h"
 
 enum { SIDE = 64, PATCH = 32, CHUNKS = 8, SAMPLES = SIDE * SIDE * SIDE };
 
@@ -83,12 +84,12 @@ static void begin_series(struct series *s, const char *path,
 
 static bouma_record write_step(struct series *s, int step, int rough)
 {
-    bouma_record record = {0};
+    bouma_record record = {.size = sizeof(record)};
 
     fill(s->data, rough);
     CHECK_EQ(bouma_step_begin(s->ds, step, step), BOUMA_OK);
     CHECK_EQ(test_put(s->variable, NULL, s->data), BOUMA_OK);
-    CHECK_EQ(bouma_step_end(s->ds, &record), BOUMA_OK);
+    CHECK_EQ(end_step(&record, s->ds), BOUMA_OK);
     CHECK_EQ(record.chunks, CHUNKS);
     return record;
 }
@@ -168,7 +169,7 @@ static void chunks_that_do_not_fit_are_stored_behind(void)
     for (int order = BOUMA_ORDER_LEVEL; order <= BOUMA_ORDER_CHUNK; order++) {
         const char *path =
             order == BOUMA_ORDER_LEVEL ? "level.bouma" : "chunk.bouma";
-        bouma_verify_report report;
+        bouma_verify_report report = {.size = sizeof(report)};
         char message[256];
         struct series s;
 

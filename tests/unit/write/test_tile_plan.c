@@ -15,11 +15,11 @@ struct trial {
 };
 
 /* Boxes that halve the domain again and again, each on some rank. */
-static size_t cut(struct bm_block *out, const bouma_box *box, int depth,
+static size_t cut(struct bm_block *out, const struct bm_box *box, int depth,
                   int ranks, uint64_t *random)
 {
     int axis = (int)check_below(random, 3);
-    bouma_box left = *box, right = *box;
+    struct bm_box left = *box, right = *box;
     size_t n;
 
     if (!depth || box->hi[axis] - box->lo[axis] < 2) {
@@ -65,14 +65,14 @@ static void check_plan(const struct trial *t)
     uint64_t samples = 0;
 
     for (int64_t i = 0; i < t->tiling.patches; i++) {
-        bouma_box tile = bm_tiling_patch_box(&t->tiling, i);
+        struct bm_box tile = bm_tiling_patch_box(&t->tiling, i);
         int holders = 0, holder = -1;
 
         REQUIRE(p->block_of[i] < p->block_count);
         CHECK(bm_box_inside(&tile, &p->blocks[p->block_of[i]].box));
         CHECK_EQ(p->blocks[p->block_of[i]].rank, p->owner[i]);
         for (size_t k = 0; k < p->given_count; k++) {
-            bouma_box common;
+            struct bm_box common;
 
             if (bm_box_meet(&common, &p->given[k].box, &tile) &&
                 p->given[k].rank != holder) {
@@ -98,7 +98,7 @@ static void each_tile_is_in_a_block_of_its_owner(void)
         struct bm_block given[MOST_BLOCKS];
         struct trial t = {.ranks = 1 + (int)check_below(&random, MOST_RANKS)};
         int64_t shape[3], edge[3];
-        bouma_box all = {{0, 0, 0}, {0, 0, 0}};
+        struct bm_box all = {{0, 0, 0}, {0, 0, 0}};
         size_t count;
 
         for (int d = 0; d < 3; d++) {
@@ -135,7 +135,8 @@ static void blocks_of_whole_tiles_are_kept(void)
     CHECK_EQ(t.plan.block_count, 8);
     for (size_t r = 0; r < t.plan.block_count; r++) {
         CHECK_EQ(t.plan.blocks[r].rank, r);
-        CHECK(!memcmp(&t.plan.blocks[r].box, &given[r].box, sizeof(bouma_box)));
+        CHECK(!memcmp(&t.plan.blocks[r].box, &given[r].box,
+                      sizeof(struct bm_box)));
     }
     bm_tile_plan_release(&t.plan);
 }

@@ -1,0 +1,55 @@
+/* api_reply.c -- structs that the library fills: their size is the caller's,
+ * whose header may be older or newer than ours. */
+#include <string.h>
+
+#include "api/api.h"
+
+/* No struct is smaller or larger: a size beyond was never set. */
+enum { SMALLEST = 2 * sizeof(size_t), LARGEST = 1 << 16 };
+
+static size_t size_of(const void *given)
+{
+    size_t size;
+
+    memcpy(&size, given, sizeof(size));
+    return size;
+}
+
+static int is_size(size_t size)
+{
+    return size >= SMALLEST && size <= LARGEST;
+}
+
+static size_t common(size_t size, size_t own)
+{
+    return (size < own ? size : own) - sizeof(size_t);
+}
+
+int bm_reply_begin(void *given, size_t own)
+{
+    size_t size = given ? size_of(given) : 0;
+
+    if (!is_size(size))
+        return 0;
+    memset((char *)given + sizeof(size_t), 0, common(size, own));
+    return 1;
+}
+
+int bm_reply(void *given, const void *ours, size_t own)
+{
+    size_t size = size_of(given);
+
+    if (!is_size(size))
+        return BOUMA_EINVAL;
+    memcpy((char *)given + sizeof(size_t), (const char *)ours + sizeof(size_t),
+           common(size, own));
+    return BOUMA_OK;
+}
+
+int bm_api_check_report(const void *report, struct bm_error *error)
+{
+    return !report || is_size(size_of(report))
+               ? BOUMA_OK
+               : bm_fail(error, BOUMA_EINVAL,
+                         "the member 'size' of the report is not set");
+}

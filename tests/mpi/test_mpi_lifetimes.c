@@ -1,0 +1,45 @@
+/* test_mpi_lifetimes.c -- handles of several ranks are freed in any order, the
+ * dataset by all ranks together. What was opened from it can be used and freed
+ * when MPI is gone. */
+#include "blocks.h"
+#include "lifetimes.h"
+
+static int create(bouma_dataset **out, const char *path, const bouma_options *o)
+{
+    return bouma_dataset_create_mpi(out, MPI_COMM_WORLD, path, o);
+}
+
+static int open_all(bouma_dataset **out, const char *path,
+                    const bouma_options *o)
+{
+    return bouma_dataset_open_mpi(out, MPI_COMM_WORLD, path, o);
+}
+
+int main(int argc, char **argv)
+{
+    struct lifetimes_ranks how = {create, open_all, 0, 1};
+    struct ranks ranks;
+    bouma_options o;
+    struct lifetimes l;
+    char path[512];
+    int failed;
+
+    unsetenv("BOUMA_OPTIONS");
+    ranks_init(&ranks, &argc, &argv);
+    how.rank = ranks.rank;
+    how.count = ranks.size;
+    path_in(&ranks, path, "lifetimes", 0);
+    bouma_options_init(&o, sizeof(o));
+    o.durability = BOUMA_DURABILITY_FAST;
+    lifetimes_write(&how, path, &o);
+    lifetimes_free_in_all_orders(&how, path, &o);
+
+    lifetimes_begin(&l, &how, path, &o);
+    lifetimes_free(&l, LIFETIMES_DATASET);
+    lifetimes_use(&l, &how);
+    failed = ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
+    lifetimes_use(&l, &how); /* from files that are open, and have no name */
+    for (int kind = LIFETIMES_FIRST; kind < LIFETIMES_KINDS; kind++)
+        lifetimes_free(&l, (enum lifetimes_kind)kind);
+    return failed || check_counts()->failed;
+}
