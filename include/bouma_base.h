@@ -202,14 +202,13 @@ typedef struct bouma_array {
     size_t copy_bytes;        /* most bytes in one copy; 0: 4 MiB */
 } bouma_array;
 
-/* A dense array in one expression; constant data are fine for a put. */
-#ifndef __cplusplus
+/* A dense array as an expression of C (not of C++), whose address can be passed
+ * to a call. Constant data are fine for a put. */
 #define BOUMA_ARRAY(type_, data_, bytes_)                                      \
     ((bouma_array){.size = sizeof(bouma_array),                                \
                    .type = (type_),                                            \
                    .data = (void *)(data_),                                    \
                    .bytes = (bytes_)})
-#endif
 
 /* Turn 'array', a dense array of extent[ndims] samples with 'components' values
  * each, into the part of it that begins at index 'first': set the strides, and
