@@ -383,15 +383,16 @@ static void write_step(const struct output *out, const struct block *b,
 static void read_step(struct block *b, const char *path, int64_t number,
                       uint64_t *new_ones)
 {
-    static const char *const names[] = {"position", "temperature", "mass", "id",
-                                        "velocity"};
-    bouma_variable *wanted[5];
+    static const char *const names[MEMBERS] = {"position", "temperature",
+                                               "mass", "id", "velocity"};
+    bouma_column columns[MEMBERS];
+    bouma_array arrays[MEMBERS];
     bouma_dataset *ds = NULL;
     bouma_step *step;
     bouma_particles *coal;
-    bouma_particles_query query;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
-    bouma_particle_data *data;
+    const bouma_particles_query query = {.size = sizeof(query), .box = &box};
+    uint64_t mine;
     int64_t count;
     int rc = bouma_dataset_open_mpi(&ds, b->comm, path, NULL);
 
@@ -402,33 +403,25 @@ static void read_step(struct block *b, const char *path, int64_t number,
           ds);
     *new_ones = (uint64_t)count;
     coal = bouma_step_find_particles(step, "coal");
-    for (int i = 0; i < 5; i++)
-        wanted[i] = bouma_particles_find_variable(coal, names[i]);
-    query = (bouma_particles_query){.size = sizeof(query)};
-    query.variables = wanted;
-    query.variable_count = 5;
-    query.box = &box;
     for (int axis = 0; axis < 3; axis++) {
         box.low[axis] = b->first[axis] * CELL;
         box.high[axis] = b->last[axis] * CELL;
     }
-    check(bouma_particles_restart(&data, coal, &query), ds);
 
-    /* A column has all values of one component, then those of the next. */
-    const double *position = data->columns[0], *temperature = data->columns[1];
-    const double *mass = data->columns[2];
-    const uint64_t *id = data->columns[3];
-    const float *velocity = data->columns[4];
-
-    for (size_t i = 0, n = data->count; i < n; i++)
-        add(b,
-            &(struct particle){
-                .position = {position[i], position[n + i], position[2 * n + i]},
-                .velocity = {velocity[i], velocity[n + i], velocity[2 * n + i]},
-                .temperature = temperature[i],
-                .mass = mass[i],
-                .id = id[i]});
-    bouma_particle_data_free(data);
+    /* How many there are for this rank; then they come to their places. */
+    check(bouma_particles_restart_into(&mine, coal, &query, NULL, 0, 0), ds);
+    b->count = mine;
+    b->room = b->count + 1;
+    b->particles = allocate(b->particles, b->room * sizeof(*b->particles));
+    describe_members(arrays, b->particles, b->room);
+    for (int i = 0; i < MEMBERS; i++)
+        columns[i] = (bouma_column){
+            .size = sizeof(*columns),
+            .variable = bouma_particles_find_variable(coal, names[i]),
+            .array = &arrays[i]};
+    check(bouma_particles_restart_into(&mine, coal, &query, columns, MEMBERS,
+                                       mine),
+          ds);
     bouma_step_free(step);
     bouma_dataset_free(ds);
 }

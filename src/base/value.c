@@ -72,9 +72,11 @@ static int whole_of(const bouma_value *v, int up, struct whole *out)
 {
     if (v->type == BOUMA_TYPE_F64)
         return round_real(v->f, up, out);
-    *out = (struct whole){0, v->u};
-    if (v->type == BOUMA_TYPE_I64 && v->i < 0)
-        *out = (struct whole){1, (uint64_t)0 - (uint64_t)v->i};
+    if (v->type == BOUMA_TYPE_U64)
+        *out = (struct whole){0, v->u};
+    else
+        *out = (struct whole){v->i < 0, v->i < 0 ? (uint64_t)0 - (uint64_t)v->i
+                                                 : (uint64_t)v->i};
     return 1;
 }
 

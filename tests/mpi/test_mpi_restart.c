@@ -1,6 +1,7 @@
 /* test_mpi_restart.c -- particles that all ranks wrote are read by some of them
  * together: each gets what is in its box, those of boxes that tile the domain
  * get each particle once, and equal shares are equal. */
+#include <stddef.h>
 #include <time.h>
 
 #include "flock.h"
@@ -386,6 +387,74 @@ static void only_what_is_wanted_comes(struct test *t)
     bouma_particle_data_free(d);
 }
 
+/* Into arrays of structs of the caller, the same particles come in the same
+ * order; if those of one rank are too small, all are told what they need. */
+static void own_arrays_get_the_same(struct test *t)
+{
+    struct own {
+        double at[3];
+        uint64_t id;
+    } * own;
+    bouma_array at = {
+        .size = sizeof(at), .type = BOUMA_TYPE_F64, .stride = {sizeof(*own)}};
+    bouma_array id = {
+        .size = sizeof(id), .type = BOUMA_TYPE_U64, .stride = {sizeof(*own)}};
+    const bouma_column columns[2] = {
+        {sizeof(*columns), t->set.variables[ID], &id},
+        {sizeof(*columns), t->set.variables[POSITION], &at}};
+    int last = t->rank == t->size - 1, rc;
+    bouma_particle_data *d;
+    bouma_particles_query q;
+    bouma_bounds box;
+    uint64_t count = 77, wrong = 0, least;
+
+    whole_domain(t, &q, &box, 1);
+    t->shared++;
+    tile(t, &box);
+    d = restart(t, &q);
+    REQUIRE(d);
+    CHECK_EQ(
+        bouma_particles_restart_into(&count, t->set.particles, &q, NULL, 0, 0),
+        BOUMA_OK);
+    CHECK_EQ(count, d->count);
+    own = malloc((size_t)(count + 1) * sizeof(*own));
+    REQUIRE(own);
+    at.data = own->at;
+    id.data = &own->id;
+    at.bytes = (size_t)(count + 1) * sizeof(*own);
+    id.bytes = at.bytes - offsetof(struct own, id);
+    rc = bouma_particles_restart_into(&count, t->set.particles, &q, columns, 2,
+                                      count + !last);
+    CHECK_EQ(rc, BOUMA_OK);
+    CHECK_EQ(count, d->count);
+    for (uint64_t i = 0; i < count && !rc; i++) {
+        wrong += own[i].id != ((uint64_t *)d->columns[ID])[i];
+        for (int a = 0; a < t->spec.ndims; a++)
+            wrong += own[i].at[a] !=
+                     particle_block_position_of(d, t->spec.type, a, i);
+    }
+    CHECK_EQ(wrong, 0);
+    MPI_Allreduce(&count, &least, 1, MPI_UINT64_T, MPI_MIN, t->comm);
+    if (least) {
+        rc = bouma_particles_restart_into(&count, t->set.particles, &q, columns,
+                                          2, last ? count - 1 : count);
+        CHECK_EQ(rc, BOUMA_ELIMIT);
+        CHECK_EQ(count, d->count);
+        CHECK_TEXT(bouma_error_message(t->ds), "the arrays have room for");
+    }
+    /* One rank has an array without a type. */
+    at.type = last ? (bouma_type)0 : BOUMA_TYPE_F64;
+    if (least) {
+        rc = bouma_particles_restart_into(&count, t->set.particles, &q, columns,
+                                          2, count);
+        CHECK_EQ(rc, BOUMA_EINVAL);
+        CHECK_TEXT(bouma_error_message(t->ds), "no type");
+        CHECK_EQ(count, 0);
+    }
+    free(own);
+    bouma_particle_data_free(d);
+}
+
 /* All ranks wait for each other. Those that do not read would take the
  * processors from those that do, if they looked all the time. */
 static void wait_asleep(void)
@@ -436,6 +505,7 @@ static void read_with(struct test *t, const char *path, int readers)
         queries_that_differ_are_refused(t, other);
         nothing_comes_of_nothing(t, step);
         only_what_is_wanted_comes(t);
+        own_arrays_get_the_same(t);
         /* After all that was refused, it still works. */
         equal_shares_are_equal(t);
         bouma_step_free(step);

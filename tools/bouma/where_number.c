@@ -256,20 +256,20 @@ bool where_number_range(const struct where_number *number, bouma_type type,
                         bouma_value *high)
 {
     enum kind kind = kind_of(type);
+    uint64_t least, most;
     struct among among;
     bool some;
 
     if (kind == REAL) {
-        low->type = high->type = BOUMA_TYPE_F64;
+        *low = *high = bouma_value_real(0);
         return range_of_reals(number, comparison, &low->f, &high->f);
     }
-    low->type = high->type = kind == SIGNED ? BOUMA_TYPE_I64 : BOUMA_TYPE_U64;
     among = kind == SIGNED ? find_signed(number) : find_unsigned(number);
-    some = range_of_keys(&among, comparison, &low->u, &high->u);
-    if (kind == SIGNED) {
-        low->i = value_of_key(low->u);
-        high->i = value_of_key(high->u);
-    }
+    some = range_of_keys(&among, comparison, &least, &most);
+    *low = kind == SIGNED ? bouma_value_int(value_of_key(least))
+                          : bouma_value_uint(least);
+    *high = kind == SIGNED ? bouma_value_int(value_of_key(most))
+                           : bouma_value_uint(most);
     return some;
 }
 

@@ -12,12 +12,15 @@ static int compare_whole(const bouma_value *a, const bouma_value *b)
 {
     int a_negative = a->type == BOUMA_TYPE_I64 && a->i < 0;
     int b_negative = b->type == BOUMA_TYPE_I64 && b->i < 0;
+    uint64_t x, y;
 
     if (a_negative != b_negative)
         return a_negative ? -1 : 1;
     if (a_negative)
         return (a->i > b->i) - (a->i < b->i);
-    return (a->u > b->u) - (a->u < b->u);
+    x = a->type == BOUMA_TYPE_I64 ? (uint64_t)a->i : a->u;
+    y = b->type == BOUMA_TYPE_I64 ? (uint64_t)b->i : b->u;
+    return (x > y) - (x < y);
 }
 
 /* A whole number and a real one: bit by bit, without rounding. */
