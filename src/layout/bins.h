@@ -1,4 +1,4 @@
-/* bins.h -- 32 bins over the range of an attribute, and maps of those that have
+/* bins.h -- 32 bins over the range of a variable, and maps of those that have
  * values: a bit for each.
  *
  * A value's bin never decreases as the value grows, so the bins of a range are

@@ -86,7 +86,7 @@ static int is_tree(const struct bm_file_tree *t)
     return 1;
 }
 
-/* Of all files, the same attributes; the bins over all of their ranges. */
+/* Of all files, the same variables; the bins over all of their ranges. */
 static int make_bins(struct bm_file_tree *t)
 {
     t->rows = t->files ? t->summaries[0]->rows : 0;

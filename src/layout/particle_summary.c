@@ -239,7 +239,7 @@ static int decode(struct bm_summary *s, struct bm_cursor *c)
     return bm_particle_summary_decode(s->own, c);
 }
 
-/* The position is there, and the rows are those of just the attributes that
+/* The position is there, and the rows are those of just the variables that
  * are: queries count rows by variables. */
 static int fits(const struct bm_summary *s, const struct bm_contents *in)
 {

@@ -18,7 +18,7 @@ struct bm_particle_summary {
     uint64_t tree_bytes;    /* as stored */
     uint32_t tree_hash;
 
-    /* For each component of each attribute that is here, in their order: */
+    /* For each component of each variable that is here, in their order: */
     uint32_t rows;
     bouma_type *types;
     struct bm_bins *bins;
@@ -41,7 +41,7 @@ void bm_particle_summary_init(struct bm_particle_summary *c,
                               const struct bm_object *set);
 void bm_particle_summary_release(struct bm_particle_summary *c);
 
-/* Rows for these attributes; types are filled in. BOUMA_OK or ENOMEM. */
+/* Rows for these variables; types are filled in. BOUMA_OK or ENOMEM. */
 int bm_particle_summary_set_rows(struct bm_particle_summary *c,
                                  struct bouma_variable *const *variables,
                                  int count);

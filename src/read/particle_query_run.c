@@ -30,7 +30,7 @@ static int add_column(struct bm_query_question *q,
     return q->column_count++;
 }
 
-/* The row of a tree's bitmaps that a component of an attribute is. */
+/* The row of a tree's bitmaps that a component of a variable is. */
 static uint32_t row_of(const struct bm_object *set,
                        const struct bouma_variable *v, int component)
 {

@@ -160,7 +160,7 @@ static void find_ranges(const struct hand *h, struct bm_section *s,
     }
 }
 
-/* The bins and bitmaps of an attribute's lane. */
+/* The bins and bitmaps of a variable's lane. */
 static void fill_map(const struct hand *h, uint32_t row,
                      const struct bm_range *all, bouma_type type)
 {

@@ -73,7 +73,7 @@ static int no_attribute(const struct import *import, struct context *ctx,
                                 option, text, name_list_text(list, &names));
 }
 
-/* Every "NAME=VALUE" names an attribute or the position. */
+/* Every "NAME=VALUE" names a variable or the position. */
 static int check_names(const struct import *import, struct context *ctx,
                        const char *option)
 {

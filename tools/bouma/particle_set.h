@@ -1,5 +1,5 @@
 /* particle_set.h -- the columns of all sources as one set of particles: which
- * of them are the position, and which are attributes. */
+ * of them are the position, and which are other variables. */
 #ifndef PARTICLE_SET_H
 #define PARTICLE_SET_H
 

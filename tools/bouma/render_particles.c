@@ -49,7 +49,7 @@ static int check_options(const struct rendering *rendering, struct context *ctx)
     return DONE;
 }
 
-/* PARTICLES or PARTICLES/ATTR; the name of the set is known to be right. */
+/* PARTICLES or PARTICLES/VARIABLE; the name of the set is known to be right. */
 static int choose_variables(struct rendering *rendering, struct context *ctx)
 {
     const struct render_call *call = rendering->call;
