@@ -236,7 +236,10 @@ static double query(const struct reading *r, struct look *l)
         bouma_variable *v = bouma_particles_find_variable(
             r->set, cloud_names[CLOUD_TEMPERATURE]);
 
-        check(c = condition_of(v, 0, l->from, l->to), r->ds);
+        c = (bouma_condition){.size = sizeof(c),
+                              .variable = v,
+                              .low = bouma_value_real(l->from),
+                              .high = bouma_value_real(l->to)};
         q.conditions = &c;
         q.condition_count = 1;
     }
