@@ -37,7 +37,9 @@ void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
     }
     for (int d = 0; d < 3; d++)
         out->stride[d] = d < 3 - ndims ? 0 : given->stride[d - 3 + ndims];
-    out->component_stride = given->component_stride;
+    out->component_stride = given->component_stride || given->parts
+                                ? given->component_stride
+                                : (int64_t)bouma_type_size(out->type);
 }
 
 struct bm_array bm_array_dense(const struct bouma_variable *v, uint8_t *data,

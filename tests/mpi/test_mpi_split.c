@@ -86,8 +86,9 @@ static void read_it(const char *path, const bouma_options *options,
         requests[i].variable = bouma_grid_find_variable(g, names[i]);
         requests[i].level = i;
         memcpy(requests[i].box.hi, fields[i].shape, sizeof(fields[i].shape));
-        CHECK_EQ(bouma_variable_select(&s[i], requests[i].variable, i, NULL),
-                 BOUMA_OK);
+        CHECK_EQ(
+            bouma_variable_select(SIZED(&s[i]), requests[i].variable, i, NULL),
+            BOUMA_OK);
         arrays[i] = test_array(requests[i].variable, malloc(s[i].bytes));
         arrays[i].bytes = s[i].bytes;
         requests[i].array = &arrays[i];

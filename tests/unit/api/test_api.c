@@ -298,7 +298,7 @@ static void samples_may_be_repeated_but_not_overlap(void)
     static const int64_t shape[2] = {6, 5};
     static const int64_t wrong[][3] = {
         {5, 1, 0}, {10, 2, 4}, {40, -3, 4}, {40, 8, 3}};
-    static const int64_t row[3] = {0, 8, 4};
+    static const int64_t row[3] = {0, 8, 4}, side_by_side[3] = {40, 8, 0};
     bouma_options o = memory_options();
     const char *path = fresh_path();
     int32_t samples[6][5][2], back[6][5][2];
@@ -326,6 +326,9 @@ static void samples_may_be_repeated_but_not_overlap(void)
     MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));
     v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    array = with_strides(back, sizeof(back), side_by_side);
+    MUST(ds, bouma_variable_read(v, 0, NULL, &array));
+    CHECK(!memcmp(back, samples, sizeof(back)));
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         array = with_strides(back, sizeof(back), wrong[i]);
         CHECK_EQ(bouma_variable_read(v, 0, NULL, &array), BOUMA_EINVAL);
