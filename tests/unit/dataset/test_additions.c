@@ -280,7 +280,7 @@ static void what_cannot_be_added_is_refused(void)
     bouma_dataset_close(ds);
     bouma_dataset_free(ds);
     for (int i = 2; i <= 10; i++) {
-        char name[8];
+        char name[16];
 
         snprintf(name, sizeof(name), "v%d", i);
         CHECK_EQ(add("d", 0, "g", name, i), BOUMA_OK);
