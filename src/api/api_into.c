@@ -100,7 +100,6 @@ static int read_into(uint64_t *count, struct bm_object *set,
     bm_api_enter_step(own.step);
     if (!rc)
         rc = bm_api_check_alone(&own.query, set);
-    bm_api_enter_step(own.step);
     if (!rc)
         rc = bm_api_query(&own);
     rc = into.rc ? into.rc : rc;

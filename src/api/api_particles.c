@@ -181,12 +181,18 @@ static int put(bouma_particles *particles, uint64_t count,
                const bouma_column *columns, size_t column_count,
                const bouma_bounds *bounds, int copy)
 {
-    struct bm_object *set = particles ? &particles->object : NULL;
+    struct bm_object *set;
+    bouma_dataset *ds;
+    int rc;
 
-    return set ? bm_api_put(set->schema->dataset,
-                            put_particles(set, count, columns, column_count,
-                                          bounds, copy))
-               : BOUMA_EINVAL;
+    if (!particles)
+        return BOUMA_EINVAL;
+    set = &particles->object;
+    ds = set->schema->dataset;
+    bm_api_enter(ds);
+    rc = bm_api_put(
+        ds, put_particles(set, count, columns, column_count, bounds, copy));
+    return bm_api_leave(ds, rc);
 }
 
 int bouma_particles_put_borrow(bouma_particles *particles, uint64_t count,
