@@ -235,7 +235,7 @@ typedef struct bouma_array {
 
 /* Turn 'array', a dense array of extent[ndims] samples with 'components' values
  * each, into the part of it that begins at index 'first': set the strides, and
- * move 'data' to that sample. So a box without its ghost cells is
+ * move 'data' to that sample; 'bytes' are those from there on. So a box without its ghost cells is
  *
  *     double field[66][66];
  *     bouma_array inner = BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field));

@@ -47,8 +47,10 @@ int bouma_array_inside(bouma_array *array, int components, int ndims,
     for (int d = 0; d < ndims && !rc; d++)
         if (first[d] < 0 || first[d] >= extent[d])
             rc = BOUMA_EINVAL;
-    for (int d = 0; d < ndims && !rc; d++)
+    for (int d = 0; d < ndims && !rc; d++) {
         array->data = (uint8_t *)array->data + first[d] * array->stride[d];
+        array->bytes -= (size_t)(first[d] * array->stride[d]);
+    }
     if (rc)
         array->type = (bouma_type)0; /* refused wherever it is used */
     return rc;

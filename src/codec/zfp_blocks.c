@@ -392,3 +392,13 @@ int bm_zfp_decode(struct bm_codec_state *state, const struct bm_band *bands,
     stream_close(bits);
     return ok ? BOUMA_OK : BOUMA_EFORMAT;
 }
+
+/* ---- version ------------------------------------------------------------ */
+
+#define TEXT_OF(x)      #x
+#define DOTTED(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
+
+const char *bm_zfp_version(void)
+{
+    return DOTTED(ZFP_VERSION_MAJOR, ZFP_VERSION_MINOR, ZFP_VERSION_PATCH);
+}

@@ -44,4 +44,7 @@ int bm_zfp_decode(struct bm_codec_state *state, const struct bm_band *bands,
                   int count, const struct bm_zfp *z, const uint8_t *in,
                   size_t stored);
 
+/* That of the header, such as "1.0.0". */
+const char *bm_zfp_version(void);
+
 #endif
