@@ -177,25 +177,6 @@ BOUMA_API int bouma_dataset_find_particles(bouma_particles **out,
  * finite. */
 BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 
-/* Add to a committed step, instead of bouma_step_begin(): variables to its
- * grids, or grids and sets of particles that it does not have. Put what is new,
- * and nothing else; bouma_step_end() commits it, with all guarantees of a step:
- * it is there as a whole or not at all, and what the step had is not touched.
- * Who opens the step then sees one step. Grids must have the shapes and levels
- * that they have in the step (bouma_define_like() takes its definitions). No
- * grid with 'idx' may be defined (BOUMA_EINVAL).
- *
- * BOUMA_ENOTFOUND if there is no such step; BOUMA_EEXISTS, at the end, if it has
- * one of the variables, or a set of particles of that name. A step can be added
- * to 10 times; when it is written again, deleted or dropped, what was added
- * goes with it. Attributes of the addition are not seen. */
-BOUMA_API int bouma_step_extend(bouma_dataset *ds, int64_t step);
-
-/* An addition is a step of its own, which no list shows: the k-th one to step N
- * has the number 8 10^18 + (k - 1) 10^17 + N. Findings and losses name it so.
- * Other steps cannot have numbers from the first of these up to 9 10^18. */
-#define BOUMA_ADDITIONS_FIRST 8000000000000000000
-
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
  * grid), in 'array'. A rank may hand over any number of blocks, or none (an
  * empty box is none); the blocks of all ranks together must cover the grid
@@ -345,7 +326,7 @@ BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
 
 /* Delete a step, or 'count' of them, for good and durably, wherever they are
  * among the others; a damaged one, too. An interrupted call leaves each step
- * either complete or gone, and calling it again does the rest. As with
+ * either complete or gone: call it again for those that are left. As with
  * bouma_dataset_truncate(), copies in local copies that this call does not know
  * of stay, but no drain brings them back; and a step that is being stored, a
  * group and draining are finished first. A number can be written again later.

@@ -8,7 +8,6 @@
 #include "dataset/drain.h"
 #include "dataset/sweep.h"
 #include "dataset/truncate.h"
-#include "store/additions.h"
 #include "store/envelope.h"
 
 const bouma_allocator *bm_api_allocator(const bouma_options *opts)
@@ -197,7 +196,7 @@ int bouma_dataset_close(bouma_dataset *ds)
 
         rc = bm_commit_sync_all(ds);
         if (!rc)
-            bm_sweep_all_replaced(ds);
+            bm_sweep_all_replaced(&ds->commits.replaced, &ds->store);
         /* A step that is not durable now, the next writer will see to. */
         released = bm_dataset_release(ds, &why);
         if (!rc && released)
@@ -339,14 +338,13 @@ int64_t bouma_dataset_step_count(const bouma_dataset *ds)
 {
     if (ds && ds->opened && !ds->found.listed && list_steps(ds))
         return -1;
-    return ds ? (int64_t)bm_steps_shown(&ds->found.steps) : 0;
+    return ds ? (int64_t)ds->found.steps.count : 0;
 }
 
 int bouma_dataset_step_get(bouma_step_info *given, const bouma_dataset *ds,
                            int64_t i)
 {
     bouma_step_info own = {0}, *out = &own;
-    const struct bm_step_entry *entry;
     int rc;
 
     if (!bm_reply_begin(given, sizeof(own)))
@@ -359,18 +357,17 @@ int bouma_dataset_step_get(bouma_step_info *given, const bouma_dataset *ds,
     rc = ds->found.listed ? BOUMA_OK : list_steps(ds);
     if (rc)
         return rc;
-    if (i < 0 || (size_t)i >= bm_steps_shown(&ds->found.steps)) {
+    if (i < 0 || (size_t)i >= ds->found.steps.count) {
         struct bm_error *error = (struct bm_error *)&ds->error;
 
         bm_error_clear(error);
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "%s: has %zu steps, counted from 0; none is at place "
                        "%" PRId64,
-                       ds->store.path, bm_steps_shown(&ds->found.steps), i);
+                       ds->store.path, ds->found.steps.count, i);
     }
-    entry = bm_steps_shown_at(&ds->found.steps, (size_t)i);
-    out->step = (int64_t)entry->step;
-    out->time = entry->time;
+    out->step = (int64_t)ds->found.steps.entries[i].step;
+    out->time = ds->found.steps.entries[i].time;
     return bm_reply(given, &own, sizeof(own));
 }
 

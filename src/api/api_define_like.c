@@ -6,7 +6,6 @@
 #include "dataset/idx.h"
 #include "layout/grid_idx.h"
 #include "read/read.h"
-#include "store/additions.h"
 
 /* ---- definitions of a step ----------------------------------------------- */
 
@@ -46,19 +45,18 @@ static void make_new(struct bm_object *o)
     }
 }
 
-/* Objects of a step, or of an addition. They go through the bytes in which it
- * has them, so that nothing that is stored can be forgotten. After a failure,
- * some may be there. */
-static int take_objects(bouma_dataset *ds, const struct bm_schema *from)
+/* All objects of a step; after a failure, some. They go through the bytes in which a step has
+ * them, so that nothing that is stored can be forgotten. */
+static int take_objects(bouma_dataset *ds, const struct bouma_step *step)
 {
-    int before = ds->schema.count, rc = check_room(ds, from);
+    int before = ds->schema.count, rc = check_room(ds, &step->schema);
     struct bm_error why = {0};
     struct bm_buffer b;
 
     if (rc)
         return rc;
     bm_buffer_init(&b, ds->a);
-    bm_schema_encode(&b, from);
+    bm_schema_encode(&b, &step->schema);
     if (b.failed) {
         rc = BOUMA_ENOMEM;
     } else {
@@ -75,58 +73,10 @@ static int take_objects(bouma_dataset *ds, const struct bm_schema *from)
         return bm_fail(&ds->error, rc, "no memory for the definitions");
     /* The step was read, so the bytes are sound. */
     return bm_fail(&ds->error, BOUMA_ELIMIT,
-                   "the grids, particles and variables of the step and those "
-                   "that are defined are together more than a step can have");
-}
-
-/* A variable that was added to a grid. */
-static int take_variable(bouma_dataset *ds, const struct bouma_variable *v)
-{
-    struct bm_object *grid = bm_schema_find(&ds->schema, v->object->name);
-    bouma_variable_spec spec = {.size = sizeof(spec),
-                                .type = v->type,
-                                .components = v->components,
-                                .codec = v->codec,
-                                .codec_level = v->effort,
-                                .unit = v->unit,
-                                .tolerance = v->tolerance,
-                                .tolerance_kind = v->tolerance_kind,
-                                .nominal = v->nominal};
-    struct bouma_variable *own = bm_grid_find_variable(grid, v->name);
-    int rc =
-        own ? BOUMA_OK : bm_schema_add_variable(grid, &own, v->name, &spec);
-
-    for (int i = 0; i < v->attributes.count && !rc; i++) {
-        const struct bm_attribute *e = &v->attributes.entries[i];
-
-        rc = bm_attributes_set(&own->attributes, e->name, e->type, e->count,
-                               e->values);
-        if (rc)
-            bm_fail(&ds->error, rc, "no memory for the definitions");
-    }
-    return rc;
-}
-
-/* What was added to the step, behind what it has itself. */
-static int take_added(bouma_dataset *ds, const struct bouma_step *step)
-{
-    int rc = BOUMA_OK;
-
-    for (int kind = 1; kind <= BM_LAST_KIND; kind++)
-        for (int i = 0;
-             !rc && i < bm_step_object_count(step, (enum bm_object_kind)kind);
-             i++) {
-            struct bm_object *o =
-                bm_step_object(step, (enum bm_object_kind)kind, i);
-            struct bm_schema one = {.a = ds->a, .objects = &o, .count = 1};
-
-            if (o->schema->step != step)
-                rc = take_objects(ds, &one);
-            for (int k = 0; o->shown && k < o->shown_count && !rc; k++)
-                if (o->shown[k]->object != o)
-                    rc = take_variable(ds, o->shown[k]);
-        }
-    return rc;
+                   "the grids, particles and variables of step %" PRIu64
+                   " and those that are defined are together more than a step "
+                   "can have",
+                   step->manifest.step);
 }
 
 static int take_attributes(bouma_dataset *ds,
@@ -161,11 +111,11 @@ static int choose(bouma_dataset *ds, int64_t *step)
                        "step numbers begin at 0, and -1 is the last step; this "
                        "is %" PRId64,
                        *step);
-    if (!bm_steps_shown(all))
+    if (!all->count)
         return bm_fail(&ds->error, BOUMA_ENOTFOUND,
                        "%s: has no step that definitions could be taken from",
                        ds->store.path);
-    *step = (int64_t)bm_steps_shown_at(all, bm_steps_shown(all) - 1)->step;
+    *step = (int64_t)all->entries[all->count - 1].step;
     return BOUMA_OK;
 }
 
@@ -181,12 +131,10 @@ static int define_like(bouma_dataset *ds, int64_t step)
                 "the ranks take the definitions of different steps");
     if (rc)
         return rc;
-    rc = bm_step_open_all(&like, ds, (uint64_t)step);
+    rc = bm_step_open(&like, ds, (uint64_t)step);
     if (rc) /* on all ranks */
         return rc;
-    rc = take_objects(ds, &like->schema);
-    if (!rc && like->added)
-        rc = take_added(ds, like);
+    rc = take_objects(ds, like);
     if (!rc)
         rc = take_attributes(ds, &like->manifest.dataset_attributes);
     bm_step_free(like);

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "dataset/drain.h"
 #include "dataset/truncate.h"
-#include "store/additions.h"
 
 /* The caller's steps, in their order. */
 static int take(struct bm_step_list *out, bouma_dataset *ds,
@@ -45,28 +44,8 @@ static int check_there(bouma_dataset *ds, const struct bm_step_list *steps)
     return BOUMA_OK;
 }
 
-/* What was added to them goes, too. */
-static int take_additions(struct bm_step_list *steps, bouma_dataset *ds)
-{
-    const struct bm_step_list *all = &ds->found.steps;
-    struct bm_additions a = bm_additions_in(all);
-    size_t count = steps->count;
-
-    for (size_t i = a.first; i < a.end; i++) {
-        const struct bm_step_list given = {.entries = steps->entries,
-                                           .count = count};
-        struct bm_step_entry e = {all->entries[i].step, 0, {0, 0}};
-
-        if (bm_step_list_find(&given, bm_addition_base(e.step)) &&
-            bm_step_list_add(steps, e))
-            return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list steps");
-    }
-    return bm_step_list_sort(steps)
-               ? bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list steps")
-               : BOUMA_OK;
-}
-
-static int delete_steps(bouma_dataset *ds, struct bm_step_list *steps, int rc)
+static int delete_steps(bouma_dataset *ds, const struct bm_step_list *steps,
+                        int rc)
 {
     uint64_t hash = 0;
 
@@ -86,10 +65,7 @@ static int delete_steps(bouma_dataset *ds, struct bm_step_list *steps, int rc)
         rc = bm_drain_finish(ds);
     if (rc)
         return rc;
-    rc = check_there(ds, steps);
-    if (!rc)
-        rc = take_additions(steps, ds);
-    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    rc = bm_comm_agree(ds->comm, check_there(ds, steps), &ds->error);
     return rc || !steps->count ? rc : bm_dataset_delete(ds, steps);
 }
 

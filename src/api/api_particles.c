@@ -217,7 +217,7 @@ int bouma_particles_put_copy(bouma_particles *particles, uint64_t count,
 
 int bouma_step_particles_count(const bouma_step *step)
 {
-    return step ? bm_step_object_count(step, BM_PARTICLES) : 0;
+    return step ? bm_schema_count(&step->schema, BM_PARTICLES) : 0;
 }
 
 bouma_particles *bouma_step_particles(bouma_step *step, int i)

@@ -22,22 +22,8 @@ int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
         return rc;
     begun = bm_trace_now(ds->engine.tracing.trace);
     /* A negative number is no step of any dataset: let all ranks hear so. */
-    rc = bm_step_open_all(out, ds, (uint64_t)step);
+    rc = bm_step_open(out, ds, (uint64_t)step);
     return bm_api_traced(ds, "open step", begun, rc);
-}
-
-/* What an addition takes; how long it took was told to who wrote it. */
-static void add_record(bouma_record *r, const struct bouma_step *added)
-{
-    const bouma_record *more = &added->manifest.record;
-
-    r->raw_bytes += more->raw_bytes;
-    r->stored_bytes += more->stored_bytes;
-    r->files += more->files;
-    r->chunks += more->chunks;
-    if (more->largest_file > r->largest_file)
-        r->largest_file = more->largest_file;
-    r->mean_file = r->files ? r->stored_bytes / (uint64_t)r->files : 0;
 }
 
 int bouma_step_details_get(bouma_step_details *given, const bouma_step *step)
@@ -65,46 +51,33 @@ int bouma_step_details_get(bouma_step_details *given, const bouma_step *step)
 
 int bouma_step_record_get(bouma_record *given, const bouma_step *step)
 {
-    bouma_record own;
-
-    if (!bm_reply_begin(given, sizeof(own)))
+    if (!bm_reply_begin(given, sizeof(*given)))
         return bm_api_no_output(step ? &step->ds->error : NULL,
                                 "the record of a step");
     if (!step)
         return BOUMA_EINVAL;
-    own = step->manifest.record;
-    for (int i = 1; bm_step_part_at((bouma_step *)step, i); i++)
-        add_record(&own, bm_step_part_at((bouma_step *)step, i));
-    return bm_reply(given, &own, sizeof(own));
+    return bm_reply(given, &step->manifest.record, sizeof(*given));
 }
 
 int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
                         int64_t i)
 {
     bouma_step_file own = {0}, *out = &own;
-    const struct bm_subfile_info *info = NULL;
-    size_t before = 0;
+    const struct bm_subfile_info *info;
 
     if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(step ? &step->ds->error : NULL,
                                 "facts of a file");
     if (!step)
         return BOUMA_EINVAL;
-    for (int k = 0; bm_step_part_at((bouma_step *)step, k); k++) {
-        const struct bm_manifest *m =
-            &bm_step_part_at((bouma_step *)step, k)->manifest;
-
-        if (i >= 0 && (size_t)i - before < m->count && (size_t)i >= before)
-            info = &m->subfiles[(size_t)i - before];
-        before += m->count;
-    }
-    if (!info) {
+    if (i < 0 || (size_t)i >= step->manifest.count) {
         bm_error_clear(&step->ds->error);
         return bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
                        "step %" PRIu64 " has %zu files, counted from 0; none "
                        "is at place %" PRId64,
-                       step->manifest.step, before, i);
+                       step->manifest.step, step->manifest.count, i);
     }
+    info = &step->manifest.subfiles[i];
     out->bytes = info->file_bytes;
     for (size_t k = 0; k < info->count; k++)
         out->chunks += (int64_t)info->parts[k].chunks;
@@ -114,14 +87,14 @@ int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
 /* ---- grids and variables ------------------------------------------------ */
 
 struct kind_list {
-    const struct bouma_step *step;
+    const struct bm_schema *schema;
     enum bm_object_kind kind;
 };
 
 static const char *object_name(const void *list, int i)
 {
     const struct kind_list *l = list;
-    const struct bm_object *o = bm_step_object(l->step, l->kind, i);
+    const struct bm_object *o = bm_schema_nth(l->schema, l->kind, i);
 
     return o ? o->name : NULL;
 }
@@ -130,9 +103,7 @@ static const char *variable_name(const void *list, int i)
 {
     const struct bm_object *grid = list;
 
-    return i < bm_object_variable_count(grid)
-               ? bm_object_variable(grid, i)->name
-               : NULL;
+    return i < grid->count ? grid->variables[i]->name : NULL;
 }
 
 struct bm_object *bm_api_object(bouma_step *step, enum bm_object_kind kind,
@@ -142,34 +113,23 @@ struct bm_object *bm_api_object(bouma_step *step, enum bm_object_kind kind,
 
     if (!step)
         return NULL;
-    found = bm_step_object(step, kind, i);
+    found = i >= 0 ? bm_schema_nth(&step->schema, kind, i) : NULL;
     if (found)
         return found;
     bm_error_clear(&step->ds->error);
     bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
             "step %" PRIu64 " has %d %s, counted from 0; none is at place %d",
-            step->manifest.step, bm_step_object_count(step, kind),
+            step->manifest.step, bm_schema_count(&step->schema, kind),
             bm_kind_words(kind)->many, i);
     return NULL;
-}
-
-/* What is not found may be in an addition that cannot be read. */
-static void tell_unreadable(const struct bouma_step *step)
-{
-    struct bm_error *error = &step->ds->error;
-
-    if (step->added && step->added->error.status)
-        bm_error_prefix(error,
-                        "an addition to step %" PRIu64 " cannot be read (%s)",
-                        step->manifest.step, step->added->error.text);
 }
 
 struct bm_object *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
                                      const char *name)
 {
     struct bm_object *found =
-        step && name ? bm_step_find_object(step, name) : NULL;
-    struct kind_list all = {step, kind};
+        step && name ? bm_schema_find(&step->schema, name) : NULL;
+    struct kind_list all = {step ? &step->schema : NULL, kind};
 
     if (!step || (found && found->kind == kind))
         return found;
@@ -181,7 +141,6 @@ struct bm_object *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
         bm_api_no_such(&step->ds->error, bm_object_kind_name(kind), name,
                        object_name, &all);
     bm_error_prefix(&step->ds->error, "step %" PRIu64, step->manifest.step);
-    tell_unreadable(step);
     return NULL;
 }
 
@@ -191,22 +150,21 @@ bouma_variable *bm_api_variable(struct bm_object *object, int i)
 
     if (!object)
         return NULL;
-    if (bm_object_variable(object, first + i) && i >= 0)
-        return bm_object_variable(object, first + i);
+    if (i >= 0 && i < object->count - first)
+        return object->variables[first + i];
     bm_error_clear(object->schema->error);
     bm_fail(object->schema->error, BOUMA_ENOTFOUND,
             "%s \"%s\" has %d variables%s, counted from 0; none is at place "
             "%d",
             bm_object_kind_name(object->kind), object->name,
-            bm_object_variable_count(object) - first,
-            first ? " beside the position" : "", i);
+            object->count - first, first ? " beside the position" : "", i);
     return NULL;
 }
 
 bouma_variable *bm_api_find_variable(struct bm_object *object, const char *name)
 {
     bouma_variable *found =
-        object && name ? bm_object_find_variable(object, name) : NULL;
+        object && name ? bm_grid_find_variable(object, name) : NULL;
 
     if (object && !found) {
         bm_error_clear(object->schema->error);
@@ -214,9 +172,7 @@ bouma_variable *bm_api_find_variable(struct bm_object *object, const char *name)
                        object);
         bm_error_prefix(object->schema->error, "%s \"%s\"",
                         bm_object_kind_name(object->kind), object->name);
-        if (object->schema->step)
-            tell_unreadable(object->schema->step);
-        else if (object->schema->dataset) /* to write it */
+        if (!object->schema->step && object->schema->dataset) /* to write it */
             bm_api_defined(object->schema->dataset, object, name, BM_OF_DATASET,
                            BOUMA_ENOTFOUND);
     }
@@ -225,7 +181,7 @@ bouma_variable *bm_api_find_variable(struct bm_object *object, const char *name)
 
 int bouma_step_grid_count(const bouma_step *step)
 {
-    return step ? bm_step_object_count(step, BM_GRID) : 0;
+    return step ? bm_schema_count(&step->schema, BM_GRID) : 0;
 }
 
 bouma_grid *bouma_step_grid(bouma_step *step, int i)
@@ -240,7 +196,7 @@ bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name)
 
 int bouma_grid_variable_count(const bouma_grid *grid)
 {
-    return grid ? bm_object_variable_count(&grid->object) : 0;
+    return grid ? grid->object.count : 0;
 }
 
 bouma_variable *bouma_grid_variable(bouma_grid *grid, int i)
@@ -275,7 +231,7 @@ int bouma_grid_info_get(bouma_grid_info *given, const bouma_grid *grid)
         out->spacing[d] = object->spacing[d];
     }
     out->unit = object->unit;
-    out->variables = bm_object_variable_count(object);
+    out->variables = object->count;
     out->patches = object->layout->chunking(object).count;
     out->layout = (bouma_layout)object->layout->code;
     object->layout->info(object, out);
@@ -533,33 +489,16 @@ int bouma_variable_read(bouma_variable *variable, int level,
     return bm_api_leave_step(step, rc);
 }
 
-/* The number of a variable's step among the parts of 'step', or -1. */
-static int part_of(bouma_step *step, const bouma_variable *v)
-{
-    for (int i = 0; v && bm_step_part_at(step, i); i++)
-        if (v->object->schema->step == bm_step_part_at(step, i))
-            return i;
-    return -1;
-}
-
-/* What a caller wants of a step. */
-struct caller_requests {
-    const bouma_request *list; /* [count] */
-    size_t count;
-};
-
 /* The i-th of a caller's requests. They may be those of another version, whose
- * structs have another size. *is_taken: it is for this part of the step. */
+ * structs have another size. */
 static int make_request_of(struct bm_read_request *out, bouma_step *step,
-                           const bouma_request *requests, size_t i, int part,
-                           int *is_taken)
+                           const bouma_request *requests, size_t i)
 {
     struct bm_error *error = &step->ds->error;
     const uint8_t *at = (const uint8_t *)requests + i * requests->size;
     bouma_request r;
     int rc;
 
-    *is_taken = 0;
     memcpy(&r.size, at, sizeof(r.size));
     if (r.size != requests->size)
         return bm_fail(error, BOUMA_EINVAL,
@@ -570,44 +509,22 @@ static int make_request_of(struct bm_read_request *out, bouma_step *step,
                           "bouma_request");
     if (rc)
         return rc;
-    if (part_of(step, r.variable) < 0)
+    if (!r.variable || r.variable->object->schema->step != step)
         return bm_fail(
             error, BOUMA_EINVAL,
             "request %zu is for %s; it must be one of step %" PRIu64, i,
             r.variable ? "a variable of another step" : "no variable",
             step->manifest.step);
-    if (part_of(step, r.variable) != part)
-        return BOUMA_OK;
-    rc = make_request(out, r.variable, r.level, &r.box, r.array);
-    *is_taken = !rc && !is_empty(out);
-    return rc;
-}
-
-/* Read what is wanted of one part of the step. 'own' has room for all requests.
- * Collective. */
-static int read_part(bouma_step *step, int part, struct bm_read_request *own,
-                     const struct caller_requests *wanted, int rc)
-{
-    size_t n = 0;
-    int is_taken;
-
-    for (size_t i = 0; i < wanted->count && !rc; i++) {
-        rc = make_request_of(&own[n], step, wanted->list, i, part, &is_taken);
-        n += (size_t)is_taken;
-    }
-    rc = bm_read_all(bm_step_part_at(step, part), own, n, rc);
-    for (size_t i = 0; i < n; i++)
-        bm_drop(step->ds->a, own[i].apart);
-    return rc;
+    return make_request(out, r.variable, r.level, &r.box, r.array);
 }
 
 int bouma_step_read(bouma_step *step, const bouma_request *requests,
                     size_t count)
 {
     BM_STRICT_MATH;
-    struct caller_requests wanted = {requests, count};
     struct bouma_dataset *ds;
     struct bm_read_request *own;
+    size_t n = 0;
     double begun;
     int rc = BOUMA_OK;
 
@@ -626,11 +543,15 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     else if (!own)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for %zu requests",
                      count);
+    for (size_t i = 0; i < count && !rc; i++) {
+        rc = make_request_of(&own[n], step, requests, i);
+        n += !rc && !is_empty(&own[n]);
+    }
     begun = bm_trace_now(ds->engine.tracing.trace);
     bm_api_enter_step(step);
-    /* All ranks have the same parts, and go on only if all is well. */
-    for (int i = 0; bm_step_part_at(step, i) && (!i || !rc); i++)
-        rc = read_part(step, i, own, &wanted, rc);
+    rc = bm_read_all(step, own, n, rc);
+    for (size_t i = 0; i < n; i++)
+        bm_drop(ds->a, own[i].apart);
     bm_drop(ds->a, own);
     rc = bm_api_traced(ds, "read boxes of all", begun, rc);
     return bm_api_leave_step(step, rc);

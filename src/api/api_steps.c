@@ -5,7 +5,6 @@
 
 #include "api/api.h"
 #include "base/search.h"
-#include "store/additions.h"
 
 /* The list is there, and so is the caller's struct. 'const' is about what is in
  * the dataset, not about what the handle has read of it, nor about the message.
@@ -38,24 +37,24 @@ static int none(const bouma_dataset *ds, const char *which, int64_t step)
     struct bm_error *error = (struct bm_error *)&ds->error;
     const struct bm_step_list *all = &ds->found.steps;
 
-    if (!bm_steps_shown(all))
+    if (!all->count)
         return bm_fail(error, BOUMA_ENOTFOUND, "%s: has no steps",
                        ds->store.path);
     return bm_fail(error, BOUMA_ENOTFOUND,
                    "%s: has no step %s step %" PRId64 "; its steps are %" PRIu64
                    " to %" PRIu64,
-                   ds->store.path, which, step, bm_steps_shown_at(all, 0)->step,
-                   bm_steps_shown_at(all, bm_steps_shown(all) - 1)->step);
+                   ds->store.path, which, step, all->entries[0].step,
+                   all->entries[all->count - 1].step);
 }
 
 /* How many steps have a number of at most 'step'. */
 static size_t count_up_to(const struct bm_step_list *list, int64_t step)
 {
-    size_t at = 0, count = bm_steps_shown(list);
+    size_t at = 0;
 
-    if (!count || step < 0 || bm_steps_shown_at(list, 0)->step > (uint64_t)step)
+    if (!list->count || step < 0 || list->entries[0].step > (uint64_t)step)
         return 0;
-    BM_BISECT(at, count, i, bm_steps_shown_at(list, i)->step <= (uint64_t)step)
+    BM_BISECT(at, list->count, i, list->entries[i].step <= (uint64_t)step)
     return at + 1;
 }
 
@@ -66,13 +65,13 @@ int bouma_dataset_first_step(bouma_step_info *out, const bouma_dataset *ds)
 
 int bouma_dataset_last_step(bouma_step_info *out, const bouma_dataset *ds)
 {
+    const struct bm_step_list *all = ds ? &ds->found.steps : NULL;
     int rc = begin(out, ds);
-    size_t count = rc ? 0 : bm_steps_shown(&ds->found.steps);
 
     if (rc)
         return rc;
-    return count ? give(out, bm_steps_shown_at(&ds->found.steps, count - 1))
-                 : none(ds, "", 0);
+    return all->count ? give(out, &all->entries[all->count - 1])
+                      : none(ds, "", 0);
 }
 
 int bouma_dataset_next_step(bouma_step_info *out, const bouma_dataset *ds,
@@ -83,9 +82,8 @@ int bouma_dataset_next_step(bouma_step_info *out, const bouma_dataset *ds,
 
     if (rc)
         return rc;
-    return at < bm_steps_shown(&ds->found.steps)
-               ? give(out, bm_steps_shown_at(&ds->found.steps, at))
-               : none(ds, "after", after);
+    return at < ds->found.steps.count ? give(out, &ds->found.steps.entries[at])
+                                      : none(ds, "after", after);
 }
 
 int bouma_dataset_previous_step(bouma_step_info *out, const bouma_dataset *ds,
@@ -97,7 +95,7 @@ int bouma_dataset_previous_step(bouma_step_info *out, const bouma_dataset *ds,
 
     if (rc)
         return rc;
-    return at ? give(out, bm_steps_shown_at(&ds->found.steps, at - 1))
+    return at ? give(out, &ds->found.steps.entries[at - 1])
               : none(ds, "before", before);
 }
 
@@ -121,7 +119,5 @@ int bouma_dataset_step_at(bouma_step_info *out, const bouma_dataset *ds,
     return rc == BOUMA_ENOMEM
                ? bm_fail(&here->error, rc, "%s: no memory", ds->store.path)
                : bm_fail(&here->error, rc, "%s: has no steps%s", ds->store.path,
-                         bm_steps_shown(&ds->found.steps)
-                             ? " whose time is known"
-                             : "");
+                         ds->found.steps.count ? " whose time is known" : "");
 }

@@ -7,8 +7,6 @@
 #include "api/api.h"
 #include "dataset/borrowed.h"
 #include "dataset/idx.h"
-#include "layout/grid_idx.h"
-#include "store/additions.h"
 #include "write/write.h"
 
 int bm_api_check_writing(bouma_dataset *ds)
@@ -207,8 +205,9 @@ static void forget_step(bouma_dataset *ds)
     bm_attributes_clear(&ds->given.step_attributes);
 }
 
-static int begin(bouma_dataset *ds, uint64_t step, double time)
+static int begin(bouma_dataset *ds, int64_t step, double time)
 {
+    BM_STRICT_MATH;
     int rc = bm_api_check_writing(ds);
 
     if (rc)
@@ -218,102 +217,25 @@ static int begin(bouma_dataset *ds, uint64_t step, double time)
                        "step %" PRIu64 " was begun and not ended; call "
                        "bouma_step_end() or bouma_step_abort() first",
                        ds->given.step);
+    if (step < 0)
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "step numbers begin at 0; this is %" PRId64, step);
     if (!isfinite(time))
         return bm_fail(&ds->error, BOUMA_EINVAL,
-                       "step %" PRIu64
+                       "step %" PRId64
                        ": its time is %g; it must be a finite number",
                        step, time);
     forget_step(ds);
     ds->given.in_step = 1;
-    ds->given.step = step;
+    ds->given.step = (uint64_t)step;
     ds->given.time = time;
     return BOUMA_OK;
 }
 
-/* What a caller calls a step. */
-static int check_number(bouma_dataset *ds, int64_t step)
-{
-    int rc = bm_api_check_writing(ds);
-
-    if (rc)
-        return rc;
-    if (step < 0)
-        return bm_fail(&ds->error, BOUMA_EINVAL,
-                       "step numbers begin at 0; this is %" PRId64, step);
-    return bm_is_addition((uint64_t)step)
-               ? bm_fail(&ds->error, BOUMA_ELIMIT,
-                         "step %" PRId64 ": numbers from 8 10^18 up to 9 10^18 "
-                         "are those of additions to steps",
-                         step)
-               : BOUMA_OK;
-}
-
 int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
 {
-    BM_STRICT_MATH;
-    int rc;
-
-    if (!ds)
-        return BOUMA_EINVAL;
-    rc = check_number(ds, step);
-    if (!rc)
-        rc = begin(ds, (uint64_t)step, time);
-    return add_refusal(ds, KEY_BEGIN, BM_OF_STEP, rc);
-}
-
-/* The number of the next addition to a committed step, and its time. */
-static int find_addition(bouma_dataset *ds, int64_t step, uint64_t *number,
-                         double *time)
-{
-    const struct bm_step_list *all = &ds->found.steps;
-    const struct bm_step_entry *base = bm_step_list_find(all, (uint64_t)step);
-    int k = 1;
-
-    if (!base)
-        return bm_fail(&ds->error, BOUMA_ENOTFOUND,
-                       "%s: has no step %" PRId64 " to add to", ds->store.path,
-                       step);
-    if (!base->generation.epoch)
-        return bm_fail(&ds->error, BOUMA_EFORMAT,
-                       "%s: step %" PRId64 " cannot be read, so nothing can be "
-                       "added to it",
-                       ds->store.path, step);
-    while (k <= BM_MOST_ADDITIONS &&
-           bm_step_list_find(all, bm_addition_number(base->step, k)))
-        k++;
-    if (base->step >= BM_ADDITIONS_EACH || k > BM_MOST_ADDITIONS)
-        return bm_fail(&ds->error, BOUMA_ELIMIT,
-                       k > BM_MOST_ADDITIONS
-                           ? "step %" PRId64 " has %d additions, which is the "
-                             "most; write it again with all that it has"
-                           : "step %" PRId64 ": nothing can be added to steps "
-                             "from 10^17 on (to others, %d times)",
-                       step, BM_MOST_ADDITIONS);
-    *number = bm_addition_number(base->step, k);
-    *time = base->time;
-    return BOUMA_OK;
-}
-
-int bouma_step_extend(bouma_dataset *ds, int64_t step)
-{
-    BM_STRICT_MATH;
-    uint64_t number = 0;
-    double time = 0;
-    int rc;
-
-    if (!ds)
-        return BOUMA_EINVAL;
-    rc = check_number(ds, step);
-    if (!rc && bm_schema_has_idx(&ds->schema))
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "nothing is added to step %" PRId64 " while a grid with "
-                     "'idx' is defined: define what is added, and no more",
-                     step);
-    if (!rc)
-        rc = find_addition(ds, step, &number, &time);
-    if (!rc)
-        rc = begin(ds, number, time);
-    return add_refusal(ds, KEY_BEGIN, BM_OF_STEP, rc);
+    return ds ? add_refusal(ds, KEY_BEGIN, BM_OF_STEP, begin(ds, step, time))
+              : BOUMA_EINVAL;
 }
 
 static int add_put(bouma_dataset *ds, const struct bm_put *put)

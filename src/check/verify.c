@@ -7,7 +7,6 @@
 #include "dataset/local_copy.h"
 #include "dataset/sweep.h"
 #include "layout/grid_idx.h"
-#include "store/additions.h"
 #include "store/identity.h"
 
 struct verify {
@@ -155,19 +154,6 @@ static void look_at_manifest(struct verify *v, const struct bouma_step *step,
                         BM_NAME_INDEX,
                         "the index tells of another version of this step; "
                         "it is only a cache, `bouma repair` writes it anew");
-    if (bm_is_addition(m->step)) {
-        const struct bm_step_entry *base =
-            bm_step_list_find(&v->ds->found.steps, bm_addition_base(m->step));
-
-        bm_name_step(name, m->step);
-        if (!base || !bm_generation_is_later(m->generation, base->generation))
-            bm_findings_add(out, BOUMA_SEVERITY_NOTE, (int64_t)m->step, name,
-                            "is an addition to step %" PRIu64 ", which was "
-                            "%s since; nobody sees it, and `bouma delete-step` "
-                            "removes it by its number",
-                            bm_addition_base(m->step),
-                            base ? "written again" : "removed");
-    }
     bm_tell_attributes(known, m, out);
     older = bm_sweep_older(&v->ds->store, m->step, m->generation, 0);
     bm_name_step(name, m->step);
@@ -278,7 +264,7 @@ static int verify_step(struct verify *v, uint64_t number)
     if (rc == BOUMA_ENOMEM || rc == BOUMA_ECOMM)
         return rc;
     if (ds->comm->rank == 0) {
-        v->report.steps += !bm_is_addition(number);
+        v->report.steps++;
         v->report.files++;
     }
     if (rc) {

@@ -14,7 +14,6 @@
 #include "dataset/dataset.h"
 #include "dataset/idx.h"
 #include "dataset/sweep.h"
-#include "store/additions.h"
 #include "store/identity.h"
 
 /* Rename the manifest; then readers of IDX get to see the step. *is_new is set
@@ -153,12 +152,8 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
         return rc;
     if (!is_new && ds->comm)
         bm_step_list_put(&ds->commits.replaced, *entry); /* there is room */
-    else if (!ds->comm && ds->options.replace) {
+    else if (!ds->comm && ds->options.replace)
         bm_sweep_older(&ds->store, entry->step, entry->generation, 1);
-        if (!is_new && !bm_is_addition(entry->step))
-            bm_sweep_additions(&ds->store, ds->id, entry->step,
-                               entry->generation);
-    }
     return rc;
 }
 

@@ -76,8 +76,8 @@ struct bm_claim {
 
 /* What the caller gave for the step that is being written. */
 struct bm_given {
-    int in_step;   /* one was begun */
-    uint64_t step; /* if it is an addition, its own number */
+    int in_step; /* one was begun */
+    uint64_t step;
     double time;
     struct bouma_attributes step_attributes;
     struct bm_put *puts;

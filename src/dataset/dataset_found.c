@@ -7,7 +7,6 @@
 
 #include "base/plain_text.h"
 #include "dataset/dataset_found.h"
-#include "store/additions.h"
 #include "store/truncations.h"
 
 /* ---- notes ---------------------------------------------------------------- */
@@ -285,11 +284,9 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
     int rc = BOUMA_OK;
 
     bm_attributes_clear(&ds->found.attributes);
-    if (!bm_steps_shown(&ds->found.steps))
+    if (!ds->found.steps.count)
         return BOUMA_OK;
-    newest = bm_steps_shown_at(&ds->found.steps,
-                               bm_steps_shown(&ds->found.steps) - 1)
-                 ->step;
+    newest = ds->found.steps.entries[ds->found.steps.count - 1].step;
     bm_schema_init(&schema, ds->a, &why);
     bm_manifest_init(&m, ds->a, &schema, &why);
     bm_buffer_init(&b, ds->a);

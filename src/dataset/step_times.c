@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "store/additions.h"
 
 void bm_step_times_release(struct bm_step_times *t, const bouma_allocator *a)
 {
@@ -36,8 +35,7 @@ static int sort(struct bm_step_times *t, const struct bm_step_list *list)
     for (size_t i = 0; i < list->count; i++) {
         const struct bm_step_entry *e = &list->entries[i];
 
-        /* Of those of epoch 0 the time is not known. */
-        if (!e->generation.epoch || bm_is_addition(e->step))
+        if (!e->generation.epoch) /* nor is its time known */
             continue;
         grown[t->count] = (struct bm_step_time){e->time, e->step};
         ascends &= !t->count || grown[t->count - 1].time <= e->time;

@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "dataset/lost.h"
-#include "store/additions.h"
 
 struct broom {
     struct bm_store *s;
@@ -173,45 +170,11 @@ int bm_sweep_tell(struct bouma_dataset *ds, const struct bm_sweep *w,
 
 /* ---- versions that were replaced ---------------------------------------- */
 
-static int see_entry(void *context, const char *entry)
+void bm_sweep_all_replaced(struct bm_step_list *replaced, struct bm_store *s)
 {
-    (void)entry;
-    *(int *)context = 1;
-    return 0;
-}
-
-void bm_sweep_additions(struct bm_store *s, const uint8_t id[16], uint64_t step,
-                        struct bm_generation kept)
-{
-    for (int k = 1; k <= BM_MOST_ADDITIONS && step < BM_ADDITIONS_EACH; k++) {
-        uint64_t number = bm_addition_number(step, k);
-        struct bm_sweep w = {.until = INFINITY};
-        struct bm_error ignored = {0};
-        struct bm_step_entry entry;
-        char dir[BM_NAME_BYTES];
-        int any = 0;
-
-        bm_name_step(dir, number);
-        if (bm_store_list(s, dir, see_entry, &any, &ignored))
-            return; /* there are no more */
-        if (bm_step_peek(s, number, id, &entry) &&
-            !bm_generation_is_later(entry.generation, kept) &&
-            !bm_index_forget(s, id, number, &ignored))
-            bm_sweep_step(&w, s, number, &ignored);
-    }
-}
-
-void bm_sweep_all_replaced(struct bouma_dataset *ds)
-{
-    struct bm_step_list *replaced = &ds->commits.replaced;
-
-    for (size_t i = 0; i < replaced->count; i++) {
-        const struct bm_step_entry *e = &replaced->entries[i];
-
-        bm_sweep_older(&ds->store, e->step, e->generation, 1);
-        if (!bm_is_addition(e->step))
-            bm_sweep_additions(&ds->store, ds->id, e->step, e->generation);
-    }
+    for (size_t i = 0; i < replaced->count; i++)
+        bm_sweep_older(s, replaced->entries[i].step,
+                       replaced->entries[i].generation, 1);
     replaced->count = 0;
 }
 
@@ -228,35 +191,12 @@ static int reads_older(const struct bouma_dataset *ds)
     return 0;
 }
 
-/* The list without additions to earlier writings: on all ranks. */
-static void forget_void(struct bm_step_list *list)
-{
-    struct bm_additions a = bm_additions_in(list);
-    size_t kept = a.first;
-
-    for (size_t i = a.first; i < list->count; i++) {
-        const struct bm_step_entry e = list->entries[i], *base = NULL;
-
-        if (i < a.end)
-            base = bm_step_list_find(
-                &(struct bm_step_list){.entries = list->entries,
-                                       .count = a.first},
-                bm_addition_base(e.step));
-        if (!base || bm_generation_is_later(e.generation, base->generation))
-            list->entries[kept++] = e;
-    }
-    list->changes += kept != list->count;
-    list->count = kept;
-}
-
 int bm_sweep_replaced(struct bouma_dataset *ds)
 {
     uint64_t any = (uint64_t)reads_older(ds);
     int rc = bm_comm_max(ds->comm, &any, 1, &ds->error);
 
-    if (!rc && !any) {
-        bm_sweep_all_replaced(ds);
-        forget_void(&ds->found.steps);
-    }
+    if (!rc && !any)
+        bm_sweep_all_replaced(&ds->commits.replaced, &ds->store);
     return rc;
 }

@@ -7,68 +7,25 @@
 #include "dataset/drain.h"
 #include "dataset/idx.h"
 #include "dataset/sweep.h"
-#include "store/additions.h"
 #include "store/identity.h"
 #include "store/losses.h"
 #include "store/truncations.h"
+
+/* What is left of an ascending list: steps up to 'last'. */
+static size_t count_kept(const struct bm_step_list *list, int64_t last)
+{
+    size_t n = list->count;
+
+    while (n && (int64_t)list->entries[n - 1].step > last)
+        n--;
+    return n;
+}
 
 /* Which steps go: all behind 'last', or those of a list. */
 struct choice {
     const struct bm_step_list *steps; /* NULL: all behind 'last' */
     int64_t last;
 };
-
-/* An addition goes with its step. */
-static int goes(const struct choice *choice, uint64_t step)
-{
-    return choice->steps ? bm_step_list_find(choice->steps, step) != NULL
-                         : (int64_t)bm_addition_base(step) > choice->last;
-}
-
-/* What stays of a list. */
-static void shorten(struct bm_step_list *list, const struct choice *choice)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < list->count; i++)
-        if (!goes(choice, list->entries[i].step))
-            list->entries[kept++] = list->entries[i];
-    list->changes += kept != list->count;
-    list->count = kept;
-}
-
-static void reverse(struct bm_step_entry *entries, size_t count)
-{
-    for (size_t i = 0; i < count / 2; i++) {
-        struct bm_step_entry e = entries[i];
-
-        entries[i] = entries[count - 1 - i];
-        entries[count - 1 - i] = e;
-    }
-}
-
-/* Those that go, so that the last of the list is the next one: the last step
- * first; and additions behind all steps, as who is interrupted leaves additions
- * to nothing then, and never a step without some of its own. */
-static void line_up(struct bm_step_list *list, const struct choice *choice)
-{
-    size_t count = 0, before = 0, added = 0;
-
-    for (size_t i = 0; i < list->count; i++) {
-        uint64_t step = list->entries[i].step;
-
-        if (!goes(choice, step))
-            continue;
-        added += (size_t)bm_is_addition(step);
-        before += !added;
-        list->entries[count++] = list->entries[i];
-    }
-    list->count = count;
-    /* Additions change places with the steps before them. */
-    reverse(list->entries, before + added);
-    reverse(list->entries, added);
-    reverse(list->entries + added, before);
-}
 
 /* In one store. The index forgets the steps first, durably, so that it never
  * knows one that is gone; losses among those that stay are put on record. Then
@@ -82,6 +39,7 @@ struct dropping {
     struct choice choice;
     int begun;
     struct bm_step_list there; /* directories, of which the last is next */
+    size_t kept;
     struct bm_sweep sweep;
 };
 
@@ -107,8 +65,8 @@ static int forget_last(struct dropping *t, struct bm_error *error)
     rc = bm_steps_list(t->s, &t->there, error);
     if (!rc)
         rc = bm_steps_find(&search, error);
-    line_up(&t->there, &t->choice);
-    shorten(&known, &t->choice);
+    t->kept = count_kept(&t->there, t->choice.last);
+    known.count = count_kept(&known, t->choice.last);
     if (!rc)
         rc = bm_idx_forget(t->s, t->choice.last, error);
     if (!rc)
@@ -130,10 +88,7 @@ static int forget_listed(struct dropping *t, struct bm_error *error)
         bm_step_list_put(&t->there, (struct bm_step_entry){step, 0, {0, 0}});
         rc = bm_idx_forget_step(t->s, step, error);
     }
-    if (!rc)
-        rc = bm_index_forget_all(t->s, t->id, &t->there, error);
-    line_up(&t->there, &t->choice);
-    return rc;
+    return rc ? rc : bm_index_forget_all(t->s, t->id, &t->there, error);
 }
 
 static int forget_losses(const struct dropping *t, struct bm_error *error)
@@ -163,7 +118,7 @@ static int drop_in_store(void *context, double until, int *more,
 
     t->begun = 1;
     t->sweep.until = until;
-    while (!rc && t->there.count) {
+    while (!rc && t->there.count > t->kept) {
         const uint64_t step = t->there.entries[t->there.count - 1].step;
 
         rc = bm_epoch_check(t->s, t->epoch, error);
@@ -172,7 +127,8 @@ static int drop_in_store(void *context, double until, int *more,
         if (!rc)
             rc = bm_sweep_step(&t->sweep, t->s, step, error);
         t->there.count -= !t->sweep.paused;
-        *more = t->sweep.paused || (bm_clock() > until && t->there.count);
+        *more =
+            t->sweep.paused || (bm_clock() > until && t->there.count > t->kept);
         if (*more)
             return rc;
     }
@@ -219,6 +175,22 @@ static int record(struct bouma_dataset *ds, struct choice choice)
                                        &ds->error);
 }
 
+/* What the handle knows of steps, without those that are gone. */
+static void shorten(struct bm_step_list *list, struct choice choice)
+{
+    size_t kept = 0;
+
+    if (!choice.steps) {
+        list->count = count_kept(list, choice.last);
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        if (!bm_step_list_find(choice.steps, list->entries[i].step))
+            list->entries[kept++] = list->entries[i];
+    list->count = kept;
+    list->changes++;
+}
+
 static int drop(struct bouma_dataset *ds, struct choice choice)
 {
     int first = ds->comm->rank == 0, mine = first || ds->claim.claims,
@@ -247,8 +219,8 @@ static int drop(struct bouma_dataset *ds, struct choice choice)
         rc = bm_drain_load_losses(ds);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc) {
-        shorten(&ds->found.steps, &choice);
-        shorten(&ds->commits.replaced, &choice);
+        shorten(&ds->found.steps, choice);
+        shorten(&ds->commits.replaced, choice);
     }
     return rc;
 }

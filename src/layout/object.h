@@ -107,10 +107,6 @@ struct bm_object {
     struct bouma_variable **variables; /* of particles: the position first */
     int count;
     struct bm_catalogue names; /* of variables */
-    /* Of a step that is read, and to which variables were added: all of them;
-     * else NULL. */
-    struct bouma_variable **shown; /* [shown_count] */
-    int shown_count;
 
     /* Grids: */
     int may_be_bare;      /* the program has said that it needs no variable */

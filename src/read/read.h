@@ -7,7 +7,6 @@
 
 #include "codec/codec.h"
 #include "dataset/dataset.h"
-#include "store/additions.h"
 
 /* A subfile of a step that is being read. */
 struct bm_source {
@@ -33,9 +32,6 @@ struct bouma_step {
     int freed; /* by its caller */
     int holds; /* the caller's, until then; those of refinements, of particles
                   in memory and of calls that are under way */
-    struct bm_added_steps *added; /* what was added to it, or NULL */
-    struct bouma_step *base; /* the step that it was added to, and opened with:
-                                who keeps it keeps that; or NULL */
 };
 
 /* Collective. The message is in the dataset. */
@@ -47,37 +43,6 @@ void bm_step_free(struct bouma_step *step);
  * freed: a dataset that its caller has freed goes with its last step. */
 void bm_step_hold(struct bouma_step *step);
 void bm_step_drop(struct bouma_step *step); /* accepts NULL */
-
-/* ---- additions: additions.c ----------------------------------------------- */
-
-/* What was added to a step, each a step of its own, and what callers see of all
- * of them together. */
-struct bm_added_steps {
-    struct bouma_step *steps[BM_MOST_ADDITIONS];
-    int count;
-    struct bm_error error; /* of one that cannot be read */
-    struct bm_object_list shown[BM_LAST_KIND + 1];
-};
-
-/* The same with all that was added to it. */
-int bm_step_open_all(struct bouma_step **out, struct bouma_dataset *ds,
-                     uint64_t step);
-void bm_step_free_added(struct bouma_step *step);
-/* The step itself (0), then its additions; NULL past the last. */
-struct bouma_step *bm_step_part_at(struct bouma_step *step, int i);
-/* What callers see of a step: its objects of a kind, and their number; and one
- * by its name, or NULL. */
-struct bm_object *bm_step_object(const struct bouma_step *step,
-                                 enum bm_object_kind kind, int i);
-int bm_step_object_count(const struct bouma_step *step,
-                         enum bm_object_kind kind);
-struct bm_object *bm_step_find_object(const struct bouma_step *step,
-                                      const char *name);
-/* And the variables of such an object, own ones and those that were added. */
-int bm_object_variable_count(const struct bm_object *o);
-struct bouma_variable *bm_object_variable(const struct bm_object *o, int i);
-struct bouma_variable *bm_object_find_variable(const struct bm_object *o,
-                                               const char *name);
 
 /* Tell the caller's 'progress', if there is one. What it calls leaves no
  * message behind. */

@@ -13,7 +13,6 @@
 static int tell_missing(struct bouma_dataset *ds, uint64_t step)
 {
     const struct bm_step_list *have = &ds->found.steps;
-    size_t shown = bm_steps_shown(have);
     const char *path = ds->store.path;
     const struct bm_lost_step *lost = NULL;
     struct bm_error why = {0};
@@ -35,11 +34,11 @@ static int tell_missing(struct bouma_dataset *ds, uint64_t step)
                      "%s: step %" PRIu64 " was committed and is lost (%s); "
                      "`bouma repair --forget %" PRIu64 " --apply` forgets it",
                      path, step, bm_loss_date(date, lost), step);
-    else if (!shown && all.count)
+    else if (!have->count && all.count)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
                      "%s: all its steps are lost; `bouma verify` names them",
                      path);
-    else if (!shown) /* as the caller gave it: perhaps negative */
+    else if (!have->count) /* as the caller gave it: perhaps negative */
         rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
                      "%s: has no step %" PRId64 ", and no other%s", path,
                      (int64_t)step, doubt);
@@ -47,9 +46,8 @@ static int tell_missing(struct bouma_dataset *ds, uint64_t step)
         rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
                      "%s: has no step %" PRId64 "; it has %zu, from %" PRIu64
                      " to %" PRIu64 "%s",
-                     path, (int64_t)step, shown,
-                     bm_steps_shown_at(have, 0)->step,
-                     bm_steps_shown_at(have, shown - 1)->step, doubt);
+                     path, (int64_t)step, have->count, have->entries[0].step,
+                     have->entries[have->count - 1].step, doubt);
     bm_losses_release(&all);
     return rc;
 }
@@ -172,7 +170,6 @@ void bm_step_free(struct bouma_step *step)
 
     if (!step)
         return;
-    bm_step_free_added(step);
     a = step->ds->a;
     link = &step->ds->open_steps;
     while (*link && *link != &step->open)
@@ -198,15 +195,13 @@ void bm_step_free(struct bouma_step *step)
 
 void bm_step_hold(struct bouma_step *step)
 {
-    (step->base ? step->base : step)->holds++;
+    step->holds++;
 }
 
 void bm_step_drop(struct bouma_step *step)
 {
     struct bouma_dataset *ds = step ? step->ds : NULL;
 
-    if (step && step->base)
-        step = step->base;
     if (!step || --step->holds)
         return;
     bm_step_free(step);

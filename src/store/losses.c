@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/search.h"
-#include "store/additions.h"
 #include "store/envelope.h"
 
 #define ENDING ".loss"
@@ -448,8 +447,7 @@ static int remove_beyond(void *context, const char *entry)
     char name[BM_NAME_BYTES];
     uint64_t step;
 
-    if (!bm_name_parse_loss(entry, &step) ||
-        (int64_t)bm_addition_base(step) <= t->last)
+    if (!bm_name_parse_loss(entry, &step) || (int64_t)step <= t->last)
         return 0;
     bm_name_loss(name, step);
     bm_store_remove(t->s, name);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "store/additions.h"
 #include "store/envelope.h"
 #include "store/identity.h"
 
@@ -40,12 +39,11 @@ static int includes(const struct bm_truncation *a,
 static struct bm_generation truncated(const struct bm_truncations *t,
                                       uint64_t step)
 {
-    int64_t base = (int64_t)bm_addition_base(step);
     size_t at = 0;
 
-    if (!t->count || t->items[0].last >= base)
+    if (!t->count || t->items[0].last >= (int64_t)step)
         return (struct bm_generation){0, 0};
-    BM_BISECT(at, t->count, i, t->items[i].last < base)
+    BM_BISECT(at, t->count, i, t->items[i].last < (int64_t)step)
     return t->items[at].generation;
 }
 
@@ -117,29 +115,16 @@ int bm_truncations_delete(struct bm_truncations *t,
     return BOUMA_OK;
 }
 
-/* The last generation of a step that was deleted. */
-static struct bm_generation deleted(const struct bm_truncations *t,
-                                    uint64_t step)
-{
-    size_t at = 0;
-
-    BM_BISECT(at, t->deletion_count, i, t->deletions[i].step <= step)
-    return at < t->deletion_count && t->deletions[at].step == step
-               ? t->deletions[at].generation
-               : (struct bm_generation){0, 0};
-}
-
-/* What is added to a step goes with it, and can go alone. */
 struct bm_generation bm_truncations_limit(const struct bm_truncations *t,
                                           uint64_t step)
 {
-    const struct bm_generation all[3] = {truncated(t, step), deleted(t, step),
-                                         deleted(t, bm_addition_base(step))};
-    struct bm_generation limit = all[0];
+    struct bm_generation limit = truncated(t, step);
+    size_t at = 0;
 
-    for (int i = 1; i < 3; i++)
-        if (bm_generation_is_later(all[i], limit))
-            limit = all[i];
+    BM_BISECT(at, t->deletion_count, i, t->deletions[i].step <= step)
+    if (at < t->deletion_count && t->deletions[at].step == step &&
+        bm_generation_is_later(t->deletions[at].generation, limit))
+        limit = t->deletions[at].generation;
     return limit;
 }
 

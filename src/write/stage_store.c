@@ -6,7 +6,6 @@
 #include "dataset/borrowed.h"
 #include "dataset/idx.h"
 #include "layout/grid_idx.h"
-#include "write/addition.h"
 #include "write/predict.h"
 
 /* Make the heads of this rank's subfiles, and say what is in them, for rank 0.
@@ -267,10 +266,6 @@ static int make_manifest(struct bm_write_job *job,
     if (!rc) {
         fill_record(job, &m.record, &m, slowest);
         job->result.record = m.record;
-    }
-    if (!rc)
-        rc = bm_addition_check(ds, &m);
-    if (!rc) {
         bm_manifest_encode(&job->result.manifest, &m, ds->id);
         if (job->result.manifest.failed)
             rc =

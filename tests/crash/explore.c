@@ -50,9 +50,8 @@ static const struct {
     {"writers", explore_writers},  {"claims", explore_claims},
     {"loss", explore_lost_claims}, {"drains", explore_drains},
     {"clobber", explore_clobbers}, {"truncate", explore_truncations},
-    {"delete", explore_deletions}, {"additions", explore_additions},
-    {"repair", explore_repairs},   {"records", explore_records},
-    {"pairs", explore_pairs},
+    {"delete", explore_deletions}, {"repair", explore_repairs},
+    {"records", explore_records},  {"pairs", explore_pairs},
 };
 
 static long run_variants(int repetitions, const char *only)
@@ -161,14 +160,6 @@ static const struct mutant mutants[] = {
      {WEAK_DROP_SYNC, "index", 0},
      0,
      explore_deletions},
-    {"additions: no sync of step directories",
-     {WEAK_DROP_SYNC_DIR, "steps/*", 0},
-     0,
-     explore_additions},
-    {"additions: no sync of their files",
-     {WEAK_DROP_SYNC, "steps/8*/d.*", 0},
-     0,
-     explore_additions},
     {"repair: no sync of mended files",
      {WEAK_DROP_SYNC, "steps/*/mended.*", 0},
      0,

@@ -263,22 +263,18 @@ class Step:
             owner.check_complete(cursor, self.subfiles)
 
 
-ADDITIONS, EACH = range(8 * 10**18, 9 * 10**18), 10**17
-
-
 class Dataset:
     def __init__(self, path):
         self.path = path
         body, self.identity = envelope(
             read_whole(os.path.join(path, "DATASET")), DATASET, None, os.path.join(path, "DATASET"))
         body.end()
-        self.steps, self.additions = [], []
-        self.damaged = {}  # damaged: by number, why a step with a manifest does not count
+        self.steps, self.damaged = [], {}  # damaged: by number, why a step with a manifest does not count
         for number in self.directories():
             try:
                 manifest = os.path.join(self.step_path(number), "manifest")
                 envelope(read_whole(manifest), MANIFEST, self.identity, manifest)
-                (self.additions if number in ADDITIONS else self.steps).append(number)
+                self.steps.append(number)
             except Damage as damage:
                 self.damaged[number] = damage
 
@@ -302,23 +298,7 @@ class Dataset:
             raise self.damaged[number]
         if number not in self.steps:
             raise KeyError(f"no step {number}")
-        step = Step(self, number)
-        for added in [Step(self, n) for n in self.additions if n % EACH == number]:
-            if (added.epoch, added.attempt) > (step.epoch, step.attempt):
-                self.add(step, added)
-        return step
-
-    @staticmethod
-    def add(step, added):
-        """Section 12: what an addition has, among what the step has."""
-        for kind in "grids", "particles":
-            for name, owner in getattr(added, kind).items():
-                known = getattr(step, kind).get(name)
-                for n, variable in owner.variables.items():
-                    if variable.present and known and not (n in known.variables and known.variables[n].present):
-                        known.variables[n] = variable
-                if not known and any(variable.present for variable in owner.variables.values()):
-                    getattr(step, kind)[name] = owner
+        return Step(self, number)
 
     def index(self):
         """Section 8: step to (time, epoch, attempt), as far as the cache is sound."""

@@ -107,9 +107,9 @@ const struct command cmd_delete_step = {
                 "  bouma delete-step run.bouma 10:20\n",
     .footer = "N is a number, -N (counted from the end), last, all or "
               "FIRST:END[:EACH]. If the\n"
-              "command is interrupted, each step is either complete or gone; "
-              "the same command does\n"
-              "the rest.\n"
+              "command is interrupted, each step is either complete or gone: "
+              "delete those that are\n"
+              "left by their numbers.\n"
               "\n"
               "Copies that a run with the option persist has left on nodes "
               "stay, but no drain\n"

@@ -182,53 +182,12 @@ static void variable_name(const struct import *import, int i, char *out,
 }
 
 /* Define all in the target. */
-/* The grid of the step that is added to, if it has one of that name: as it is
- * there. */
-static int adopt_grid(struct import *import)
-{
-    struct import_request *request = &import->request;
-    bouma_grid_info info = {.size = sizeof(info)};
-    bouma_step *step;
-    bouma_grid *grid;
-    int status = bouma_step_open(&step, import->target.ds, request->step);
-
-    if (status)
-        return status;
-    grid = bouma_step_find_grid(step, request->grid_name);
-    if (grid) {
-        bouma_grid_spec *spec = &request->grid;
-
-        bouma_grid_info_get(&info, grid);
-        spec->levels = info.levels;
-        spec->layout = info.layout;
-        for (int i = 0; i < info.ndims; i++) {
-            spec->origin[i] = info.origin[i];
-            spec->spacing[i] = info.spacing[i];
-            if (info.layout == BOUMA_LAYOUT_PATCH)
-                spec->patch[i] = info.patch[i];
-        }
-        if (info.layout == BOUMA_LAYOUT_HZ) {
-            memcpy(request->hz_template, info.hz_template,
-                   sizeof(request->hz_template));
-            spec->hz_template = request->hz_template;
-            spec->hz_block_bits = info.hz_block_bits;
-            spec->hz_blocks_per_file = info.hz_blocks_per_file;
-            spec->hz_order = info.hz_order;
-            spec->hz_wavelet = info.hz_wavelet;
-            spec->hz_tile_bits = info.hz_tile_bits;
-        }
-    }
-    bouma_step_free(step);
-    return BOUMA_OK;
-}
-
 static int define_variables(struct import *import)
 {
     const struct import_request *request = &import->request;
     const struct grid_series *series = &import->series;
-    int status =
-        request->adds && !import->rehearses ? adopt_grid(import) : BOUMA_OK;
     bouma_grid_spec grid = request->grid;
+    int status;
 
     /* One process rehearses for all; what else is wrong with partitions does
      * not depend on the index, but IDX has none of its own for each. */
@@ -236,9 +195,9 @@ static int define_variables(struct import *import)
         grid.hz_index = BOUMA_HZ_INDEX_LOCAL;
     else if (import->rehearses && grid.hz_index != BOUMA_HZ_INDEX_LOCAL)
         grid.hz_partitions = 0;
-    if (!status)
-        status = bouma_grid_define(&import->grid, import->target.ds,
-                                   request->grid_name, &grid);
+    status = bouma_grid_define(&import->grid, import->target.ds,
+                               request->grid_name, &grid);
+
     if (!status && request->series)
         status = series->importer->describe_series(series, import->grid);
     for (int i = 0; !status && i < import->count; i++) {
@@ -295,7 +254,8 @@ static int write_step(struct import *import, struct context *ctx)
 {
     const struct import_request *request = &import->request;
     struct written *out = &import->steps[import->step_count];
-    int status = import_target_begin(&import->target, request);
+    int status =
+        bouma_step_begin(import->target.ds, request->step, request->time);
     int rc = DONE;
 
     if (!status)

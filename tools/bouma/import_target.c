@@ -26,12 +26,10 @@ int import_target_open(struct import_target *out, struct context *ctx,
     int status;
 
     progress_bar_init(&out->bar, ctx, &request->opts);
-    status = request->adds ? session_append(ctx->session, &out->ds,
-                                            request->path, &request->opts)
-                           : session_create(ctx->session, &out->ds,
-                                            request->path, &request->opts);
-    out->created = status == BOUMA_OK && !request->adds;
-    if (status == BOUMA_EEXISTS && !request->opts.clobber && !request->adds) {
+    status =
+        session_create(ctx->session, &out->ds, request->path, &request->opts);
+    out->created = status == BOUMA_OK;
+    if (status == BOUMA_EEXISTS && !request->opts.clobber) {
         snprintf(first, sizeof(first), "%s", bouma_error_message(out->ds));
         bouma_dataset_free(out->ds);
         status = session_append(ctx->session, &out->ds, request->path,
@@ -92,8 +90,7 @@ static void see_loss(void *user, const bouma_loss *loss)
 {
     int64_t *last = user;
 
-    if (!loss->files && loss->step > *last &&
-        loss->step < BOUMA_ADDITIONS_FIRST)
+    if (!loss->files && loss->step > *last)
         *last = loss->step;
 }
 
@@ -127,14 +124,6 @@ int import_target_choose_step(const struct import_target *target,
     if (!request->time_given)
         request->time = (double)request->step;
     return DONE;
-}
-
-int import_target_begin(const struct import_target *target,
-                        const struct import_request *request)
-{
-    return request->adds
-               ? bouma_step_extend(target->ds, request->step)
-               : bouma_step_begin(target->ds, request->step, request->time);
 }
 
 int import_target_attributes(const struct import_target *target,
