@@ -195,9 +195,11 @@ typedef int (*bouma_copy_function)(void *user, const bouma_copy *copy);
  * BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field)) is the same.
  *
  * Strides are in bytes, as in NumPy, and may be negative; all zero means dense,
- * and a component_stride of 0 that components are side by side. In a put, a
- * single stride of 0 repeats a sample; in a read it is BOUMA_EINVAL, and so is,
- * in either, any other stride shorter than a value.
+ * and a component_stride of 0 that components are side by side. With a
+ * component_stride alone, each component is a dense array. In a put, a single
+ * stride of 0 repeats a sample; in a read it is BOUMA_EINVAL, and so are strides
+ * with which values would overlap; in either, any other stride shorter than a
+ * value.
  *
  * 'bytes' is the size of the memory that the array lies in. If the samples of
  * the box, from the first byte to the last, take more than that, the call fails

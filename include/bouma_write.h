@@ -279,8 +279,9 @@ BOUMA_API int bouma_step_end(bouma_dataset *ds);
  * definitions and attributes. A thread, which never calls MPI, stores what was
  * gathered. The next collective call on the dataset commits the step, or
  * reports its failure: bouma_dataset_wait(), _flush(), _drain(), _refresh(),
- * _truncate(), _close(), bouma_step_open(), bouma_step_read(),
- * bouma_particles_restart(), bouma_step_end() or _abort(). If the previous step
+ * _truncate(), _delete_steps(), _close(), bouma_define_like(),
+ * bouma_step_open(), _read(), _delete(), bouma_particles_restart(), _into(),
+ * bouma_step_end() or _abort(). If the previous step
  * has failed, the last two return that failure and drop the step they were to
  * end; it can be begun again. A program that ends without any of these calls
  * leaves the step uncommitted.

@@ -58,6 +58,42 @@ int bouma_array_inside(bouma_array *array, int components, int ndims,
 
 /* ---- the array of a put or a read --------------------------------------- */
 
+/* Whether two values share bytes. Axes by ascending strides: each must step over
+ * all that the ones before it span. */
+static int overlap(int components, const int64_t count[3],
+                   const struct bm_array *a)
+{
+    uint64_t stride[4], span = bouma_type_size(a->type);
+    int64_t n[4];
+    int axes = 0;
+
+    for (int d = 0; d < 4; d++) {
+        int64_t one = d < 3 ? a->stride[d] : a->component_stride;
+        int64_t many = d < 3 ? count[d] : components;
+        int at = axes;
+
+        if (many < 2)
+            continue;
+        for (; at && stride[at - 1] > (uint64_t)(one < 0 ? -one : one); at--) {
+            stride[at] = stride[at - 1];
+            n[at] = n[at - 1];
+        }
+        stride[at] = (uint64_t)(one < 0 ? -one : one);
+        n[at] = many;
+        axes++;
+    }
+    for (int i = 0; i < axes; i++) {
+        uint64_t more;
+
+        if (stride[i] < span)
+            return 1;
+        if (__builtin_mul_overflow(stride[i], (uint64_t)n[i] - 1, &more) ||
+            __builtin_add_overflow(span, more, &span))
+            return 0; /* more than there is memory, which is refused */
+    }
+    return 0;
+}
+
 /* EINVAL where values would overlap in memory. */
 static int check_strides(const bouma_variable *v, int components,
                          const int64_t count[3], const struct bm_array *a,
@@ -77,6 +113,11 @@ static int check_strides(const bouma_variable *v, int components,
                            d < 3 ? "stride" : "component_stride",
                            (long long)one, (long long)size);
     }
+    if (!may_repeat && overlap(components, count, a))
+        return bm_fail(v->object->schema->error, BOUMA_EINVAL,
+                       "variable \"%s/%s\": with these strides, values of "
+                       "different samples would overlap",
+                       v->object->name, v->name);
     return BOUMA_OK;
 }
 

@@ -105,7 +105,7 @@ static int read_into(uint64_t *count, struct bm_object *set,
     rc = into.rc ? into.rc : rc;
     if (!rc)
         rc = bm_into_check(&into, set);
-    if (!rc || rc == BOUMA_ELIMIT)
+    if (!rc || (rc == BOUMA_ELIMIT && into.count > wanted->capacity))
         *count = into.count;
     bm_api_into_release(&into, &asked);
     return bm_api_leave_step(own.step, rc);

@@ -49,6 +49,13 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
         return BOUMA_EINVAL;
     }
     option = bm_option_find(name);
+    if (option && !bm_option_is_in(option, opts->size)) {
+        snprintf(message, bytes,
+                 "option '%s' is not in these options: 'size' is not set, or "
+                 "they are those of an older version",
+                 name);
+        return BOUMA_EINVAL;
+    }
     if (option && bm_option_set(option, opts, value))
         return BOUMA_OK;
     if (option) {

@@ -662,9 +662,9 @@ const void *bouma_refinement_data(const bouma_refinement *refinement,
     if (!refinement)
         return NULL;
     box = bm_box_lower(&refinement->box, refinement->variable->object->ndims);
-    if (selection)
-        bouma_variable_select(selection, refinement->variable,
-                              refinement->level, &box);
+    if (selection && bouma_variable_select(selection, refinement->variable,
+                                           refinement->level, &box))
+        return NULL;
     if (level)
         *level = refinement->level;
     return refinement->data;

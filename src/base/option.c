@@ -286,6 +286,11 @@ static void put(const struct bm_option *option, bouma_options *opts,
     memcpy((char *)opts + option->offset, v, size_of(option));
 }
 
+int bm_option_is_in(const struct bm_option *option, size_t size)
+{
+    return option->offset + size_of(option) <= size;
+}
+
 int bm_option_set(const struct bm_option *option, bouma_options *opts,
                   const char *text)
 {

@@ -45,6 +45,10 @@ enum { BM_OPTIONS_MOST = 64 }; /* there are no more than that */
 const struct bm_option *bm_option_at(int i);
 const struct bm_option *bm_option_find(const char *name);
 
+/* Whether options of so many bytes have it: they may be those of an older
+ * version. */
+int bm_option_is_in(const struct bm_option *option, size_t size);
+
 /* Set the field from its text: 1 if it can have that value. */
 int bm_option_set(const struct bm_option *option, bouma_options *opts,
                   const char *text);

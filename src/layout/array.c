@@ -27,12 +27,16 @@ void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
                       const int64_t shape[3])
 {
     int ndims = axes_of(variable);
-    int64_t any = given ? given->component_stride : 0;
+    int64_t any = 0;
 
     for (int d = 0; d < ndims && given; d++)
         any |= given->stride[d];
-    if (!any) {
-        set_dense(out, given && given->parts ? 1 : variable->components, shape);
+    if (!any) { /* with a component_stride, each component is dense */
+        int planar = given && (given->parts || given->component_stride);
+
+        set_dense(out, planar ? 1 : variable->components, shape);
+        if (planar && !given->parts)
+            out->component_stride = given->component_stride;
         return;
     }
     for (int d = 0; d < 3; d++)

@@ -27,6 +27,11 @@ for ranks in 1 3; do
     [[ $(wc -l <<<"$out") -eq 1 ]] || complain "more than one rank printed: $out"
     expect 0 on $ranks import v.npy --components 3 --into $ds
     expect 0 on $ranks import line.npy --into $ds # fewer layers than ranks
+    cp -r $ds more.bouma
+    expect 0 on $ranks delete-step more.bouma 0
+    expect 0 "$BOUMA" verify more.bouma deep
+    [[ $(ls more.bouma/steps | wc -l) -eq 2 ]] || complain "$(ls more.bouma/steps)"
+    rm -r more.bouma
     expect 0 "$BOUMA" verify $ds deep
     [[ $ranks -eq 1 ]] && continue # it is compared below
     for var in a f v line; do

@@ -299,6 +299,7 @@ static void samples_may_be_repeated_but_not_overlap(void)
     static const int64_t wrong[][3] = {
         {5, 1, 0}, {10, 2, 4}, {40, -3, 4}, {40, 8, 3}};
     static const int64_t row[3] = {0, 8, 4}, side_by_side[3] = {40, 8, 0};
+    static const int64_t planar[3] = {0, 0, 120}, mingled[3] = {40, 4, 0};
     bouma_options o = memory_options();
     const char *path = fresh_path();
     int32_t samples[6][5][2], back[6][5][2];
@@ -329,6 +330,13 @@ static void samples_may_be_repeated_but_not_overlap(void)
     array = with_strides(back, sizeof(back), side_by_side);
     MUST(ds, bouma_variable_read(v, 0, NULL, &array));
     CHECK(!memcmp(back, samples, sizeof(back)));
+    array = with_strides(back, sizeof(back), planar);
+    MUST(ds, bouma_variable_read(v, 0, NULL, &array));
+    for (int i = 0; i < 60; i++)
+        CHECK_EQ((&back[0][0][0])[i], samples[i % 30 / 5][i % 5][i / 30]);
+    array = with_strides(back, sizeof(back), mingled);
+    CHECK_EQ(bouma_variable_read(v, 0, NULL, &array), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "overlap");
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         array = with_strides(back, sizeof(back), wrong[i]);
         CHECK_EQ(bouma_variable_read(v, 0, NULL, &array), BOUMA_EINVAL);
