@@ -113,7 +113,8 @@ static int check_strides(const bouma_variable *v, int components,
                            d < 3 ? "stride" : "component_stride",
                            (long long)one, (long long)size);
     }
-    if (!may_repeat && overlap(components, count, a))
+    if (!may_repeat && v->object->kind == BM_GRID && /* particles: later */
+        overlap(components, count, a))
         return bm_fail(v->object->schema->error, BOUMA_EINVAL,
                        "variable \"%s/%s\": with these strides, values of "
                        "different samples would overlap",
