@@ -1,36 +1,12 @@
 /* cmd_delete_step.c -- bouma delete-step: steps that go for good. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "arguments.h"
 #include "dataset_steps.h"
-#include "format_text.h"
 #include "numbers.h"
-#include "print_json.h"
 #include "progress_bar.h"
 
 static const struct option_spec options[] = {{.field = "force"}, {0}};
-
-static int print_outcome(struct context *ctx, const char *path, size_t deleted,
-                         int64_t left)
-{
-    char gone[FORMAT_BYTES], here[FORMAT_BYTES];
-    json_t *root;
-
-    if (!context_prints(ctx))
-        return DONE;
-    if (!ctx->json) {
-        printf("%s: %s deleted, %s left\n", path,
-               format_count(gone, (uint64_t)deleted, "step"),
-               format_count(here, (uint64_t)left, "step"));
-        return DONE;
-    }
-    root = json_object();
-    json_put(root, "dataset", json_text(path));
-    json_put(root, "deleted", json_count((uint64_t)deleted));
-    json_put(root, "steps", json_count((uint64_t)left));
-    return print_json(ctx, root);
-}
 
 /* A single number also names what an interrupted command has left of a step,
  * which is in no list. */
@@ -72,7 +48,8 @@ static int delete_steps(struct context *ctx, bouma_dataset *ds,
     if (!rc && status)
         rc = context_fail_status(ctx, status, bouma_error_message(ds));
     if (!rc)
-        rc = print_outcome(ctx, path, count, left);
+        rc = dataset_steps_gone(ctx, path, "deleted", (uint64_t)(count),
+                                (uint64_t)left);
     free(steps);
     return rc;
 }

@@ -1,9 +1,6 @@
 /* cmd_truncate.c -- bouma truncate: drop the steps after a restart point. */
-#include <stdio.h>
-
 #include "arguments.h"
-#include "format_text.h"
-#include "print_json.h"
+#include "dataset_steps.h"
 #include "progress_bar.h"
 
 static const struct option_spec options[] = {
@@ -12,27 +9,6 @@ static const struct option_spec options[] = {
      .help = "the last step that is kept (required); -1 keeps none"},
     {.field = "force"},
     {0}};
-
-static int print_outcome(struct context *ctx, const char *path, int64_t dropped,
-                         int64_t left)
-{
-    char gone[FORMAT_BYTES], here[FORMAT_BYTES];
-    json_t *root;
-
-    if (!context_prints(ctx))
-        return DONE;
-    if (!ctx->json) {
-        printf("%s: %s dropped, %s left\n", path,
-               format_count(gone, (uint64_t)dropped, "step"),
-               format_count(here, (uint64_t)left, "step"));
-        return DONE;
-    }
-    root = json_object();
-    json_put(root, "dataset", json_text(path));
-    json_put(root, "dropped", json_count((uint64_t)dropped));
-    json_put(root, "steps", json_count((uint64_t)left));
-    return print_json(ctx, root);
-}
 
 static int run(struct context *ctx, const struct arguments *args)
 {
@@ -68,7 +44,8 @@ static int run(struct context *ctx, const struct arguments *args)
     if (!rc && closed)
         rc = context_fail_status(ctx, closed, bouma_error_message(ds));
     if (!rc)
-        rc = print_outcome(ctx, path, before - left, left);
+        rc = dataset_steps_gone(ctx, path, "dropped", (uint64_t)(before - left),
+                                (uint64_t)left);
     bouma_dataset_free(ds);
     return rc;
 }

@@ -1,8 +1,11 @@
 /* dataset_steps.c -- see dataset_steps.h. */
 #include "dataset_steps.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "format_text.h"
+#include "print_json.h"
 #include "step_choice.h"
 
 /* The ranges of all steps, one for each. */
@@ -46,4 +49,24 @@ int dataset_steps(int64_t **out, size_t *count, struct context *ctx,
         rc = step_choice(out, count, ctx, &list, choice->text);
     free(ranges);
     return rc;
+}
+
+int dataset_steps_gone(struct context *ctx, const char *path, const char *how,
+                       uint64_t gone, uint64_t left)
+{
+    char text[FORMAT_BYTES], here[FORMAT_BYTES];
+    json_t *root;
+
+    if (!context_prints(ctx))
+        return DONE;
+    if (!ctx->json) {
+        printf("%s: %s %s, %s left\n", path, format_count(text, gone, "step"),
+               how, format_count(here, left, "step"));
+        return DONE;
+    }
+    root = json_object();
+    json_put(root, "dataset", json_text(path));
+    json_put(root, how, json_count(gone));
+    json_put(root, "steps", json_count(left));
+    return print_json(ctx, root);
 }

@@ -1,4 +1,5 @@
-/* dataset_steps.h -- the steps of a dataset that a user chooses. */
+/* dataset_steps.h -- the steps of a dataset that a user chooses, and what
+ * became of them. */
 #ifndef DATASET_STEPS_H
 #define DATASET_STEPS_H
 
@@ -15,5 +16,9 @@ struct dataset_choice {
  * dataset has. The caller frees *out. */
 int dataset_steps(int64_t **out, size_t *count, struct context *ctx,
                   const struct dataset_choice *choice);
+
+/* Print that 'gone' steps were 'how' ("deleted"), and how many are left. */
+int dataset_steps_gone(struct context *ctx, const char *path, const char *how,
+                       uint64_t gone, uint64_t left);
 
 #endif
