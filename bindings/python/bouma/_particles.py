@@ -202,7 +202,7 @@ class Particles(Names[Column]):
 
     def __init__(self, step: "Step", name: str):
         self.step, self.name = step, name
-        self._source = step._source
+        self._source: Any = step._source
         with self._source.borrow() as session:
             library = session.library
             handle = session.object(step.number, "particles", name)
@@ -319,7 +319,7 @@ class Particles(Names[Column]):
             owned = Owned(self._source, session, data)
         found = struct("bouma_particle_data").from_address(data.value)
         count = found.count
-        addresses = (c.c_void_p * len(names)).from_address(found.columns) if names else []
+        addresses: Any = (c.c_void_p * len(names)).from_address(found.columns) if names else []
         return Table((name, self._array(name, count, addresses[i], owned)) for i, name in enumerate(names))
 
     def _array(self, name: str, count: int, address: Any, owned: Any) -> np.ndarray:
@@ -329,8 +329,8 @@ class Particles(Names[Column]):
         bytes_ = count * facts.components * facts.dtype.itemsize
         if not bytes_:
             return np.empty(shape, facts.dtype)
-        buffer = (c.c_char * bytes_).from_address(address)
-        buffer.owned = owned  # type: ignore[attr-defined]
+        buffer: Any = (c.c_char * bytes_).from_address(address)
+        buffer.owned = owned
         return np.frombuffer(buffer, facts.dtype).reshape(shape)
 
     def matches(self, box: Any = None, where: Optional[str] = None) -> int:
