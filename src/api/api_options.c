@@ -191,21 +191,6 @@ static int from_environment(bouma_options *opts, struct bm_error *error)
     return rc ? rc : from_variables(opts, error);
 }
 
-int bm_struct_copy(void *out, size_t bytes, const void *given,
-                   size_t given_bytes)
-{
-    const unsigned char *p = given;
-
-    memset(out, 0, bytes);
-    if (given_bytes < sizeof(size_t))
-        return 0;
-    memcpy(out, given, given_bytes < bytes ? given_bytes : bytes);
-    for (size_t i = bytes; i < given_bytes; i++)
-        if (p[i])
-            return 0;
-    return 1;
-}
-
 int bouma_options_environment(bouma_options *opts, char *message, size_t bytes)
 {
     BM_STRICT_MATH;
@@ -250,6 +235,11 @@ static int check_fields(const bouma_options *o, struct bm_error *error)
                        "option 'io' has a table of %zu bytes; this library's "
                        "bouma_io has %zu",
                        o->io->size, sizeof(bouma_io));
+    if (o->allocator && o->allocator->size != sizeof(bouma_allocator))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "option 'allocator' has a table of %zu bytes; this "
+                       "library's bouma_allocator has %zu",
+                       o->allocator->size, sizeof(bouma_allocator));
     return BOUMA_OK;
 }
 
