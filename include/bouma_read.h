@@ -334,9 +334,9 @@ typedef enum bouma_limit {
  *
  * The error of level 0 is 'largest_error' of bouma_variable_info, a bound. That
  * of a coarser level is measured: the largest difference of its samples from
- * those that the next coarser level gives by interpolation (multilinear;
- * beyond its outermost samples, the nearest). So it tells how much the last
- * level has changed. It is no bound for what finer levels will show: what lies
+ * those that the next coarser level gives in their places (linear along each
+ * axis, also beyond its outermost samples). So it tells how much the last level
+ * has changed. It is no bound for what finer levels will show: what lies
  * between samples cannot be known from them. NaN is left out; the error is
  * infinite as long as there is only one level to look at.
  *

@@ -41,7 +41,7 @@ bouma_drain_fint bouma_file_open_fint bouma_probe_fint bouma_verify_fint
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }
 # A definition begins in the first column; its body after a line that is "{".
-/^[a-z].*[ *]bouma_[a-z_0-9]+\(/ {
+/^([a-z].*[ *])?bouma_[a-z_0-9]+\(/ {
     name = $0
     sub(/\(.*/, "", name)
     sub(/.*[ *]/, "", name)

@@ -29,21 +29,27 @@ static value_of *const values[] = {
     [BOUMA_TYPE_U32] = value_u32, [BOUMA_TYPE_U64] = value_u64,
     [BOUMA_TYPE_F32] = value_f32, [BOUMA_TYPE_F64] = value_f64};
 
-/* The coarse samples beside a fine one, along an axis: the same one twice if it
- * is in its place, or at the rim. */
-static void beside(int64_t out[2], const struct bm_lattice *coarse, int axis,
-                   int64_t fine)
-{
-    int64_t last = coarse->start[axis] + coarse->count[axis] - 1;
+/* The coarse samples beside a fine one along an axis, and what each counts. */
+struct beside {
+    int64_t at[2];
+    double weight[2];
+    int count;
+};
 
-    out[0] = fine / 2;
-    out[1] = fine / 2 + fine % 2;
-    if (out[0] < coarse->start[axis])
-        out[0] = out[1];
-    if (out[1] > last)
-        out[1] = out[0];
-    out[0] -= coarse->start[axis];
-    out[1] -= coarse->start[axis];
+static struct beside beside(const struct bm_lattice *coarse, int axis,
+                            int64_t fine)
+{
+    int64_t low = fine / 2 - coarse->start[axis], n = coarse->count[axis];
+
+    if (fine % 2 == 0)
+        return (struct beside){{low, 0}, {1, 0}, 1};
+    if (n == 1) /* the only one, wherever it is */
+        return (struct beside){{0, 0}, {1, 0}, 1};
+    if (low < 0)
+        return (struct beside){{0, 1}, {1.5, -0.5}, 2};
+    if (low + 1 >= n)
+        return (struct beside){{low, low - 1}, {1.5, -0.5}, 2};
+    return (struct beside){{low, low + 1}, {0.5, 0.5}, 2};
 }
 
 /* A row of samples along the last axis. */
@@ -51,56 +57,79 @@ struct row {
     const struct bm_refined_level *fine, *coarse;
     value_of *value;
     size_t components;
-    size_t at;        /* of its first sample */
-    size_t beside[4]; /* where the coarse rows beside it begin */
+    size_t at; /* of its first sample */
+    /* Where the coarse rows beside it begin, and what each counts. */
+    size_t begin[4];
+    double weight[4];
+    int count;
 };
+
+/* What the coarse rows give in place of a sample. */
+static double interpolate(const struct row *r, const struct beside *x, size_t c)
+{
+    double sum = 0;
+
+    for (int i = 0; i < r->count; i++)
+        for (int k = 0; k < x->count; k++)
+            sum +=
+                r->weight[i] * x->weight[k] *
+                r->value(r->coarse->data,
+                         (r->begin[i] + (size_t)x->at[k]) * r->components + c);
+    return sum;
+}
 
 static double row_error(const struct row *r)
 {
     const struct bm_lattice *l = &r->fine->lattice;
     double worst = 0;
 
-    for (int64_t x = 0; x < l->count[2]; x++) {
-        int64_t near[2];
+    for (int64_t i = 0; i < l->count[2]; i++) {
+        struct beside x = beside(&r->coarse->lattice, 2, l->start[2] + i);
 
-        beside(near, &r->coarse->lattice, 2, l->start[2] + x);
         for (size_t c = 0; c < r->components; c++) {
-            double sum = 0, own;
+            double own = r->value(r->fine->data,
+                                  (r->at + (size_t)i) * r->components + c);
 
-            for (int i = 0; i < 8; i++)
-                sum += r->value(r->coarse->data,
-                                (r->beside[i / 2] + (size_t)near[i % 2]) *
-                                        r->components +
-                                    c) /
-                       8;
-            own = r->value(r->fine->data,
-                           (r->at + (size_t)x) * r->components + c);
-            worst = fmax(worst, fabs(own - sum)); /* not if that is NaN */
+            /* Of NaN, fmax() gives the other one. */
+            worst = fmax(worst, fabs(own - interpolate(r, &x, c)));
         }
     }
     return worst;
+}
+
+static void find_rows(struct row *r, const struct beside *z,
+                      const struct beside *y)
+{
+    const struct bm_lattice *c = &r->coarse->lattice;
+
+    r->count = 0;
+    for (int i = 0; i < z->count; i++)
+        for (int k = 0; k < y->count; k++) {
+            r->begin[r->count] =
+                (size_t)((z->at[i] * c->count[1] + y->at[k]) * c->count[2]);
+            r->weight[r->count++] = z->weight[i] * y->weight[k];
+        }
 }
 
 double bm_refine_error(const struct bm_refined_level *fine,
                        const struct bm_refined_level *coarse, bouma_type type,
                        int components)
 {
-    const struct bm_lattice *f = &fine->lattice, *c = &coarse->lattice;
-    struct row row = {fine, coarse, values[type], (size_t)components, 0, {0}};
+    const struct bm_lattice *f = &fine->lattice;
+    struct row row = {.fine = fine,
+                      .coarse = coarse,
+                      .value = values[type],
+                      .components = (size_t)components};
     double worst = 0;
 
-    if (!bm_lattice_samples(c))
+    if (!bm_lattice_samples(&coarse->lattice))
         return INFINITY;
     for (int64_t z = 0; z < f->count[0]; z++)
         for (int64_t y = 0; y < f->count[1]; y++) {
-            int64_t planes[2], rows[2];
+            struct beside planes = beside(&coarse->lattice, 0, f->start[0] + z);
+            struct beside rows = beside(&coarse->lattice, 1, f->start[1] + y);
 
-            beside(planes, c, 0, f->start[0] + z);
-            beside(rows, c, 1, f->start[1] + y);
-            for (int i = 0; i < 4; i++)
-                row.beside[i] =
-                    (size_t)((planes[i / 2] * c->count[1] + rows[i % 2]) *
-                             c->count[2]);
+            find_rows(&row, &planes, &rows);
             row.at = (size_t)((z * f->count[1] + y) * f->count[2]);
             worst = fmax(worst, row_error(&row));
         }

@@ -12,8 +12,8 @@ struct bm_refined_level {
 };
 
 /* The largest difference of the samples of a level from what those of the next
- * coarser one give in their places: the mean of the nearest along each axis.
- * NaN is left out. Infinite if the coarser level has no samples in the box. */
+ * coarser one give in their places: between them by linear interpolation along
+ * each axis; beyond the outermost by extrapolation. NaN is left out. Infinite if the coarser level has no samples in the box. */
 double bm_refine_error(const struct bm_refined_level *fine,
                        const struct bm_refined_level *coarse, bouma_type type,
                        int components);

@@ -132,6 +132,12 @@ static int read_sample(struct particle_query *query, struct context *ctx,
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--seed is for --sample N, which is not there");
     query->sample = (uint64_t)sample;
+    if (!rc)
+        rc = budget_arguments_read(&query->within, ctx, args);
+    if (!rc && query->sampled && query->within.given)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--sample and --%s do not go together",
+                          arguments_has(args, "limit") ? "limit" : "max-bytes");
     return rc;
 }
 
@@ -259,22 +265,53 @@ static int run_sample(const struct particle_query *query,
     return BOUMA_OK;
 }
 
-int particle_query_run(const struct particle_query *query, struct context *ctx,
+/* As many as the budget allows. */
+static int run_within(struct particle_query *query, struct hand_over *over)
+{
+    bouma_particles_refinement *refinement = NULL;
+    bouma_particle_data *data = NULL;
+    bouma_batch batch = {.size = sizeof(batch)};
+    int status = bouma_particles_refinement_open(&refinement, query->particles,
+                                                 &query->query);
+
+    if (!status)
+        status = bouma_particles_refinement_next(
+            &data, SIZED(&query->answer), refinement, &query->within.budget);
+    if (!status) {
+        batch.count = data->count;
+        batch.columns = (const void *const *)data->columns;
+        each_batch(over, &batch);
+    }
+    bouma_particle_data_free(data);
+    bouma_particles_refinement_free(refinement);
+    return status;
+}
+
+int particle_query_run(struct particle_query *query, struct context *ctx,
                        int (*each)(void *user, const bouma_batch *batch),
                        void *user)
 {
     struct hand_over over = {each, user, DONE};
     int status;
 
+    query->answer.complete = 1;
+    query->answer.quality = query->query.quality;
     if (query->never)
         return DONE;
-    status = query->sampled
-                 ? run_sample(query, &over)
+    status = query->sampled ? run_sample(query, &over)
+             : query->within.given
+                 ? run_within(query, &over)
                  : bouma_particles_query_run(query->particles, &query->query,
                                              each_batch, &over);
     if (over.rc)
         return over.rc;
-    if (status)
-        return context_fail_status(ctx, status, bouma_error_message(query->ds));
+    if (status) {
+        int rc =
+            context_fail_status(ctx, status, bouma_error_message(query->ds));
+
+        /* It is the budget that is too small. */
+        return status == BOUMA_ELIMIT && query->within.given ? CALL_AT_FAULT
+                                                             : rc;
+    }
     return DONE;
 }

@@ -1,9 +1,11 @@
 /* particle_query.h -- which particles of a set are asked for: --quality,
- * --from, --box, --where and --sample, as a query of the library. */
+ * --from, --box, --where, --sample, --limit and --max-bytes, as a query of the
+ * library. */
 #ifndef PARTICLE_QUERY_H
 #define PARTICLE_QUERY_H
 
 #include "arguments.h"
+#include "budget_arguments.h"
 
 struct particle_query {
     bouma_dataset *ds;
@@ -15,6 +17,8 @@ struct particle_query {
     bool never;   /* no particle can match, such as in an empty box */
     bool sampled; /* --sample was given */
     uint64_t sample, seed;
+    struct budget_arguments within;
+    bouma_answer answer;        /* with a budget, once it has run */
     bouma_variable **variables; /* that are handed over */
     bouma_variable_info *infos; /* of these */
     size_t count;
@@ -37,7 +41,7 @@ int particle_query_add(struct particle_query *query, struct context *ctx,
 
 /* Give each batch to 'each', which returns an outcome and keeps its message.
  * Only this process. */
-int particle_query_run(const struct particle_query *query, struct context *ctx,
+int particle_query_run(struct particle_query *query, struct context *ctx,
                        int (*each)(void *user, const bouma_batch *batch),
                        void *user);
 

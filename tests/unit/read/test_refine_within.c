@@ -158,7 +158,8 @@ static double number(const struct field *f, const void *data, int64_t i)
                                        : u.u8;
 }
 
-/* Linear interpolation along each axis by the positions of samples. */
+/* Linear inter- and extrapolation along each axis by the positions of samples.
+ */
 static double interpolated(const struct trial *t, const bouma_selection *s,
                            const void *data, const int64_t *position,
                            int component)
@@ -173,16 +174,17 @@ static double interpolated(const struct trial *t, const bouma_selection *s,
             double x = (double)(position[d] - s->first[d]) / (double)s->step[d];
             double last = (double)(s->shape[d] - 1), low;
 
-            x = x < 0 ? 0 : x > last ? last : x;
-            low = floor(x);
+            low = fmax(0, fmin(floor(x), last - 1));
+            if (s->shape[d] == 1)
+                x = low = 0;
             at = at * s->shape[d] + (int64_t)low;
             if (corner >> d & 1) {
                 weight *= x - low;
-                at += low < last;
+                at += s->shape[d] > 1;
             } else
                 weight *= 1 - (x - low);
         }
-        if (weight > 0)
+        if (weight != 0)
             sum +=
                 weight * number(&t->f, data, at * t->f.components + component);
     }
