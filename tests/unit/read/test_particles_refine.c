@@ -1,5 +1,6 @@
 /* Particles within a budget: as many as fit, each once, each byte once; what the
  * answer says is so. With random boxes, conditions, qualities and budgets. */
+#include "fault_alloc.h"
 #include "must.h"
 #include "particle_block.h"
 
@@ -371,6 +372,53 @@ static void as_many_particles_come_as_are_wanted(void)
     end(&t);
 }
 
+/* After a call that failed, the next one gives what it would have given. */
+static void a_failure_loses_no_particle(void)
+{
+    struct fault_alloc memory;
+    struct asked q = {
+        .quality = 1, .conditions = 1, .low = {0.2, 0}, .high = {1, 0}};
+    struct trial t;
+    long fired = 1;
+
+    begin(&t, UNIFORM, 3000, BOUMA_CODEC_ZSTD, 2);
+    fault_alloc_init(&memory);
+    t.opts.allocator = &memory.table;
+    find_matches(&t, &q);
+    open_again(&t);
+    for (long at = 1; fired; at++) {
+        bouma_particles_refinement *r = open_query(&t, &q);
+        bouma_budget b = {.size = sizeof(b), .points = 700};
+        bouma_answer a = {.size = sizeof(a)};
+        int failures = 0;
+
+        memset(t.came, 0, (size_t)t.s.count);
+        t.came_count = 0;
+        fault_alloc_arm(&memory, at, 0);
+        while (!a.complete && failures < 2) {
+            bouma_particle_data *d = NULL;
+            int rc = bouma_particles_refinement_next(&d, &a, r, &b);
+
+            CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
+            failures += rc != BOUMA_OK;
+            if (!rc)
+                check_particles(&t, d);
+            bouma_particle_data_free(d);
+        }
+        fired = memory.fired;
+        CHECK(failures <= fired); /* some do without what they asked for */
+        CHECK_EQ(t.came_count, t.match_count);
+        fault_alloc_disarm(&memory);
+        bouma_particles_refinement_free(r);
+    }
+    bouma_step_free(t.step);
+    bouma_dataset_free(t.ds);
+    t.step = NULL;
+    t.ds = NULL;
+    CHECK_EQ(memory.live, 0);
+    end(&t);
+}
+
 /* ---- lifetimes, misuse ---------------------------------------------------- */
 
 static void handles_can_be_freed_in_any_order(void)
@@ -489,6 +537,7 @@ int main(void)
 {
     each_particle_comes_once_and_each_byte_is_read_once();
     as_many_particles_come_as_are_wanted();
+    a_failure_loses_no_particle();
     handles_can_be_freed_in_any_order();
     misuse_is_refused_in_words();
     samples_into_arrays_are_the_same_samples();

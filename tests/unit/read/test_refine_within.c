@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "arrays.h"
+#include "fault_alloc.h"
 #include "field.h"
 #include "must.h"
 
@@ -448,6 +449,48 @@ static void a_byte_too_few_is_too_few(void)
     }
 }
 
+/* After a call that failed, the array is as it was, and the next one goes on. */
+static void a_failure_leaves_the_array(void)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct fault_alloc memory;
+        struct trial t;
+        long fired = 1;
+
+        begin(&t, (enum kind)kind, 11);
+        t.box = field_all(&t.f);
+        fault_alloc_init(&memory);
+        t.opts.allocator = &memory.table;
+        open_again(&t);
+        for (long at = 1; fired; at++) {
+            bouma_budget b = {.size = sizeof(b)};
+            bouma_answer a = {.size = sizeof(a)}, before;
+            bouma_refinement *r;
+            int rc;
+
+            b.points = samples_at(&t, 1);
+            MUST(t.ds, bouma_refinement_open_within(&r, &a, t.v, &t.box, &b));
+            before = a;
+            fault_alloc_arm(&memory, at, 0);
+            rc = bouma_refinement_next_within(&a, r, NULL);
+            fired = memory.fired;
+            fault_alloc_disarm(&memory);
+            CHECK(rc == BOUMA_OK || (fired && rc == BOUMA_ENOMEM));
+            check_array(&t, r, rc ? &before : &a);
+            MUST(t.ds, bouma_refinement_next_within(&a, r, NULL));
+            CHECK_EQ(a.complete, 1);
+            check_array(&t, r, &a);
+            bouma_refinement_free(r);
+        }
+        bouma_step_free(t.step);
+        bouma_dataset_free(t.ds);
+        t.step = NULL;
+        t.ds = NULL;
+        CHECK_EQ(memory.live, 0);
+        end(&t);
+    }
+}
+
 /* ---- misuse -------------------------------------------------------------- */
 
 static void misuse_is_refused_in_words(void)
@@ -503,6 +546,7 @@ int main(void)
 {
     answers_are_the_best_within_the_budget();
     a_byte_too_few_is_too_few();
+    a_failure_leaves_the_array();
     misuse_is_refused_in_words();
     return check_result();
 }
