@@ -375,8 +375,10 @@ typedef struct bouma_answer {
  *
  * If the budget is too small for even one level more, the calls fail with
  * BOUMA_ELIMIT. The message and the answer's 'next_bytes' and 'next_points' tell
- * what is needed. There is no refinement then, or the one that was there is as
- * it was; heads that were read are kept, and not read again. If all is there
+ * what is needed (0, if it is not the budget but the option 'memory_limit' that
+ * is too small). There is no refinement then, or the one that was there is as
+ * it was; heads that were read are kept, and not read again. After any other
+ * failure, the finest array that was complete is there. If all is there
  * already, or the error is small enough, the call is BOUMA_OK and reads
  * nothing. Not collective. */
 BOUMA_API int bouma_refinement_open_within(bouma_refinement **out,
@@ -613,6 +615,16 @@ BOUMA_API int
 bouma_particles_refinement_next(bouma_particle_data **out, bouma_answer *answer,
                                 bouma_particles_refinement *refinement,
                                 const bouma_budget *budget);
+
+/* The same into arrays of the caller, with room for 'capacity' particles each: a
+ * column for each variable of the query, in their order (without any: position,
+ * then all others that the step has). No more particles come than there is room
+ * for, as if budget.points said so; the answer's 'points' tells how many. After
+ * a failure they come with the next call. */
+BOUMA_API int bouma_particles_refinement_next_into(
+    bouma_answer *answer, bouma_particles_refinement *refinement,
+    const bouma_budget *budget, const bouma_column *columns,
+    size_t column_count, uint64_t capacity);
 BOUMA_API void
 bouma_particles_refinement_free(bouma_particles_refinement *refinement);
 

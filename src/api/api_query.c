@@ -199,22 +199,6 @@ int bouma_particles_sample(bouma_particle_data **out,
     return bm_api_leave_step(own.step, rc);
 }
 
-/* What was drawn, into the caller's arrays. */
-static int hand_over(struct bm_into *into, const struct bm_collector *c)
-{
-    const bouma_allocator *a = c->a;
-    const void **columns = bm_new(a, into->column_count, sizeof(*columns));
-    int rc;
-
-    if (!columns)
-        return bm_fail(into->error, BOUMA_ENOMEM, "no memory for a sample");
-    for (size_t i = 0; i < into->column_count; i++)
-        columns[i] = c->columns[i];
-    rc = bm_into_add(into, c->count, columns, c->room);
-    bm_drop(a, columns);
-    return rc;
-}
-
 int bouma_particles_sample_into(uint64_t *drawn, bouma_particles *particles,
                                 const bouma_particles_query *query,
                                 const bouma_column *columns,
@@ -257,7 +241,7 @@ int bouma_particles_sample_into(uint64_t *drawn, bouma_particles *particles,
         rc =
             bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");
     if (!rc)
-        rc = hand_over(&into, &c);
+        rc = bm_into_collected(&into, &c);
     if (!rc)
         *drawn = c.count;
     bm_collector_release(&c);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plan/budget.h"
+#include "read/into.h"
 #include "read/particle_refine.h"
 
 /* ---- levels -------------------------------------------------------------- */
@@ -337,7 +338,21 @@ static int refuse(const bouma_answer *answer, const struct turn *t)
                    answer->bytes + answer->next_bytes, t->budget->bytes);
 }
 
-int bm_particle_refinement_next(bouma_particle_data **out, bouma_answer *answer,
+/* The particles that were taken, to the caller. */
+static int hand_over(struct turn *t, bouma_particle_data **out,
+                     struct bm_into *into)
+{
+    uint64_t count = t->out.count;
+
+    if (into)
+        return bm_into_collected(into, &t->out);
+    *out = bm_collector_finish(&t->out);
+    t->out.count = count;
+    return *out ? BOUMA_OK : no_memory(t->r);
+}
+
+int bm_particle_refinement_next(bouma_particle_data **out, struct bm_into *into,
+                                bouma_answer *answer,
                                 struct bouma_particles_refinement *r,
                                 const struct bm_budget *budget)
 {
@@ -357,13 +372,8 @@ int bm_particle_refinement_next(bouma_particle_data **out, bouma_answer *answer,
     else if (!rc)
         rc = take(&t);
     moved = t.out.count || t.next > r->next || r->next == r->count;
-    if (!rc && moved) {
-        uint64_t count = t.out.count;
-
-        *out = bm_collector_finish(&t.out);
-        t.out.count = count;
-        rc = *out ? BOUMA_OK : no_memory(r);
-    }
+    if (!rc && moved)
+        rc = hand_over(&t, out, into);
     if (!rc) {
         settle(&t);
         tell(answer, &t);

@@ -233,9 +233,11 @@ struct bouma_particles_refinement *
 bm_particle_refinement_new(struct bouma_step *step, struct bm_object *set,
                            const struct bm_criteria *criteria);
 void bm_particle_refinement_free(struct bouma_particles_refinement *r);
-/* ELIMIT, with a message, if not a level fits; *out then is NULL, and 'answer'
- * filled. */
-int bm_particle_refinement_next(bouma_particle_data **out, bouma_answer *answer,
+/* The next particles: into arrays of the caller, or, if 'into' is NULL, *out.
+ * ELIMIT, with a message, if not a level fits; 'answer' is filled then, too. */
+struct bm_into;
+int bm_particle_refinement_next(bouma_particle_data **out, struct bm_into *into,
+                                bouma_answer *answer,
                                 struct bouma_particles_refinement *r,
                                 const struct bm_budget *budget);
 

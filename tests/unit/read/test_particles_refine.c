@@ -482,6 +482,117 @@ static void misuse_is_refused_in_words(void)
     end(&t);
 }
 
+/* ---- into arrays ---------------------------------------------------------- */
+
+enum { ROOM = 300 };
+
+struct arrays {
+    uint64_t id[ROOM];
+    double velocity[ROOM][3];
+    int8_t small[ROOM][3]; /* too small for velocities */
+    bouma_array array[3];
+    bouma_column right[2], wrong[2];
+};
+
+static void set_columns(struct arrays *a, const struct particle_block_set *set)
+{
+    a->array[0] = BOUMA_ARRAY(BOUMA_TYPE_U64, a->id, sizeof(a->id));
+    a->array[1] = BOUMA_ARRAY(BOUMA_TYPE_F64, a->velocity, sizeof(a->velocity));
+    a->array[2] = BOUMA_ARRAY(BOUMA_TYPE_I8, a->small, sizeof(a->small));
+    for (int i = 0; i < 2; i++) {
+        bouma_variable *v = set->variables[i ? VELOCITY : ID];
+
+        a->right[i] = (bouma_column){sizeof(bouma_column), v, &a->array[i]};
+        a->wrong[i] =
+            (bouma_column){sizeof(bouma_column), v, &a->array[i ? 2 : 0]};
+    }
+}
+
+/* As those that were given; none came before. */
+static void check_arrays(struct trial *t, const struct arrays *a,
+                         uint64_t count)
+{
+    int sound = 1;
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t id = a->id[i] < t->s.count ? a->id[i] : 0;
+
+        sound &= id == a->id[i] && !t->came[id];
+        for (uint64_t c = 0; c < 3; c++)
+            sound &=
+                a->velocity[i][c] == (double)t->s.velocity[c * t->s.count + id];
+        t->came[id] = 1;
+    }
+    CHECK(sound);
+    t->came_count += count;
+}
+
+static void particles_come_into_arrays_of_the_caller(void)
+{
+    static struct arrays a;
+    bouma_variable *wanted[2];
+    bouma_particles_query q = {
+        .size = sizeof(q), .variables = wanted, .variable_count = 2};
+    bouma_answer answer = {.size = sizeof(answer)};
+    bouma_particles_refinement *r;
+    struct trial t;
+
+    begin(&t, UNIFORM, 2000, BOUMA_CODEC_ZSTD, 2);
+    set_columns(&a, &t.set);
+    wanted[0] = t.set.variables[ID];
+    wanted[1] = t.set.variables[VELOCITY];
+    MUST(t.ds, bouma_particles_refinement_open(&r, t.set.particles, &q));
+    for (int i = 0; !answer.complete; i++) {
+        bouma_budget b = {.size = sizeof(b), .points = i % 2 ? 70 : 1000};
+
+        REQUIRE(i < 50);
+        /* Values that do not fit are refused, and come again. */
+        CHECK(bouma_particles_refinement_next_into(&answer, r, &b, a.wrong, 2,
+                                                   ROOM) != BOUMA_OK);
+        MUST(t.ds, bouma_particles_refinement_next_into(&answer, r, &b, a.right,
+                                                        2, ROOM));
+        CHECK(answer.complete || answer.points == (i % 2 ? 70 : ROOM));
+        check_arrays(&t, &a, answer.points);
+    }
+    CHECK_EQ(t.came_count, 2000);
+    MUST(t.ds, bouma_particles_refinement_next_into(&answer, r, NULL, a.right,
+                                                    2, ROOM));
+    CHECK(answer.points == 0 && answer.complete);
+
+    CHECK_EQ(
+        bouma_particles_refinement_next_into(NULL, r, NULL, a.right, 2, ROOM),
+        BOUMA_EINVAL);
+    CHECK_EQ(bouma_particles_refinement_next_into(&answer, NULL, NULL, a.right,
+                                                  2, ROOM),
+             BOUMA_EINVAL);
+    CHECK_EQ(bouma_particles_refinement_next_into(&answer, r, NULL, a.right, 1,
+                                                  ROOM),
+             BOUMA_EINVAL);
+    CHECK_TEXT(bouma_particles_refinement_message(r),
+               "there are 1 columns, and the query has 2 variables");
+    CHECK_EQ(
+        bouma_particles_refinement_next_into(&answer, r, NULL, a.right, 2, 0),
+        BOUMA_EINVAL);
+    CHECK_EQ(bouma_particles_refinement_next_into(&answer, r, NULL, a.right, 2,
+                                                  ROOM + 1),
+             BOUMA_EINVAL);
+    a.wrong[0] = a.right[1];
+    a.wrong[1] = a.right[0];
+    CHECK_EQ(bouma_particles_refinement_next_into(&answer, r, NULL, a.wrong, 2,
+                                                  ROOM),
+             BOUMA_EINVAL);
+    CHECK_TEXT(bouma_particles_refinement_message(r), "in their order");
+    bouma_particles_refinement_free(r);
+    q.order = BOUMA_COMPONENT_ORDER_INTERLEAVED;
+    MUST(t.ds, bouma_particles_refinement_open(&r, t.set.particles, &q));
+    CHECK_EQ(bouma_particles_refinement_next_into(&answer, r, NULL, a.right, 2,
+                                                  ROOM),
+             BOUMA_EINVAL);
+    CHECK_TEXT(bouma_particles_refinement_message(r), "no order");
+    bouma_particles_refinement_free(r);
+    end(&t);
+}
+
 /* ---- samples into arrays -------------------------------------------------- */
 
 static void samples_into_arrays_are_the_same_samples(void)
@@ -540,6 +651,7 @@ int main(void)
     a_failure_loses_no_particle();
     handles_can_be_freed_in_any_order();
     misuse_is_refused_in_words();
+    particles_come_into_arrays_of_the_caller();
     samples_into_arrays_are_the_same_samples();
     return check_result();
 }
