@@ -342,17 +342,18 @@ typedef enum bouma_limit {
  *
  * A budget of 'next_bytes' and 'next_points' is enough for one more step. Where
  * files have not been looked at yet, or conditions may rule data out, these are
- * upper limits. Both are 0 if 'complete' is 1. */
+ * upper limits. 'next_bytes' is 0 if what comes next has been read already; both
+ * are 0 if 'complete' is 1. */
 typedef struct bouma_answer {
     size_t size;  /* sizeof(bouma_answer), set by the caller */
     int complete; /* 1: level 0, or all particles of the query, are there */
     int level;    /* of the array; of particles: the finest level of detail that
-                       was returned, or some of it; -1: none yet */
-    double quality;  /* of particles: about this fraction of those that match
-                       has been returned, by all calls; of grids 0 */
-    uint64_t points; /* samples in the array; particles that this call gave */
-    uint64_t bytes;  /* that this call has read from storage */
-    double error;    /* see above; of particles 0 */
+                     was returned, or some of it; -1: none yet */
+    double quality;     /* of particles: about this fraction of those that match
+                           has been returned, by all calls; of grids 0 */
+    uint64_t points;    /* samples in the array; particles of this call */
+    uint64_t bytes;     /* that this call has read from storage */
+    double error;       /* see above; of particles 0 */
     int error_is_bound; /* 1: a bound; 0: measured */
     bouma_limit limit;
     uint64_t next_bytes, next_points;
@@ -379,8 +380,8 @@ typedef struct bouma_answer {
  * is too small). There is no refinement then, or the one that was there is as
  * it was; heads that were read are kept, and not read again. After any other
  * failure, the finest array that was complete is there. If all is there
- * already, or the error is small enough, the call is BOUMA_OK and reads
- * nothing. Not collective. */
+ * already, or the error is small enough (BOUMA_LIMIT_ERROR), the call is
+ * BOUMA_OK and reads nothing. Not collective. */
 BOUMA_API int bouma_refinement_open_within(bouma_refinement **out,
                                            bouma_answer *answer,
                                            bouma_variable *variable,

@@ -109,4 +109,19 @@ refuse 2 "the budget is 1 bytes" "$BOUMA" query p.bouma p --max-bytes 1 -o no.np
 refuse 2 "--sample and --limit do not go together" "$BOUMA" query p.bouma p --sample 5 --limit 5
 refuse 2 "--sample and --max-bytes" "$BOUMA" query p.bouma p --sample 5 --max-bytes 5K
 
+# ---- pictures ----------------------------------------------------------------
+
+expect 0 "$BOUMA" render p.bouma p --limit 2000 --size 64 -o out.png --json
+jq -e '.count == 2000 and .answer.points == 2000 and .quality > 0.09 and .quality < 0.11' \
+    <<<"$out" >/dev/null || complain "it said $out"
+expect 0 "$BOUMA" render p.bouma p/mass --max-bytes 100K --size 64 -o out.png --json
+jq -e '.answer.bytes <= 102400 and .answer.limit == "bytes" and .count == .answer.points' \
+    <<<"$out" >/dev/null || complain "it said $out"
+# All of them make the picture that is drawn without a budget.
+expect 0 "$BOUMA" render p.bouma p --size 64 -o all.png
+expect 0 "$BOUMA" render p.bouma p --size 64 --limit 1M -o out.png
+same all.png out.png
+refuse 2 "--limit is for particles" "$BOUMA" render patch.bouma grid/a --limit 5 -o no.png
+refuse 2 "the budget is 1 bytes" "$BOUMA" render p.bouma p --max-bytes 1 -o no.png
+
 finish

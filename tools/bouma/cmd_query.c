@@ -108,17 +108,17 @@ static int select_particles(struct querying *querying, struct context *ctx)
     if (!rc)
         rc = particle_query_read(&querying->query, ctx, querying->args,
                                  querying->ds, particles);
-    if (rc)
-        return rc;
-    return variables ? particle_query_these(&querying->query, ctx, variables)
-                     : particle_query_all(&querying->query, ctx);
+    if (!rc)
+        rc = variables ? particle_query_these(&querying->query, ctx, variables)
+                       : particle_query_all(&querying->query, ctx);
+    return rc ? rc : particle_query_read_within(&querying->query, ctx);
 }
 
 /* Process 0 reads and writes alone; the others take part in the output's
  * collective calls. Collective. */
 static int copy_particles(struct querying *querying, struct context *ctx)
 {
-    struct particle_query *query = &querying->query;
+    const struct particle_query *query = &querying->query;
     struct particle_sink *sink = &querying->sink;
     int rc = DONE;
 
@@ -180,9 +180,7 @@ static int print_object(const struct querying *querying, struct context *ctx,
     json_put(root, "step", json_integer(querying->step_number));
     json_put(root, "particles", json_text(query->about.name));
     json_put(root, "from", json_number(query->query.from));
-    json_put(root, "quality",
-             json_number(query->within.given ? query->answer.quality
-                                             : query->query.quality));
+    json_put(root, "quality", json_number(query->query.quality));
     if (query->within.given)
         json_put(root, "answer", answer_json(&query->answer));
     json_put(root, "count", json_count(querying->sink.particles));

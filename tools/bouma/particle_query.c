@@ -163,6 +163,7 @@ int particle_query_read(struct particle_query *out, struct context *ctx,
 
 void particle_query_release(struct particle_query *query)
 {
+    bouma_particle_data_free(query->data);
     free(query->conditions);
     free(query->variables);
     free(query->infos);
@@ -265,53 +266,70 @@ static int run_sample(const struct particle_query *query,
     return BOUMA_OK;
 }
 
-/* As many as the budget allows. */
-static int run_within(struct particle_query *query, struct hand_over *over)
+static int read_within(struct particle_query *query, struct context *ctx)
 {
     bouma_particles_refinement *refinement = NULL;
-    bouma_particle_data *data = NULL;
-    bouma_batch batch = {.size = sizeof(batch)};
-    int status = bouma_particles_refinement_open(&refinement, query->particles,
-                                                 &query->query);
+    int rc = DONE, status = bouma_particles_refinement_open(
+                       &refinement, query->particles, &query->query);
 
     if (!status)
-        status = bouma_particles_refinement_next(
-            &data, SIZED(&query->answer), refinement, &query->within.budget);
-    if (!status) {
-        batch.count = data->count;
-        batch.columns = (const void *const *)data->columns;
-        each_batch(over, &batch);
-    }
-    bouma_particle_data_free(data);
+        status =
+            bouma_particles_refinement_next(&query->data, SIZED(&query->answer),
+                                            refinement, &query->within.budget);
+    if (status)
+        rc = context_fail_status(ctx, status, bouma_error_message(query->ds));
     bouma_particles_refinement_free(refinement);
-    return status;
+    /* It is the budget that is too small. */
+    return status == BOUMA_ELIMIT ? CALL_AT_FAULT : rc;
 }
 
-int particle_query_run(struct particle_query *query, struct context *ctx,
+int particle_query_read_within(struct particle_query *query,
+                               struct context *ctx)
+{
+    int rc = DONE;
+
+    if (!query->within.given)
+        return DONE;
+    query->answer.complete = 1;
+    query->answer.quality = query->query.quality;
+    if (!query->never && session_rank(ctx->session) == 0)
+        rc = read_within(query, ctx);
+    rc = context_agree(ctx, rc);
+    session_broadcast(ctx->session, &query->answer, sizeof(query->answer));
+    query->query.quality = query->answer.quality;
+    return rc;
+}
+
+/* What was read before. */
+static int run_data(const struct particle_query *query, struct hand_over *over)
+{
+    bouma_batch batch = {.size = sizeof(batch)};
+
+    if (!query->data)
+        return BOUMA_OK;
+    batch.count = query->data->count;
+    batch.columns = (const void *const *)query->data->columns;
+    each_batch(over, &batch);
+    return BOUMA_OK;
+}
+
+int particle_query_run(const struct particle_query *query, struct context *ctx,
                        int (*each)(void *user, const bouma_batch *batch),
                        void *user)
 {
     struct hand_over over = {each, user, DONE};
     int status;
 
-    query->answer.complete = 1;
-    query->answer.quality = query->query.quality;
     if (query->never)
         return DONE;
     status = query->sampled ? run_sample(query, &over)
              : query->within.given
-                 ? run_within(query, &over)
+                 ? run_data(query, &over)
                  : bouma_particles_query_run(query->particles, &query->query,
                                              each_batch, &over);
     if (over.rc)
         return over.rc;
-    if (status) {
-        int rc =
-            context_fail_status(ctx, status, bouma_error_message(query->ds));
-
-        /* It is the budget that is too small. */
-        return status == BOUMA_ELIMIT && query->within.given ? CALL_AT_FAULT
-                                                             : rc;
-    }
+    if (status)
+        return context_fail_status(ctx, status, bouma_error_message(query->ds));
     return DONE;
 }

@@ -18,7 +18,8 @@ struct particle_query {
     bool sampled; /* --sample was given */
     uint64_t sample, seed;
     struct budget_arguments within;
-    bouma_answer answer;        /* with a budget, once it has run */
+    bouma_answer answer;        /* with a budget: what came, */
+    bouma_particle_data *data;  /* and that, on process 0 */
     bouma_variable **variables; /* that are handed over */
     bouma_variable_info *infos; /* of these */
     size_t count;
@@ -39,9 +40,15 @@ int particle_query_these(struct particle_query *query, struct context *ctx,
 int particle_query_add(struct particle_query *query, struct context *ctx,
                        bouma_variable *variable);
 
+/* With a budget, read what it allows; the query's quality is then that of what
+ * came. Process 0 reads alone, and all learn how far. Without a budget, nothing
+ * is done. Collective. */
+int particle_query_read_within(struct particle_query *query,
+                               struct context *ctx);
+
 /* Give each batch to 'each', which returns an outcome and keeps its message.
  * Only this process. */
-int particle_query_run(struct particle_query *query, struct context *ctx,
+int particle_query_run(const struct particle_query *query, struct context *ctx,
                        int (*each)(void *user, const bouma_batch *batch),
                        void *user);
 
