@@ -16,13 +16,12 @@ struct stores {
 
 static inline bouma_options stores_options(const struct stores *w, int persist)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.files = 2;
     o.persist = persist;
     if (persist)
-        snprintf(o.local, sizeof(o.local), "%s", w->near);
+        o.local = w->near;
     return o;
 }
 
@@ -72,7 +71,7 @@ static inline const char *stores_look(const struct stores *w, const char *path,
     bouma_dataset *ds;
 
     if (local)
-        snprintf(o.local, sizeof(o.local), "%s", w->near);
+        o.local = w->near;
     MUST(ds, bouma_dataset_open(&ds, path, &o));
     for (int step = 0; step < 4; step++) {
         int generation = -1;
