@@ -81,6 +81,9 @@ int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
 int bm_api_array(struct bm_array *out, int64_t **apart,
                  const bouma_array *given, const bouma_variable *v,
                  const int64_t count[3], int may_repeat);
+/* Whether the samples of a box (NULL: all) can be read now; lifts it. */
+int bm_api_check_readable(struct bm_box *lifted, const bouma_variable *v,
+                          int level, const bouma_box *box);
 /* ESTATE while a call that reads the step calls its caller back. */
 int bm_api_check_idle(const struct bouma_step *step);
 

@@ -459,6 +459,7 @@ static void nothing_is_done_without_a_handle(void)
     bouma_grid *g;
     bouma_step *s;
     int level = 5;
+    const void *data = &level;
 
     CHECK_EQ(bouma_dataset_close(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_flush(NULL), BOUMA_EINVAL);
@@ -495,7 +496,9 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(test_read(NULL, 0, NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_open(&r, NULL, 0, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_next(NULL), BOUMA_EINVAL);
-    CHECK(!bouma_refinement_data(NULL, &selection, &level));
+    CHECK_EQ(bouma_refinement_get(&data, &selection, &level, NULL),
+             BOUMA_EINVAL);
+    CHECK(!data);
     bouma_grid_info_get(&grid, NULL);
     bouma_variable_info_get(&variable, NULL);
     CHECK(!grid.name && !variable.name);
