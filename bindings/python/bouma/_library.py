@@ -108,7 +108,7 @@ def check_mpi(built: str, running: str) -> None:
         raise LibraryError(
             "the communicator is one of %s (mpi4py), but libbouma_mpi was built with %s. Use an mpi4py that is built "
             "with %s, or build bouma with the MPI of mpi4py and set BOUMA_LIBRARY_PATH to the folder of that "
-            "libbouma_mpi." % (" ".join(running.split()[:3]).rstrip(","), built, ours))
+            "libbouma_mpi." % (" ".join(running.replace("Version:", "").split()[:3]).rstrip(","), built, ours))
 
 
 def parallel() -> Library:
