@@ -187,7 +187,7 @@ class Source:
     def __init__(self, path: str, options: Dict[str, Any], comm: Any = None):
         self.path, self.options, self.comm = path, options, comm
         self.closed = False
-        self.library = _library.serial() if comm is None else _library.parallel()
+        self.library = _library.serial() if comm is None else _library.parallel(comm)
         self.process = os.getpid()
         self.free: Deque[Session] = deque()
         self.lock = threading.RLock()  # of the only session, with a communicator

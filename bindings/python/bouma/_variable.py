@@ -127,6 +127,7 @@ class Variable(Lazy):
 
     def __init__(self, grid: "Grid", name: str, facts: Facts):
         self.grid, self.name, self._facts = grid, name, facts
+        self._number = grid.step.number
         self.dtype = facts.dtype
         self.components = facts.components
         self.shape = grid.shape + ((facts.components,) if facts.components > 1 else ())
@@ -283,14 +284,14 @@ class Variable(Lazy):
             raise TypeError("out has the bytes of another machine, which a collective read does not swap")
         array = describe(out, len(self.grid.shape), exact=out.dtype == self.dtype)
         with self.grid._source.borrow() as session:
-            step, _ = session.step(self.grid.step.number)
+            step, _ = session.step(self._number)
             request = new("bouma_request", variable=self._handle(session), level=level, box=box_of(low, high),
                           array=c.addressof(array))
             count = 1 if out.size else 0
             session.check(session.library.bouma_step_read(step, c.byref(request), count))
 
     def _handle(self, session: Any) -> Any:
-        return session.variable(self.grid.step.number, "grid", self.grid.name, self.name)
+        return session.variable(self._number, "grid", self.grid.name, self.name)
 
     def _read(self, session: Any, level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray) -> None:
         """Read a box of full-resolution samples into 'out'."""
