@@ -1,5 +1,6 @@
 /* api_array.c -- arrays of the caller: checked, and lifted to three axes. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -36,12 +37,16 @@ static int lay_out(bouma_array *array, int components, int ndims,
 int bouma_array_inside(bouma_array *array, int components, int ndims,
                        const int64_t *extent, const int64_t *first)
 {
+    /* Also the shorter struct of an older caller has it. */
+    const size_t enough = offsetof(bouma_array, component_stride) +
+                          sizeof(array->component_stride);
     int rc;
 
-    if (!array || array->size < sizeof(*array))
+    if (!array || array->size < enough || array->size > BM_STRUCT_MOST_BYTES)
         return BOUMA_EINVAL;
     rc = extent && first && ndims >= 1 && ndims <= 3 && components >= 1 &&
-                 array->data && is_dense(array)
+                 array->data && is_dense(array) &&
+                 bm_type_valid((int)array->type)
              ? lay_out(array, components, ndims, extent)
              : BOUMA_EINVAL;
     for (int d = 0; d < ndims && !rc; d++)
@@ -58,6 +63,12 @@ int bouma_array_inside(bouma_array *array, int components, int ndims,
 
 /* ---- the array of a put or a read --------------------------------------- */
 
+/* Also of INT64_MIN, which has no positive counterpart. */
+static uint64_t distance(int64_t stride)
+{
+    return stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+}
+
 /* Whether two values share bytes. Axes by ascending strides: each must step over
  * all that the ones before it span. */
 static int overlap(int components, const int64_t count[3],
@@ -70,15 +81,16 @@ static int overlap(int components, const int64_t count[3],
     for (int d = 0; d < 4; d++) {
         int64_t one = d < 3 ? a->stride[d] : a->component_stride;
         int64_t many = d < 3 ? count[d] : components;
+        uint64_t apart = distance(one);
         int at = axes;
 
         if (many < 2)
             continue;
-        for (; at && stride[at - 1] > (uint64_t)(one < 0 ? -one : one); at--) {
+        for (; at && stride[at - 1] > apart; at--) {
             stride[at] = stride[at - 1];
             n[at] = n[at - 1];
         }
-        stride[at] = (uint64_t)(one < 0 ? -one : one);
+        stride[at] = apart;
         n[at] = many;
         axes++;
     }
@@ -132,7 +144,7 @@ static uint64_t span_of(const struct bm_array *a, int components,
     for (int d = 0; d < 4; d++) {
         int64_t stride = d < 3 ? a->stride[d] : a->component_stride;
         uint64_t n = (uint64_t)(d < 3 ? count[d] : components) - 1;
-        uint64_t one = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+        uint64_t one = distance(stride);
 
         if (__builtin_mul_overflow(one, n, &one) ||
             __builtin_add_overflow(span, one, &span))

@@ -197,7 +197,7 @@ int bm_struct_copy(void *out, size_t bytes, const void *given,
     const unsigned char *p = given;
 
     memset(out, 0, bytes);
-    if (given_bytes < sizeof(size_t))
+    if (given_bytes < sizeof(size_t) || given_bytes > BM_STRUCT_MOST_BYTES)
         return 0;
     memcpy(out, given, given_bytes < bytes ? given_bytes : bytes);
     for (size_t i = bytes; i < given_bytes; i++)

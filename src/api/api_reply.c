@@ -4,8 +4,8 @@
 
 #include "api/api.h"
 
-/* No struct is smaller or larger: a size beyond was never set. */
-enum { SMALLEST = 2 * sizeof(size_t), LARGEST = 1 << 16 };
+/* No struct is smaller: such a size was never set. */
+enum { SMALLEST = 2 * sizeof(size_t) };
 
 static size_t size_of(const void *given)
 {
@@ -17,7 +17,7 @@ static size_t size_of(const void *given)
 
 static int is_size(size_t size)
 {
-    return size >= SMALLEST && size <= LARGEST;
+    return size >= SMALLEST && size <= BM_STRUCT_MOST_BYTES;
 }
 
 static size_t common(size_t size, size_t own)
