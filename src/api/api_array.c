@@ -42,7 +42,7 @@ int bouma_array_inside(bouma_array *array, int components, int ndims,
                           sizeof(array->component_stride);
     int rc;
 
-    if (!array || array->size < enough || array->size > BM_STRUCT_MOST_BYTES)
+    if (!array || array->size < enough || !bm_struct_is_size(array->size))
         return BOUMA_EINVAL;
     rc = extent && first && ndims >= 1 && ndims <= 3 && components >= 1 &&
                  array->data && is_dense(array) &&

@@ -62,7 +62,8 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
         return BOUMA_EINVAL;
     }
     option = bm_option_find(name);
-    if (option && !bm_option_is_in(option, opts->size)) {
+    if (option && (!bm_struct_is_size(opts->size) ||
+                   !bm_option_is_in(option, opts->size))) {
         snprintf(message, bytes,
                  "option '%s' is not in these options: 'size' is not set, or "
                  "they are those of an older version",
@@ -197,7 +198,7 @@ int bm_struct_copy(void *out, size_t bytes, const void *given,
     const unsigned char *p = given;
 
     memset(out, 0, bytes);
-    if (given_bytes < sizeof(size_t) || given_bytes > BM_STRUCT_MOST_BYTES)
+    if (!bm_struct_is_size(given_bytes))
         return 0;
     memcpy(out, given, given_bytes < bytes ? given_bytes : bytes);
     for (size_t i = bytes; i < given_bytes; i++)

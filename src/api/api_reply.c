@@ -4,8 +4,14 @@
 
 #include "api/api.h"
 
-/* No struct is smaller: such a size was never set. */
-enum { SMALLEST = 2 * sizeof(size_t) };
+enum { SMALLEST = 2 * sizeof(size_t), LARGEST = 1 << 16 };
+
+/* Others would also cut a member in two. */
+int bm_struct_is_size(size_t bytes)
+{
+    return bytes >= SMALLEST && bytes <= LARGEST &&
+           bytes % _Alignof(size_t) == 0;
+}
 
 static size_t size_of(const void *given)
 {
@@ -13,11 +19,6 @@ static size_t size_of(const void *given)
 
     memcpy(&size, given, sizeof(size));
     return size;
-}
-
-static int is_size(size_t size)
-{
-    return size >= SMALLEST && size <= BM_STRUCT_MOST_BYTES;
 }
 
 static size_t common(size_t size, size_t own)
@@ -29,7 +30,7 @@ int bm_reply_begin(void *given, size_t own)
 {
     size_t size = given ? size_of(given) : 0;
 
-    if (!is_size(size))
+    if (!bm_struct_is_size(size))
         return 0;
     memset((char *)given + sizeof(size_t), 0, common(size, own));
     return 1;
@@ -39,7 +40,7 @@ int bm_reply(void *given, const void *ours, size_t own)
 {
     size_t size = size_of(given);
 
-    if (!is_size(size))
+    if (!bm_struct_is_size(size))
         return BOUMA_EINVAL;
     memcpy((char *)given + sizeof(size_t), (const char *)ours + sizeof(size_t),
            common(size, own));
@@ -48,7 +49,7 @@ int bm_reply(void *given, const void *ours, size_t own)
 
 int bm_api_check_report(const void *report, struct bm_error *error)
 {
-    return !report || is_size(size_of(report))
+    return !report || bm_struct_is_size(size_of(report))
                ? BOUMA_OK
                : bm_fail(error, BOUMA_EINVAL,
                          "the member 'size' of the report is not set");

@@ -418,8 +418,8 @@ static void any_stride_is_refused_or_right(void)
 
 static void sizes_that_were_never_set_are_refused(void)
 {
-    static const size_t sizes[] = {0,       1, 7, (1 << 16) + 1, SIZE_MAX / 2,
-                                   SIZE_MAX};
+    static const size_t sizes[] = {
+        0, 1, 7, 8, 9, 31, 33, (1 << 16) + 8, SIZE_MAX / 2, SIZE_MAX - 7};
     float samples[ROWS][COLUMNS] = {{0}};
     bouma_dataset *ds;
     bouma_variable *v = define(&ds, BOUMA_TYPE_F32, 1);
