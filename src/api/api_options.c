@@ -62,7 +62,8 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
         return BOUMA_EINVAL;
     }
     option = bm_option_find(name);
-    if (option && !bm_option_is_in(option, opts->size)) {
+    if (option && (!bm_struct_is_size(opts->size) ||
+                   !bm_option_is_in(option, opts->size))) {
         snprintf(message, bytes,
                  "option '%s' is not in these options: 'size' is not set, or "
                  "they are those of an older version",

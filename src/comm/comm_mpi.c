@@ -34,6 +34,13 @@
 
 #define TRIES 4
 
+static int is_finalized(void)
+{
+    int finalized = 0;
+
+    return MPI_Finalized(&finalized) || finalized;
+}
+
 /* A call of MPI has failed for good. */
 static int lose(struct bm_mpi_comm *m, int code, const char *call)
 {
@@ -85,6 +92,8 @@ static void mpi_warn(struct bm_comm *comm)
         bm_comm_lose(&m->whole->base, "%s", comm->why);
         return;
     }
+    if (is_finalized()) /* nobody can be told */
+        return;
     for (int distance = 1; distance < comm->size && m->comm != MPI_COMM_NULL;
          distance *= 2) {
         int peer = (int)(((int64_t)comm->rank + distance) % comm->size);
@@ -144,12 +153,23 @@ static int from_mpi(const struct bm_mpi_comm *m, int rank)
     return (int)at;
 }
 
+/* Before anything is sent or received: MPI would end the program. */
+static void check_mpi(struct bm_mpi_comm *m)
+{
+    if (!m->base.lost && is_finalized())
+        bm_comm_lose(&m->base,
+                     "rank %d: MPI was finalized; this handle can only be "
+                     "freed now",
+                     bm_comm_name(&m->base, m->base.rank));
+}
+
 int bm_mpi_send(struct bm_mpi_comm *m, const void *data, size_t bytes, int peer,
                 int tag, MPI_Request *request)
 {
     int rc = MPI_SUCCESS, tries = 0;
 
     *request = MPI_REQUEST_NULL;
+    check_mpi(m);
     spare_memory(m);
     while (!m->base.lost) {
         rc = MPI_Isend(data, (int)bytes, MPI_BYTE, to_mpi(m, peer),
@@ -168,6 +188,7 @@ int bm_mpi_receive(struct bm_mpi_comm *m, void *data, size_t bytes, int peer,
     int rc = MPI_SUCCESS, tries = 0;
 
     *request = MPI_REQUEST_NULL;
+    check_mpi(m);
     spare_memory(m);
     while (!m->base.lost) {
         rc = MPI_Irecv(data, (int)bytes, MPI_BYTE, to_mpi(m, peer),
@@ -389,10 +410,8 @@ static void mpi_cancel(struct bm_transfer *t)
 static void mpi_release(struct bm_comm *comm)
 {
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
-    int finalized = 0;
 
-    MPI_Finalized(&finalized);
-    if (finalized || m->comm == MPI_COMM_NULL || comm->lost) {
+    if (is_finalized() || m->comm == MPI_COMM_NULL || comm->lost) {
         if (!comm->lost)
             bm_drop(comm->a, m->members);
         return;

@@ -13,21 +13,27 @@ static int axes_of(const struct bouma_variable *v)
     return v->object->kind == BM_PARTICLES ? 1 : v->object->ndims;
 }
 
+/* Wraps around; what is that large is refused for its size. */
+static int64_t product(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
 static void set_dense(struct bm_array *out, int components,
                       const int64_t shape[3])
 {
     out->component_stride = (int64_t)bouma_type_size(out->type);
-    out->stride[2] = out->component_stride * components;
-    out->stride[1] = out->stride[2] * shape[2];
-    out->stride[0] = out->stride[1] * shape[1];
+    out->stride[2] = product(out->component_stride, components);
+    out->stride[1] = product(out->stride[2], shape[2]);
+    out->stride[0] = product(out->stride[1], shape[1]);
 }
 
 void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
                       const struct bouma_variable *variable,
                       const int64_t shape[3])
 {
+    int64_t any = 0, size = (int64_t)bouma_type_size(out->type);
     int ndims = axes_of(variable);
-    int64_t any = 0;
 
     for (int d = 0; d < ndims && given; d++)
         any |= given->stride[d];
@@ -35,15 +41,18 @@ void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
         int planar = given && (given->parts || given->component_stride);
 
         set_dense(out, planar ? 1 : variable->components, shape);
-        if (planar && !given->parts)
+        if (planar && !given->parts && variable->components > 1)
             out->component_stride = given->component_stride;
         return;
     }
+    /* Along an axis of one sample any stride is right, and none is used. */
     for (int d = 0; d < 3; d++)
-        out->stride[d] = d < 3 - ndims ? 0 : given->stride[d - 3 + ndims];
-    out->component_stride = given->component_stride || given->parts
-                                ? given->component_stride
-                                : (int64_t)bouma_type_size(out->type);
+        out->stride[d] = shape[d] > 1 ? given->stride[d - 3 + ndims] : size;
+    out->component_stride =
+        given->parts ? 0
+        : given->component_stride && variable->components > 1
+            ? given->component_stride
+            : size;
 }
 
 struct bm_array bm_array_dense(const struct bouma_variable *v, uint8_t *data,

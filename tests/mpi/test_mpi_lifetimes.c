@@ -49,6 +49,13 @@ int main(int argc, char **argv)
     lifetimes_use(&l, &how); /* from files that are open, and have no name */
     for (int kind = LIFETIMES_FIRST; kind < LIFETIMES_KINDS; kind++)
         lifetimes_free(&l, (enum lifetimes_kind)kind);
+    /* What needs the others is refused, and the program goes on. */
+    if (how.count > 1) {
+        CHECK_EQ(bouma_dataset_refresh(whole.ds), BOUMA_ECOMM);
+        CHECK_TEXT(bouma_error_message(whole.ds), "MPI was finalized");
+        CHECK_EQ(bouma_dataset_close(whole.ds), BOUMA_ECOMM);
+        CHECK_EQ(bouma_file_close(file), BOUMA_ECOMM);
+    }
     for (int kind = LIFETIMES_DATASET; kind < LIFETIMES_KINDS; kind++)
         lifetimes_free(&whole, (enum lifetimes_kind)kind);
     bouma_file_free(file);
