@@ -196,8 +196,8 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_variable_range(NULL, v, 0), BOUMA_EINVAL, "no place");
     TELLS(ds, bouma_variable_select(NULL, v, 0, NULL), BOUMA_EINVAL,
           "no place");
-    bouma_grid_info_get(NULL, grid);
-    bouma_variable_info_get(NULL, v);
+    TELLS(ds, bouma_grid_info_get(NULL, grid), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_variable_info_get(NULL, v), BOUMA_EINVAL, "no place");
     TELLS(ds, bouma_variable_select(&selection, v, 2, NULL), BOUMA_ENOTFOUND,
           "level 2");
     TELLS(ds, bouma_variable_select(&selection, v, 0, &outside), BOUMA_EINVAL,
