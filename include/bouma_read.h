@@ -87,8 +87,8 @@ BOUMA_API int bouma_dataset_info_get(bouma_dataset_info *out,
                                      const bouma_dataset *ds);
 
 /* Open a committed step. The caller owns *out and frees it, also after the
- * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
- * it is lost (see bouma_losses()). If another program rewrites the step, reads
+ * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was
+ * one and it is lost (see bouma_losses()). If another program rewrites the step, reads
  * of it may fail with BOUMA_ESTATE: then free it and open it again. (Steps that
  * are open on the writer's own handle are kept until they are freed.)
  * Collective. */
@@ -295,8 +295,10 @@ BOUMA_API int bouma_variable_query(bouma_variable *variable,
 
 /* Read from coarse to fine: hold 'box' (NULL: all) at 'level', then go to finer
  * levels, reading only the additional bytes. The array is dense, of the
- * variable's own type. It belongs to the refinement, and bouma_refinement_next() replaces it; BOUMA_ENOTFOUND if level
- * 0 is already there. After a failure the old array is still valid. */
+ * variable's own type. It belongs to the refinement, and bouma_refinement_next()
+ * replaces it; BOUMA_ENOTFOUND if level 0 is already there. After a failure the
+ * old array is still valid. 'selection' (with its 'size' set) and 'level' tell
+ * what the array has; either may be NULL. */
 BOUMA_API int bouma_refinement_open(bouma_refinement **out,
                                     bouma_variable *variable, int level,
                                     const bouma_box *box);
