@@ -24,13 +24,15 @@ struct whole {
 static int check_whole(const bouma_array *array, const struct whole *w,
                        struct bm_error *error)
 {
-    const char *wrong = !bouma_type_size(array->type) ? "the array has no type"
-                        : !array->data ? "the array has no 'data'"
-                        : !is_dense(array)
-                            ? "the array has strides already; give a dense one"
-                        : !w->extent ? "extent is NULL"
-                        : !w->first  ? "first is NULL"
-                                     : NULL;
+    const char *wrong =
+        !bouma_type_size(array->type) ? "the array has no type"
+        : array->parts     ? "the array has 'parts'; set its strides by hand, "
+                             "and let each part point to its first sample"
+        : !array->data     ? "the array has no 'data'"
+        : !is_dense(array) ? "the array has strides already; give a dense one"
+        : !w->extent       ? "extent is NULL"
+        : !w->first        ? "first is NULL"
+                           : NULL;
 
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "%s", wrong);

@@ -567,6 +567,11 @@ static void arrays_inside_others_are_checked(void)
     CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
     CHECK_TEXT(message, "no 'data'");
     a = entire;
+    a.data = NULL;
+    a.parts = (void *[]){room};
+    CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
+    CHECK_TEXT(message, "'parts'; set its strides by hand");
+    a = entire;
     a.size = 0;
     CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
     CHECK_TEXT(message, "'size' is not set");
