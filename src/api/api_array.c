@@ -25,13 +25,15 @@ struct whole {
 static int check_whole(const bouma_array *array, const struct whole *w,
                        struct bm_error *error)
 {
-    const char *wrong = !bouma_type_size(array->type) ? "the array has no type"
-                        : !array->data ? "the array has no 'data'"
-                        : !is_dense(array)
-                            ? "the array has strides already; give a dense one"
-                        : !w->extent ? "extent is NULL"
-                        : !w->first  ? "first is NULL"
-                                     : NULL;
+    const char *wrong =
+        !bouma_type_size(array->type) ? "the array has no type"
+        : array->parts     ? "the array has 'parts'; set its strides by hand, "
+                             "and let each part point to its first sample"
+        : !array->data     ? "the array has no 'data'"
+        : !is_dense(array) ? "the array has strides already; give a dense one"
+        : !w->extent       ? "extent is NULL"
+        : !w->first        ? "first is NULL"
+                           : NULL;
 
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "%s", wrong);
@@ -175,7 +177,8 @@ static int check_strides(const bouma_variable *v, int components,
         if (n > 1 && one > -size && one < size && (one || !may_repeat))
             return bm_fail(v->object->schema->error, BOUMA_EINVAL,
                            "variable \"%s/%s\": with a %s of %lld bytes its "
-                           "values, of %lld bytes each, would overlap",
+                           "values, of %lld bytes each, would overlap; strides "
+                           "count bytes",
                            v->object->name, v->name,
                            d < 3 ? "stride" : "component_stride",
                            (long long)one, (long long)size);
@@ -228,7 +231,8 @@ static int check_span(const bouma_variable *v, const struct bm_array *a,
 static const char *fault_of(const bouma_variable *v, const bouma_array *own)
 {
     if (!bm_type_valid((int)own->type))
-        return "has no type; set 'type' to that of the values in memory";
+        return "has no type; set 'type' to that of the values in memory (if it "
+               "was set, bouma_array_inside() has refused the array)";
     if (own->convert != BOUMA_CONVERT_EXACT &&
         own->convert != BOUMA_CONVERT_ROUND)
         return "has a wrong 'convert'";
@@ -237,7 +241,7 @@ static const char *fault_of(const bouma_variable *v, const bouma_array *own)
     if (own->data && own->parts)
         return "has both 'data' and 'parts'; leave one of them NULL";
     if (!own->data && !own->parts)
-        return "has no data";
+        return "has no data; set 'data' or 'parts'";
     if (own->parts && own->component_stride)
         return "has 'parts' and a component_stride, which has no meaning then";
     for (int c = 0; own->parts && c < v->components; c++)

@@ -26,8 +26,8 @@ bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds)
 {
     if (ds && !ds->given.in_step && !bm_api_check_open(ds))
         bm_api_put(ds, bm_fail(&ds->error, BOUMA_ESTATE,
-                               "no step was begun; call bouma_step_begin() "
-                               "first"));
+                               "attributes of the step: no step was begun; "
+                               "call bouma_step_begin() first"));
     return ds && ds->given.in_step ? owned(&ds->given.step_attributes, ds)
                                    : NULL;
 }

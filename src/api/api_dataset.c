@@ -59,7 +59,7 @@ int bm_api_no_output(struct bm_error *error, const char *what)
         bm_error_clear(error);
     return error ? bm_fail(error, BOUMA_EINVAL,
                            "there is no place for %s: the pointer is NULL, or "
-                           "the member 'size' is not set",
+                           "'size' is not set to the sizeof of the struct",
                            what)
                  : BOUMA_EINVAL;
 }

@@ -241,8 +241,9 @@ static int take(struct bm_options *out, const bouma_options *given,
     memset(out, 0, sizeof(*out));
     if (given && !bm_struct_copy(&whole, sizeof(whole), given, given->size))
         rc = bm_fail(error, BOUMA_EINVAL,
-                     "the options are those of a newer version, or their "
-                     "member 'size' is not set");
+                     "bouma_options: 'size' is not set to "
+                     "sizeof(bouma_options), or fields of a newer version are "
+                     "set");
     if (!rc && given)
         rc = take_fields(out, &whole, error);
     return rc ? rc : from_environment(out, error);

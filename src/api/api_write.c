@@ -193,7 +193,9 @@ int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
                      what);
     if (!rc && !ds->given.in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "no step was begun; call bouma_step_begin() first");
+                     "%s: put while no step was begun; call "
+                     "bouma_step_begin() first",
+                     what);
     return rc;
 }
 

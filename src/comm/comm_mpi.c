@@ -12,7 +12,8 @@
  *                                nonblocking as well; when a handle is opened
  *     MPI_Iprobe, MPI_Test       by definition
  *     MPI_Cancel, MPI_Request_free, MPI_Get_count, MPI_Error_string,
- *     MPI_Comm_rank, MPI_Comm_size, MPI_Comm_set_errhandler, MPI_Finalized
+ *     MPI_Comm_rank, MPI_Comm_size, MPI_Comm_set_errhandler, MPI_Initialized,
+ *     MPI_Finalized
  *                                local by definition
  *     MPI_Comm_free              collective in name; MPIs just count references
  *                                down, as nothing is under way any more
@@ -572,13 +573,30 @@ static int tell_poverty(const bouma_allocator *a, MPI_Comm comm, double timeout,
     return rc;
 }
 
+/* Else MPI would end the program. If MPI cannot say, it runs. */
+static int check_running(struct bm_error *error)
+{
+    int begun = 1, over = 0;
+
+    MPI_Initialized(&begun);
+    MPI_Finalized(&over);
+    if (begun && !over)
+        return BOUMA_OK;
+    return bm_fail(error, BOUMA_ESTATE,
+                   over ? "MPI_Finalize() was called before this"
+                        : "MPI is not initialized; call MPI_Init() first");
+}
+
 int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
                     MPI_Comm comm, double timeout, struct bm_error *error)
 {
-    struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m));
-    int rc;
+    struct bm_mpi_comm *m;
+    int rc = check_running(error);
 
     *out = NULL;
+    if (rc) /* no rank can be told */
+        return rc;
+    m = bm_new(a, 1, sizeof(*m));
     if (!m)
         return tell_poverty(a, comm, timeout, error);
     init(m, a, timeout);

@@ -124,7 +124,7 @@ static int refuse(const struct bm_cutout *w, const struct bm_conversion *c,
                   struct bm_error *error)
 {
     const struct bouma_variable *v = w->variable;
-    int ndims = axes_of(v);
+    int near, ndims = axes_of(v);
     char why[BM_REFUSAL_TEXT_BYTES], index[80] = "", which[40] = "";
     size_t n = 0;
 
@@ -137,12 +137,15 @@ static int refuse(const struct bm_cutout *w, const struct bm_conversion *c,
     }
     if (v->components > 1)
         snprintf(which, sizeof(which), "component %d of ", component);
-    bm_convert_refusal(why, c, value);
+    near = bm_convert_refusal(why, c, value);
     return bm_fail(error, BOUMA_EINVAL,
                    "variable \"%s/%s\", %ssample [%s]: %s; the array is %s, "
-                   "the variable %s",
+                   "the variable %s%s",
                    v->object->name, v->name, which, index, why,
-                   bouma_type_name(w->array.type), bouma_type_name(v->type));
+                   bouma_type_name(w->array.type), bouma_type_name(v->type),
+                   near ? ". Give both one type, or set the array's 'convert' "
+                          "to BOUMA_CONVERT_ROUND"
+                        : "");
 }
 
 /* The axis along which 'from' is walked through in small steps. */

@@ -308,7 +308,7 @@ static int run(struct context *ctx, const struct arguments *args)
 
 const struct command cmd_query = {
     .name = "query",
-    .summary = "read particles by quality, box and values of attributes",
+    .summary = "read particles by quality, box and values of variables",
     .operands = "DS PARTICLES [-o OUT] [options]",
     .least = 2,
     .most = 2,

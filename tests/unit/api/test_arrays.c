@@ -244,6 +244,7 @@ static void reads_refuse_values_that_do_not_fit(void)
     CHECK_EQ(bouma_variable_read(v, 0, NULL, &to), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "sample [4,2]");
     CHECK_TEXT(bouma_error_message(ds), "is not exact as f32");
+    CHECK_TEXT(bouma_error_message(ds), "BOUMA_CONVERT_ROUND");
     CHECK_EQ(bouma_step_read(step, &request, 1), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "sample [4,2]");
     to.convert = BOUMA_CONVERT_ROUND;
