@@ -95,7 +95,7 @@ class Dataset(Sequence["Step"]):
         ...
 
     @overload
-    def __getitem__(self, key: slice) -> List["Step"]:  # type: ignore[override]
+    def __getitem__(self, key: slice) -> List["Step"]:
         ...
 
     @overload

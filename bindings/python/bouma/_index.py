@@ -11,11 +11,11 @@ import numpy as np
 
 
 class Span(NamedTuple):
-    """The indices start, start + step, ...: 'count' of them, ascending."""
+    """The indices start, start + step, ...: 'length' of them, ascending."""
 
     start: int
     step: int
-    count: int
+    length: int
     reverse: bool
     keep: bool  # the axis stays in the result
 
@@ -27,7 +27,7 @@ class Some(NamedTuple):
     order: Optional[np.ndarray]  # from these to those asked for
 
     @property
-    def count(self) -> int:
+    def length(self) -> int:
         return len(self.indices)
 
 
@@ -127,9 +127,9 @@ def coarsest(axes: Sequence[Axis], most: int) -> int:
     bits = 0
     for one in axes:
         if isinstance(one, Span):
-            bits |= one.start | (one.step if one.count > 1 else 0)
+            bits |= one.start | (one.step if one.length > 1 else 0)
         else:
-            bits |= int(np.bitwise_or.reduce(one.indices)) if one.count else 0
+            bits |= int(np.bitwise_or.reduce(one.indices)) if one.length else 0
     level = 0
     while level < most and not bits >> level & 1:
         level += 1
@@ -140,7 +140,7 @@ def parts_of(one: Axis, level: int, patch: int) -> List[Part]:
     """What is read of an axis. Indices far apart are read patch by patch, so that
     patches between them are not."""
     if isinstance(one, Span):
-        start, step, count = one.start >> level, one.step >> level, one.count
+        start, step, count = one.start >> level, one.step >> level, one.length
         if count == 1 or step == 1:
             return [Part(start, start + count, slice(0, count), None)]
         if step <= patch:

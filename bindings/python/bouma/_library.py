@@ -131,7 +131,8 @@ def build_info() -> Dict[str, str]:
     >>> sorted(bouma.build_info())[:3]
     ['compiler', 'hwloc', 'mpi']
     """
-    library, found, i = serial(), {}, 0
+    library, i = serial(), 0
+    found: Dict[str, str] = {}
     while True:
         name = library.bouma_build_field(i)
         if name is None:

@@ -61,7 +61,7 @@ class Series(Lazy):
         if isinstance(time, _index.Some):
             wanted: List[int] = [int(i) for i in time.indices]
         else:
-            wanted = [time.start + i * time.step for i in range(time.count)]
+            wanted = [time.start + i * time.step for i in range(time.length)]
             if time.reverse:
                 wanted.reverse()
             if not time.keep:
@@ -73,7 +73,7 @@ class Series(Lazy):
                 result = np.empty((len(wanted),) + np.shape(one), self.dtype)
             result[i] = one
         if result is None:
-            shape = tuple(one.count for one in plan if not isinstance(one, _index.Span) or one.keep)
+            shape = tuple(one.length for one in plan if not isinstance(one, _index.Span) or one.keep)
             return np.empty(shape, self.dtype)
         order = time.order if isinstance(time, _index.Some) else None
         return result if order is None else result[order]

@@ -114,8 +114,11 @@ def type_number(dtype: Any) -> int:
 
 
 def parse_dtype(dtype: Any) -> np.dtype:
-    """A dtype from NumPy's names or bouma's ('f32'): the names agree but for what
-    the number counts."""
-    if isinstance(dtype, str) and dtype in _api.TEXTS["bouma_type"]:
-        return DTYPES[_api.TEXTS["bouma_type"][dtype]]
-    return DTYPES[type_number(dtype)]
+    """A dtype from NumPy's names; or from bouma's, such as 'f32', where NumPy has none.
+    'i8' is NumPy's, of 8 bytes."""
+    try:
+        return DTYPES[type_number(dtype)]
+    except TypeError:
+        if isinstance(dtype, str) and dtype in _api.TEXTS["bouma_type"]:
+            return DTYPES[_api.TEXTS["bouma_type"][dtype]]
+        raise

@@ -215,12 +215,13 @@ class Variable(Lazy):
         return Level(self, level)
 
     def read(self, box: Any = None, level: int = 0, out: Optional[np.ndarray] = None,
-             dtype: Any = None) -> np.ndarray:
+             dtype: Any = None, collective: bool = False) -> np.ndarray:
         """The samples of a box at a level.
 
         'box' has a slice or a pair for each axis, in samples of full resolution at any
         level. 'out' is an array to read into, of any strides; its values, or those of
-        'dtype', are rounded if the type asks for that.
+        'dtype', are rounded if the type asks for that. With 'collective' all ranks call
+        this, with any boxes, and each chunk is read from its file by one of them.
 
         >>> import bouma
         >>> v = bouma.open(example)[-1]["flow/density"]
@@ -240,10 +241,23 @@ class Variable(Lazy):
                              % (out.shape, self.path, level, shape))
         if not out.flags.writeable:
             raise ValueError("out cannot be written to")
-        if out.size:
+        if collective:
+            self._read_together(level, low, high, out)
+        elif out.size:
             with self.grid._source.borrow() as session:
                 self._read(session, level, low, high, out)
         return out
+
+    def _read_together(self, level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray) -> None:
+        if not out.dtype.isnative:
+            raise TypeError("out has the bytes of another machine, which a collective read does not swap")
+        array = describe(out, len(self.grid.shape), exact=out.dtype == self.dtype)
+        with self.grid._source.borrow() as session:
+            step, _ = session.step(self.grid.step.number)
+            request = new("bouma_request", variable=self._handle(session), level=level, box=box_of(low, high),
+                          array=c.addressof(array))
+            count = 1 if out.size else 0
+            session.check(session.library.bouma_step_read(step, c.byref(request), count))
 
     def _handle(self, session: Any) -> Any:
         return session.variable(self.grid.step.number, "grid", self.grid.name, self.name)
@@ -268,7 +282,8 @@ class Variable(Lazy):
         """
         box, drop = self.grid._locate(where, check_level(level, self.levels))
         array = self.read(box, level)
-        return array[tuple(0 if i in drop else slice(None) for i in range(array.ndim))]
+        key: Tuple[Any, ...] = tuple(0 if i in drop else slice(None) for i in range(array.ndim))
+        return np.asarray(array[key])
 
     def progressive(self, box: Any = None, level: Optional[int] = None) -> Iterator[Tuple[np.ndarray, int]]:
         """From coarse to fine: (array, level), from 'level' (the coarsest) to 0. Each
@@ -388,8 +403,8 @@ def read_index(variable: Variable, key: Any, base: int, out: Optional[np.ndarray
         if bounds is None:
             return np.empty(0, variable.dtype)
         return read_index(variable, bounds, base)[plan[bounds]]
-    full = tuple(one.count for one in plan)
-    kept = tuple(one.count for one in plan if not isinstance(one, _index.Span) or one.keep)
+    full = tuple(one.length for one in plan)
+    kept = tuple(one.length for one in plan if not isinstance(one, _index.Span) or one.keep)
     result = np.empty(full, variable.dtype) if out is None else out.reshape(full)
     if result.size:
         more = 0 if variable.averages else _index.coarsest(plan[:axes], variable.levels - 1 - base)

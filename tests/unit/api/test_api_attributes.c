@@ -8,9 +8,8 @@ static bouma_io *io;
 
 static bouma_options memory_options(void)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     return o;
 }
@@ -215,6 +214,30 @@ static void wrong_attributes_are_refused(void)
     free(large);
 }
 
+/* Each call of bouma_dataset_attributes() gives the same ones, also before there
+ * is a step. */
+static void attributes_of_a_new_dataset_stay(void)
+{
+    bouma_options o = memory_options();
+    bouma_dataset *ds;
+
+    MUST(ds, bouma_dataset_create(&ds, "new", &o));
+    for (int i = 0; i < 3; i++) {
+        char name[] = {(char)('a' + i), 0};
+
+        CHECK_EQ(
+            bouma_attributes_set_int64(bouma_dataset_attributes(ds), name, i),
+            BOUMA_OK);
+        CHECK_EQ(bouma_attributes_count(bouma_dataset_attributes(ds)), i + 1);
+    }
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    MUST(ds, bouma_step_end(ds));
+    bouma_dataset_free(ds);
+    MUST(ds, bouma_dataset_open(&ds, "new", &o));
+    CHECK_EQ(bouma_attributes_count(bouma_dataset_attributes(ds)), 3);
+    bouma_dataset_free(ds);
+}
+
 int main(void)
 {
     io = bouma_io_memory_new();
@@ -222,6 +245,7 @@ int main(void)
     attributes_of_all_types_are_kept_everywhere();
     attributes_change_from_step_to_step();
     wrong_attributes_are_refused();
+    attributes_of_a_new_dataset_stay();
     bouma_io_memory_free(io);
     return check_result();
 }
