@@ -15,7 +15,7 @@ from ._series import Series
 TIME = "time"
 
 
-class LazyArray(BackendArray):  # type: ignore[misc]
+class LazyArray(BackendArray):
     """A variable over all steps, as xarray reads arrays."""
 
     def __init__(self, series: Series):
@@ -23,7 +23,9 @@ class LazyArray(BackendArray):  # type: ignore[misc]
         self.shape, self.dtype = tuple(series.shape), series.dtype
 
     def __getitem__(self, key: Any) -> Any:
-        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
+        if isinstance(key, indexing.VectorizedIndexer):
+            return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
+        return self._read(key.tuple)  # the adapter of older versions takes [::-3] for something else
 
     def _read(self, key: Tuple[Any, ...]) -> Any:
         lists = [axis for axis, one in enumerate(key) if isinstance(one, np.ndarray)]
@@ -84,9 +86,18 @@ def variable_of(ds: Dataset, grid: Grid, name: str, level: int) -> xr.Variable:
     return xr.Variable(series.dims, indexing.LazilyIndexedArray(LazyArray(series)), attrs, encoding)
 
 
-def as_xarray(ds: Dataset, group: Optional[str] = None, level: int = 0,
-              drop_variables: Any = None) -> xr.Dataset:
+def as_xarray(ds: Dataset, group: Optional[str] = None, level: int = 0, drop_variables: Any = None,
+              chunks: Any = None) -> xr.Dataset:
     """A grid of a dataset, at one level, over all steps; lazily."""
+    made = lazy(ds, group, level, drop_variables)
+    if chunks is None:
+        return made
+    if chunks == {}:  # patches, as xr.open_dataset() takes them
+        return made.assign({name: one.chunk(one.encoding["preferred_chunks"]) for name, one in made.items()})
+    return made.chunk(chunks)
+
+
+def lazy(ds: Dataset, group: Optional[str], level: int, drop_variables: Any) -> xr.Dataset:
     grid = grid_of(ds, group)
     if grid is None:
         return xr.Dataset(attrs=ds.attrs)
@@ -101,13 +112,13 @@ def as_xarray(ds: Dataset, group: Optional[str] = None, level: int = 0,
     return xr.Dataset(variables, coords, attrs)
 
 
-class BoumaBackendEntrypoint(BackendEntrypoint):  # type: ignore[misc]
+class BoumaBackendEntrypoint(BackendEntrypoint):
     """xr.open_dataset("run.bouma", engine="bouma", group="flow", level=2)"""
 
     description = "Open bouma datasets (.bouma) in xarray"
     open_dataset_parameters = ("filename_or_obj", "drop_variables", "group", "level", "options")
 
-    def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None,  # type: ignore[override]
+    def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None,
                      group: Optional[str] = None, level: int = 0,
                      options: Optional[Dict[str, Any]] = None) -> xr.Dataset:
         ds = open_dataset(os.fspath(filename_or_obj), **(options or {}))
@@ -146,3 +157,88 @@ class BoumaBackendEntrypoint(BackendEntrypoint):  # type: ignore[misc]
             raise NotImplementedError("this version of xarray has no DataTree; open each level by itself: "
                                       "xr.open_dataset(path, engine='bouma', group=..., level=...)")
         return xr.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **kwargs))
+
+
+def from_xarray(data: Any, path: Any, group: str = "grid", *, codec: Optional[str] = None, tolerance: Any = None,
+                levels: int = 0, patch: Any = None, **options: Any) -> None:
+    """Write an xarray.Dataset or DataArray as a new dataset: a step for each time.
+
+    The axes of all variables are 'time', which may be missing, then up to three of
+    space in the same order, and perhaps 'component'. Coordinates of space must be
+    evenly spaced. 'tolerance' is that of all variables, or a dict by name; 'options' are
+    those of bouma.create(). With Dask arrays, one step at a time is computed.
+
+    >>> import bouma, numpy, xarray
+    >>> a = xarray.DataArray(numpy.ones((2, 8, 8)), dims=("time", "y", "x"), name="T",
+    ...                      coords={"x": numpy.arange(8) / 8})
+    >>> bouma.from_xarray(a, "new.bouma", group="plate")
+    >>> bouma.open("new.bouma")[1]["plate/T"].shape
+    (8, 8)
+    """
+    from ._write import create
+
+    if isinstance(data, xr.DataArray):
+        data = data.to_dataset(name=data.name or "data")
+    axes = space_of(data)
+    shape = tuple(data.sizes[dim] for dim in axes)
+    origin, spacing = zip(*(spaced(data, dim) for dim in axes))
+    units = {data[dim].attrs.get("units") for dim in axes if dim in data.coords} - {None}
+    with create(path, **options) as out:
+        for name, value in data.attrs.items():
+            if name not in ("grid", "level"):
+                out.attrs[name] = value
+        grid = out.grid(group, shape, origin=origin, spacing=spacing, levels=levels, patch=patch,
+                        unit=units.pop() if len(units) == 1 else None)
+        made = {}
+        for name, one in data.data_vars.items():
+            made[name] = grid.variable(str(name), one.dtype, components=int(one.sizes.get("component", 1)),
+                                       unit=one.attrs.get("units"), codec=codec,
+                                       tolerance=tolerance.get(name) if isinstance(tolerance, dict) else tolerance)
+            for key, value in one.attrs.items():
+                if key != "units":
+                    made[name].attrs[key] = value
+        for number, time, step in steps_of(data):
+            with out.step(number, time=time):
+                for name, writer in made.items():
+                    one = step[name].transpose(*axes, *(["component"] if "component" in step[name].dims else []))
+                    writer.put(one.values, copy=True)
+
+
+def space_of(data: xr.Dataset) -> Tuple[Any, ...]:
+    """The axes of space that all variables share."""
+    found = {tuple(dim for dim in one.dims if dim not in (TIME, "component")) for one in data.data_vars.values()}
+    if len(found) != 1:
+        raise ValueError("the variables have different axes: %s; write them to grids of their own"
+                         % "; ".join(sorted(", ".join(map(str, one)) for one in found)))
+    axes = found.pop()
+    if not 1 <= len(axes) <= 3:
+        raise ValueError("a grid has 1 to 3 axes of space, not %d: %s" % (len(axes), ", ".join(map(str, axes))))
+    return axes
+
+
+def spaced(data: xr.Dataset, dim: Any) -> Tuple[float, float]:
+    """The first coordinate and the distance to the next."""
+    if dim not in data.coords:
+        return 0.0, 1.0
+    values = data.coords[dim].values.astype(float)
+    if len(values) < 2:
+        return float(values[0]) if len(values) else 0.0, 1.0
+    step = (values[-1] - values[0]) / (len(values) - 1)
+    even = values[0] + step * np.arange(len(values))
+    if step == 0 or not np.allclose(values, even, rtol=1e-6, atol=1e-6 * abs(step)):
+        raise ValueError("the coordinates of axis %r are not evenly spaced; drop them, or store them as an attribute"
+                         % (dim,))
+    return float(values[0]), float(step)
+
+
+def steps_of(data: xr.Dataset) -> Iterable[Tuple[int, float, xr.Dataset]]:
+    """The number, the time and the variables of each step."""
+    if TIME not in data.dims:
+        yield 0, 0.0, data
+        return
+    times = data[TIME].values if TIME in data.coords else np.arange(data.sizes[TIME])
+    if times.dtype.kind in "mM":
+        raise TypeError("the time of a step is a number; convert dates first, as to seconds since the first one")
+    numbers = data["step"].values if "step" in data.coords else np.arange(data.sizes[TIME])
+    for i, (number, time) in enumerate(zip(numbers, times)):
+        yield int(number), float(time), data.isel({TIME: i})
