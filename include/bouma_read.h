@@ -456,8 +456,10 @@ BOUMA_API int bouma_particles_count(uint64_t *count, bouma_particles *particles,
  * layout: a column for each variable that is wanted, with room for 'capacity'
  * particles each. *count becomes their number. If there are more, the call fails
  * with BOUMA_ELIMIT, *count says how many there are, and nothing is written
- * beyond the capacity. The query (NULL: all particles) has no variables and no
- * order. Without columns, particles are only counted.
+ * beyond the capacity. After any other failure *count is 0; so it is if
+ * BOUMA_ELIMIT comes from another limit, such as the option 'memory_limit'. The
+ * query (NULL: all particles) has no variables and no order. Without columns,
+ * particles are only counted.
  *
  *     double (*x)[3] = malloc(capacity * sizeof(*x));
  *     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, x, capacity * sizeof(*x));
@@ -512,9 +514,11 @@ BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
 /* The same into arrays of the caller, as bouma_particles_read_into(). All ranks
  * give columns for the same variables, in the same order; arrays and capacities
  * may differ. If those of any rank are too small, the call fails with
- * BOUMA_ELIMIT on all of them, and *count says what each rank needs. Without
- * columns on all ranks, it only says that. Beside the arrays it takes memory
- * for what comes in one round: see the option 'buffer_bytes'. Collective. */
+ * BOUMA_ELIMIT on all ranks, and *count says how many particles each of them
+ * needs room for. After any other failure, that of another limit included,
+ * *count is 0 on all ranks. Without columns on all ranks, particles are only
+ * counted. Beside the arrays the call takes memory for what comes in one round:
+ * see the option 'buffer_bytes'. Collective. */
 BOUMA_API int bouma_particles_restart_into(uint64_t *count,
                                            bouma_particles *particles,
                                            const bouma_particles_query *query,

@@ -16,7 +16,8 @@ const bouma_allocator *bm_api_allocator(const bouma_options *opts)
     const size_t enough =
         offsetof(bouma_options, allocator) + sizeof(opts->allocator);
 
-    return opts && opts->size >= enough && opts->allocator
+    return opts && opts->size >= enough && opts->allocator &&
+                   opts->allocator->size == sizeof(bouma_allocator)
                ? opts->allocator
                : bm_allocator_default();
 }

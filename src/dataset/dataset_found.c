@@ -285,8 +285,7 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
 
     bm_attributes_clear(&ds->found.attributes);
     if (!ds->found.steps.count) {
-        ds->found.described =
-            1; /* a writer's own are not to be cleared again */
+        ds->found.described = 1; /* who asks again keeps what was set */
         return BOUMA_OK;
     }
     newest = ds->found.steps.entries[ds->found.steps.count - 1].step;

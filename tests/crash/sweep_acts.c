@@ -250,7 +250,7 @@ static int read_box(struct sweep_run *run, bouma_variable *variable)
     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, found, sizeof(found));
     int status;
 
-    bouma_array_inside(&array, 1, 2, extent, box.lo);
+    bouma_array_inside(&array, 1, 2, extent, box.lo, NULL, 0);
     status = bouma_variable_read(variable, 0, &box, &array);
     scenario_fill(&expected, 1, 0);
     for (int row = 2; row < 6 && !status; row++)
