@@ -118,7 +118,7 @@ if project C main.c "COMPONENTS static" bouma::bouma_static -DCMAKE_DISABLE_FIND
     fail "static libraries without zstd"
 fi
 if project C main.c "COMPONENTS color" bouma::bouma ||
-    ! tr '\n' ' ' <"$work/log" | tr -s ' ' | grep -q 'it has the components mpi and static, not color'; then
+    ! tr '\n' ' ' <"$work/log" | tr -s ' ' | grep -q 'it has the components mpi, static and fortran, not color'; then
     cat "$work/log"
     fail "a component that there is not"
 fi
