@@ -290,10 +290,9 @@ static void output_init(struct output *out, const struct block *b,
                                  .type = BOUMA_TYPE_F32,
                                  .components = 3,
                                  .unit = "m/s"};
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     int rc;
 
-    bouma_options_init(&opts, sizeof(opts));
     opts.replace = again; /* steps after the one that we start from */
     rc = again ? bouma_dataset_append_mpi(&out->ds, b->comm, path, &opts)
                : bouma_dataset_create_mpi(&out->ds, b->comm, path, &opts);

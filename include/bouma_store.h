@@ -4,9 +4,8 @@
  *
  *     bouma_io *io = bouma_io_memory_new();
  *     bouma_dataset *scratch = NULL;
- *     bouma_options options;
+ *     bouma_options options = {.size = sizeof(options)};
  *
- *     bouma_options_init(&options, sizeof(options));
  *     options.io = io;
  *     int rc = bouma_dataset_create(&scratch, "scratch", &options);
  *     if (!rc)

@@ -200,8 +200,10 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
  *
  * An array that is converted, or has a function 'copy', is fetched a part of a
  * chunk at a time: a rank needs memory for the samples of one patch (of one
- * block or tile with BOUMA_LAYOUT_HZ), twice if it does both. With a relative
- * tolerance it is fetched twice. */
+ * block or tile with BOUMA_LAYOUT_HZ), twice if it does both. One with a
+ * function 'copy' is fetched as a whole, when the step ends, if the variable has
+ * a relative tolerance or the grid is of BOUMA_LAYOUT_HZ (without 'hz_wavelet').
+ */
 BOUMA_API int bouma_variable_put_borrow(bouma_variable *variable,
                                         const bouma_box *box,
                                         const bouma_array *array);

@@ -2,16 +2,17 @@
 #ifndef BM_API_H
 #define BM_API_H
 
+#include "base/option.h"
 #include "base/strict_math.h"
 #include "dataset/dataset.h"
 
 /* A complete copy of a caller's options (may be NULL): environment and defaults
  * filled in, everything checked. */
-int bm_options_complete(bouma_options *out, const bouma_options *given,
+int bm_options_complete(struct bm_options *out, const bouma_options *given,
                         struct bm_error *error);
 
 /* The same, and the path looked at. */
-int bm_api_check(bouma_options *out, const bouma_options *given,
+int bm_api_check(struct bm_options *out, const bouma_options *given,
                  const char *path, struct bm_error *error);
 
 /* Whether the dataset was opened at all, and not closed since. The message of

@@ -37,7 +37,7 @@ int bm_api_alone(struct bm_comm **out, const bouma_options *opts, char *message,
     return rc;
 }
 
-int bm_api_check(bouma_options *out, const bouma_options *given,
+int bm_api_check(struct bm_options *out, const bouma_options *given,
                  const char *path, struct bm_error *error)
 {
     int rc, wrong;
@@ -98,7 +98,7 @@ int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
 {
     const bouma_allocator *a = comm->a;
     struct bm_error error = {0};
-    bouma_options options;
+    struct bm_options options;
     int rc = bm_api_check(&options, opts, path, &error);
 
     if (!rc && !out)

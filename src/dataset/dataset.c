@@ -322,7 +322,7 @@ static int open_in_order(struct bouma_dataset *ds, const char *path)
 
 int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
-                    const bouma_options *options, const bouma_allocator *a)
+                    const struct bm_options *options, const bouma_allocator *a)
 {
     struct bouma_dataset *ds;
     int rc = make_handle(out, comm, path, a);

@@ -213,7 +213,7 @@ void bm_step_tell_progress(struct bouma_step *step, uint64_t done,
                            uint64_t total)
 {
     const struct bm_lifetime *life = &step->ds->life;
-    const bouma_options *o = &step->ds->options;
+    const struct bm_options *o = &step->ds->options;
     struct bm_error before;
 
     if (!o->progress || (life->ended ? life->rank : step->ds->comm->rank) != 0)

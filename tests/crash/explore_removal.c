@@ -56,7 +56,7 @@ static bouma_options options_of_kind(struct weak_fs *fs, unsigned char id,
 
     o.persist = kind == LOCAL_COPY;
     if (o.persist)
-        snprintf(o.local, sizeof(o.local), "%s", LOCAL);
+        o.local = LOCAL;
     return o;
 }
 

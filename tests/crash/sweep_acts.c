@@ -374,7 +374,7 @@ static int play_repair(struct sweep_run *run)
 static int play_by_cost(struct sweep_run *run)
 {
     run->opts.place = BOUMA_PLACE_COST;
-    snprintf(run->opts.machine, sizeof(run->opts.machine), "torus:2x2,per=1");
+    run->opts.machine = "torus:2x2,per=1";
     return play_append(run);
 }
 
@@ -489,8 +489,8 @@ static void prepare_nodes(struct sweep_run *run)
     int lowest, highest;
     void *root;
 
-    sweep_node(run->opts.local, sizeof(run->opts.local), run->path,
-               run->team->rank);
+    sweep_node(run->local, sizeof(run->local), run->path, run->team->rank);
+    run->opts.local = run->local;
     if (run->team->rank < 2 && !io->attach(io->user, &root, run->opts.local, 1))
         io->detach(io->user, root);
     run->team->compare(0, &lowest, &highest); /* all are there now */
@@ -583,7 +583,7 @@ static void check_steps(struct sweep_run *run, int count, const char *when)
     bouma_dataset *ds = NULL;
     int status;
 
-    opts.local[0] = 0; /* the dataset itself, not a local copy */
+    opts.local = NULL; /* the dataset itself, not a local copy */
     status = run->team->open(&ds, run->path, &opts);
     if (status)
         sweep_violation(run, "%s: cannot open: %s", when,

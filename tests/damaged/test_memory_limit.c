@@ -196,10 +196,9 @@ int main(void)
     size_t largest = 0;
     bouma_allocator allocator = {&largest, resize, release};
     bouma_io *io = bouma_io_memory_new();
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
 
     REQUIRE(io);
-    bouma_options_init(&options, sizeof(options));
     options.io = io;
     write_many(&options);
     for (int i = 0; i < 2; i++) {

@@ -20,7 +20,7 @@ void trial_init(struct trial *t, const struct ranks *ranks, int number)
     snprintf(t->local, sizeof(t->local), "%s.local", t->path);
     snprintf(t->local_copy, sizeof(t->local_copy), "%s%s", t->local,
              strrchr(t->path, '/'));
-    bouma_options_init(&t->options, sizeof(t->options));
+    t->options = (bouma_options){.size = sizeof(t->options)};
     t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.files = 1 + number % 3;
     t->fixed = number % 3 == 1 ? 3 : 0;

@@ -86,7 +86,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     t->variable.codec = codecs[check_below(
         &random, bouma_type_size(t->field.type) > 2 ? 3 : 2)];
     path_in(ranks, t->path, "hz", number);
-    bouma_options_init(&t->options, sizeof(t->options));
+    t->options = (bouma_options){.size = sizeof(t->options)};
     t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.predict = (bouma_predict)check_below(&random, 3);
     t->options.async = (int)check_below(&random, 2);

@@ -93,7 +93,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     t->cut = (enum cut)check_below(&random, CUTS);
     path_in(ranks, t->path, "all", number);
     path_in(ranks, t->alone, "alone", number);
-    bouma_options_init(&t->options, sizeof(t->options));
+    t->options = (bouma_options){.size = sizeof(t->options)};
     t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.predict = (bouma_predict)check_below(&random, 3);
     t->options.async = (int)check_below(&random, 2);

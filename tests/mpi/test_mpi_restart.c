@@ -27,10 +27,9 @@ static void write_all(struct test *t, const char *path)
 {
     struct particle_block_set set, other;
     struct flock_put put;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds;
 
-    bouma_options_init(&options, sizeof(options));
     options.durability = BOUMA_DURABILITY_FAST;
     options.files = 1 + (int)check_below(&t->shared, 9);
     options.assign = (bouma_assign)check_below(&t->shared, 9);
@@ -483,10 +482,9 @@ static void read_with(struct test *t, const char *path, int readers)
     MPI_Comm_size(t->comm, &t->size);
     t->shared = (uint64_t)t->number * 64; /* the same on all of them */
     if (in) {
-        bouma_options options;
+        bouma_options options = {.size = sizeof(options)};
 
         /* Small buffers, so that particles come in many rounds. */
-        bouma_options_init(&options, sizeof(options));
         options.buffer_bytes = (uint64_t)32 << t->number % 6;
         options.buffers = 1 + (int)(t->number % 3);
         options.transport = (bouma_transport)(t->number / 2 % 3);

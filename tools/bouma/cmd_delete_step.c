@@ -58,10 +58,9 @@ static int run(struct context *ctx, const struct arguments *args)
 {
     struct progress_bar bar;
     bouma_dataset *ds = NULL;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     int status, rc;
 
-    bouma_options_init(&opts, sizeof(opts));
     rc = arguments_fields(args, ctx, &opts);
     if (rc)
         return rc;

@@ -85,7 +85,7 @@ static int select_particles(struct querying *querying, struct context *ctx)
     bouma_particles *particles;
     int status, rc;
 
-    bouma_options_init(&querying->opts, sizeof(querying->opts));
+    querying->opts = (bouma_options){.size = sizeof(querying->opts)};
     progress_bar_init(&querying->bar, ctx, &querying->opts);
     status = session_open(ctx->session, &querying->ds, querying->path,
                           &querying->opts);

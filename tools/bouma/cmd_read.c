@@ -136,7 +136,7 @@ static int select_samples(struct reading *reading, struct context *ctx)
     bouma_grid *grid;
     int status, rc;
 
-    bouma_options_init(&reading->opts, sizeof(reading->opts));
+    reading->opts = (bouma_options){.size = sizeof(reading->opts)};
     progress_bar_init(&reading->bar, ctx, &reading->opts);
     status =
         session_open(ctx->session, &reading->ds, reading->path, &reading->opts);

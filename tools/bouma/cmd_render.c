@@ -143,7 +143,7 @@ static int open_step(struct render_call *call, struct context *ctx)
 {
     int status;
 
-    bouma_options_init(&call->opts, sizeof(call->opts));
+    call->opts = (bouma_options){.size = sizeof(call->opts)};
     progress_bar_init(&call->bar, ctx, &call->opts);
     status = session_open(ctx->session, &call->ds, call->path, &call->opts);
     if (status)

@@ -11,10 +11,9 @@ static bouma_io *io;
 
 static bouma_dataset *new_dataset(void)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_dataset *ds;
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     CHECK_EQ(bouma_dataset_create(&ds, "d", &o), BOUMA_OK);
     return ds;

@@ -16,9 +16,8 @@ enum { ROWS = 16, COLUMNS = 16, SAMPLES = ROWS * COLUMNS, PARTICLES = 100 };
 
 static bouma_options options(void)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.files = 2;
     memcpy(o.id, "0123456789abcdef", 16);
     return o;

@@ -12,11 +12,10 @@ static const struct lifetimes_ranks alone = {bouma_dataset_create,
 
 static bouma_options in_memory(bouma_io **io)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     *io = bouma_io_memory_new();
     REQUIRE(*io);
-    bouma_options_init(&o, sizeof(o));
     o.io = *io;
     o.durability = BOUMA_DURABILITY_FAST;
     return o;
@@ -402,12 +401,11 @@ static void an_allocator_is_called_on_the_callers_thread(void)
     const bouma_allocator here = {NULL, resize_here, release_here};
     char dir[] = "/tmp/bouma-lifetimes-XXXXXX", path[64];
     struct lifetimes l;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     REQUIRE(mkdtemp(dir));
     snprintf(path, sizeof(path), "%s/d", dir);
     now.caller = pthread_self();
-    bouma_options_init(&o, sizeof(o));
     o.allocator = &here;
     o.async = 1;
     lifetimes_write(&alone, path, &o);

@@ -19,9 +19,8 @@ static double vector[SAMPLES * COMPONENTS];
 
 static bouma_options options(int threads)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     o.threads = threads;
     return o;

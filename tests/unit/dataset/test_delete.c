@@ -18,13 +18,12 @@ struct world {
 
 static bouma_options options_of(const struct world *w, int persist)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.files = 2;
     o.persist = persist;
     if (persist)
-        snprintf(o.local, sizeof(o.local), "%s", w->near);
+        o.local = w->near;
     return o;
 }
 

@@ -17,13 +17,12 @@ struct world {
 
 static bouma_options options_of(const struct world *w, int persist)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.files = 2;
     o.persist = persist;
     if (persist)
-        snprintf(o.local, sizeof(o.local), "%s", w->near);
+        o.local = w->near;
     return o;
 }
 
@@ -76,7 +75,7 @@ static const char *look(const struct world *w, const char *path, int local,
     bouma_dataset *ds;
 
     if (local)
-        snprintf(o.local, sizeof(o.local), "%s", w->near);
+        o.local = w->near;
     MUST(ds, bouma_dataset_open(&ds, path, &o));
     for (int step = 0; step < 4; step++) {
         int generation = -1;

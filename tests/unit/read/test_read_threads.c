@@ -265,14 +265,13 @@ static void compare(const struct transcript *one, const struct transcript *many)
 static void answers_do_not_depend_on_threads(int print)
 {
     for (size_t c = 0; c < sizeof(codecs) / sizeof(*codecs); c++) {
-        bouma_options opts;
+        bouma_options opts = {.size = sizeof(opts)};
         bouma_io io;
 
         memory = bouma_io_memory_new();
         REQUIRE(memory);
         io = *memory;
         io.read = watched_read;
-        bouma_options_init(&opts, sizeof(opts));
         opts.io = &io;
         opts.durability = BOUMA_DURABILITY_FAST;
         write_all(&opts, codecs[c]);
