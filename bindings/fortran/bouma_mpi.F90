@@ -44,7 +44,7 @@ contains
   subroutine dataset_create_integer(out, comm, path, options, ierr, errmsg)
     use iso_c_binding, only: c_char, c_int, c_loc
     use bouma_c, only: bouma_dataset_create_fint_c, bouma_options_c
-    use bouma_internals, only: c_text, c_texts, give_options, finish_with_dataset
+    use bouma_internals, only: c_text, c_texts, give_options, finish_dataset
     type(bouma_dataset), intent(out), target :: out
     integer, intent(in) :: comm
     character(*), intent(in) :: path
@@ -59,13 +59,13 @@ contains
     call give_options(raw, texts, options)
     call c_text(path_c, path)
     rc = bouma_dataset_create_fint_c(c_loc(out%ptr), int(comm, c_int), c_loc(path_c), c_loc(raw))
-    call finish_with_dataset(rc, out, ierr, errmsg)
+    call finish_dataset(rc, out%ptr, ierr, errmsg)
   end subroutine
 
   subroutine dataset_append_integer(out, comm, path, options, ierr, errmsg)
     use iso_c_binding, only: c_char, c_int, c_loc
     use bouma_c, only: bouma_dataset_append_fint_c, bouma_options_c
-    use bouma_internals, only: c_text, c_texts, give_options, finish_with_dataset
+    use bouma_internals, only: c_text, c_texts, give_options, finish_dataset
     type(bouma_dataset), intent(out), target :: out
     integer, intent(in) :: comm
     character(*), intent(in) :: path
@@ -80,13 +80,13 @@ contains
     call give_options(raw, texts, options)
     call c_text(path_c, path)
     rc = bouma_dataset_append_fint_c(c_loc(out%ptr), int(comm, c_int), c_loc(path_c), c_loc(raw))
-    call finish_with_dataset(rc, out, ierr, errmsg)
+    call finish_dataset(rc, out%ptr, ierr, errmsg)
   end subroutine
 
   subroutine dataset_open_integer(out, comm, path, options, ierr, errmsg)
     use iso_c_binding, only: c_char, c_int, c_loc
     use bouma_c, only: bouma_dataset_open_fint_c, bouma_options_c
-    use bouma_internals, only: c_text, c_texts, give_options, finish_with_dataset
+    use bouma_internals, only: c_text, c_texts, give_options, finish_dataset
     type(bouma_dataset), intent(out), target :: out
     integer, intent(in) :: comm
     character(*), intent(in) :: path
@@ -101,7 +101,7 @@ contains
     call give_options(raw, texts, options)
     call c_text(path_c, path)
     rc = bouma_dataset_open_fint_c(c_loc(out%ptr), int(comm, c_int), c_loc(path_c), c_loc(raw))
-    call finish_with_dataset(rc, out, ierr, errmsg)
+    call finish_dataset(rc, out%ptr, ierr, errmsg)
   end subroutine
 
   subroutine verify_integer(report, comm, path, depth, options, ierr, errmsg)

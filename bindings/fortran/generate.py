@@ -254,9 +254,9 @@ def to_fortran(api, struct):
     for field in shown(struct):
         f = field["name"]
         if field["type"] == "const char *":
-            yield "    to%%%s = f_text(raw%%%s)" % (f, f)
+            yield "    call f_text(to%%%s, raw%%%s)" % (f, f)
         elif is_text(field):
-            yield "    to%%%s = f_text_of(raw%%%s)" % (f, f)
+            yield "    call f_text_of(to%%%s, raw%%%s)" % (f, f)
         elif axes_of(struct, field):
             part = "raw%ndims:1:-1" if name in REVERSED else "1:raw%ndims"
             yield "    to%%%s = raw%%%s(%s)%s" % (f, f, part, " + 1" if (name, f) in INDICES else "")
@@ -402,14 +402,15 @@ def function_body(w, name, wide):
     if handle:
         kind, value, to = "type(%s)" % handle, "%s", "res%ptr"
     elif result == "const char *":
-        kind, value, to = "character(:), allocatable", "f_text(%s)", "res"
+        kind, value, to = "character(:), allocatable", "call f_text(res, %s)", None
     else:
         kind, value, to = w.api.raw(result), "%s", "res"
     yield from wrapped("  function %s(%s) result(res)" % (name, ", ".join(w.arguments)))
     yield from ("    " + d for d in w.declarations + wide)
     yield "    %s :: res" % kind
     yield from ("    " + line for line in w.before)
-    yield from wrapped("    %s = %s" % (to, value % ("%s_c(%s)" % (w.name, ", ".join(w.passed)))))
+    value %= "%s_c(%s)" % (w.name, ", ".join(w.passed))
+    yield from wrapped("    %s = %s" % (to, value) if to else "    " + value)
     yield "  end function"
 
 
@@ -441,38 +442,39 @@ def subroutine_body(w, name, wide):
     if not fails:
         pass
     elif w.message and w.message[0] == "text":
-        yield "    call finish(rc, f_text_of(text_c), ierr, errmsg)"
+        yield "    call finish_with_text(rc, text_c, ierr, errmsg)"
     elif w.message:
-        yield "    call finish(rc, message_of_%s(%s, rc), ierr, errmsg)" % (w.message[0][6:], w.message[1])
+        yield "    call finish_%s(rc, %s, ierr, errmsg)" % (w.message[0][6:], w.message[1])
     else:
-        yield "    call finish(rc, f_text(bouma_status_text_c(rc)), ierr, errmsg)"
+        yield "    call finish_with(rc, bouma_status_text_c(rc), ierr, errmsg)"
     yield "  end subroutine"
 
 
 def messages(api):
-    """What the last call on a handle left."""
+    """The end of a call on a handle, with what it left; and the message by itself."""
     for name in api.handles:
         if name in ("bouma_file", "bouma_plan", "bouma_refinement"):
             continue
         function = "bouma_error_message_c" if name == "bouma_dataset" else name + "_message_c"
         yield ""
-        yield "  function message_of_%s(ptr, rc) result(text)" % name[6:]
-        yield "    type(c_ptr), intent(in) :: ptr"
+        yield "  subroutine finish_%s(rc, ptr, ierr, errmsg)" % name[6:]
         yield "    integer(c_int), intent(in) :: rc"
-        yield "    character(:), allocatable :: text"
-        yield "    text = ''"
-        yield "    if (rc == BOUMA_OK) return"
-        yield "    if (c_associated(ptr)) then"
-        yield "      text = f_text(%s(ptr))" % function
+        yield "    type(c_ptr), intent(in) :: ptr"
+        yield "    integer, intent(inout), optional :: ierr"
+        yield "    character(*), intent(inout), optional :: errmsg"
+        yield "    if (rc == BOUMA_OK) then"
+        yield "      if (present(ierr)) ierr = BOUMA_OK"
+        yield "    else if (c_associated(ptr)) then"
+        yield "      call finish_with(rc, %s(ptr), ierr, errmsg)" % function
         yield "    else"
-        yield "      text = 'type(%s): nothing was opened, defined or found in it'" % name
+        yield "      call finish(rc, 'type(%s): nothing was opened, defined or found in it', ierr, errmsg)" % name
         yield "    end if"
-        yield "  end function"
+        yield "  end subroutine"
         yield ""
         yield "  function error_message_%s(handle) result(text)" % name[6:]
         yield "    type(%s), intent(in) :: handle" % name
         yield "    character(:), allocatable :: text"
-        yield "    text = message_of_%s(handle%%ptr, BOUMA_EINVAL)" % name[6:]
+        yield "    call f_text(text, %s(handle%%ptr))" % function
         yield "  end function"
 
 

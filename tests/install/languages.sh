@@ -111,6 +111,50 @@ for pair in C:c CXX:cpp ${gfortran:+Fortran:f90}; do
     works "$language with MPI, static" "$language" "mpi.$suffix" "COMPONENTS mpi static" bouma::mpi_static "$wrapper"
 done
 
+# The Fortran modules, if the build has them: with CMake and with pkg-config, and
+# compiled from the sources that are installed, as another compiler would.
+if [ -n "$gfortran" ] && [ -e "$libdir/libbouma_fortran.a" ]; then
+    cat >"$work/module.f90" <<'END_OF_FILE'
+program main
+  use bouma
+  implicit none
+  type(bouma_dataset) :: none
+  integer :: ierr
+  call bouma_dataset_open(none, 'not there.bouma', ierr=ierr)
+  call bouma_dataset_free(none)
+  if (ierr == BOUMA_ENOTFOUND) print '(2a)', 'version ', bouma_version()
+end program
+END_OF_FILE
+    sed 's/use bouma/use bouma_mpi/; s/program main/program main\n  use mpi_f08/; s/(none, /(none, MPI_COMM_WORLD, /
+        s/  call bouma_dataset_open/  call MPI_Init()\n&/; s/^end program/  call MPI_Finalize()\n&/' \
+        "$work/module.f90" | sed '1!{s/^end program.*/end program/}' >"$work/module_mpi.f90"
+    works "Fortran modules" Fortran module.f90 "COMPONENTS fortran" bouma::fortran $bare \
+        -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+    export PKG_CONFIG_LIBDIR="$libdir/pkgconfig"
+    if "$gfortran" "$work/module.f90" $(pkg-config --cflags --libs bouma-fortran) -Wl,-rpath,"$libdir" \
+        -o "$work/pc" && "$work/pc" | grep -q '^version '; then
+        say "Fortran modules with pkg-config"
+    else
+        fail "Fortran modules with pkg-config"
+    fi
+    (mkdir "$work/own" && cd "$work/own" &&
+        "$gfortran" "$prefix"/share/bouma/fortran/bouma_c.f90 "$prefix"/share/bouma/fortran/bouma.f90 \
+            "$work/module.f90" $(pkg-config --libs bouma) -Wl,-rpath,"$libdir" -o own && ./own | grep -q '^version ') ||
+        fail "Fortran modules from their sources"
+    wrapper=$(echo "$mpicc" | sed 's/mpicc/mpifort/')
+    if [ -n "$mpicc" ] && [ -x "$wrapper" ] && [ -e "$libdir/libbouma_mpi_fortran.a" ]; then
+        works "Fortran modules with MPI" Fortran module_mpi.f90 "COMPONENTS mpi fortran" bouma::mpi_fortran $bare \
+            -DMPI_Fortran_COMPILER="$wrapper"
+        if "$wrapper" "$work/module_mpi.f90" $(pkg-config --cflags --libs bouma-mpi-fortran) \
+            -Wl,-rpath,"$libdir" -o "$work/pc" && "$work/pc" | grep -q '^version '; then
+            say "Fortran modules with MPI and pkg-config"
+        else
+            fail "Fortran modules with MPI and pkg-config"
+        fi
+    fi
+    unset PKG_CONFIG_LIBDIR
+fi
+
 # What is missing has a name.
 if project C main.c "COMPONENTS static" bouma::bouma_static -DCMAKE_DISABLE_FIND_PACKAGE_zfp=ON $hidden ||
     ! tr '\n' ' ' <"$work/log" | tr -s ' ' | grep -q 'its static libraries need what was not found:.* libzstd'; then
