@@ -58,6 +58,17 @@ sed 's/bouma\.h/bouma_mpi.h/; s/return printf.*/int (*f)(bouma_dataset **, MPI_C
 sed 's/stdio.h/cstdio/; s/printf/std::printf/; s/(void)/()/' "$work/mpi.c" >"$work/mpi.cpp"
 cp "$work/main.f90" "$work/mpi.f90"
 
+cat >"$work/hpp.cpp" <<'END_OF_FILE'
+#include <bouma.hpp>
+#include <cstdio>
+int main()
+{
+    bouma::status status;
+    bouma::dataset::open("not there.bouma", {}, &status);
+    return std::printf("%s %s\n", status ? "no failure" : "version", bouma_version()) < 0;
+}
+END_OF_FILE
+
 # ---- CMake ----------------------------------------------------------------
 
 # project LANGUAGE SOURCE COMPONENTS TARGET [OPTION...]: the output of CMake is
@@ -110,6 +121,8 @@ for pair in C:c CXX:cpp ${gfortran:+Fortran:f90}; do
     works "$language with MPI" "$language" "mpi.$suffix" "COMPONENTS mpi" bouma::mpi $bare "$wrapper"
     works "$language with MPI, static" "$language" "mpi.$suffix" "COMPONENTS mpi static" bouma::mpi_static "$wrapper"
 done
+
+works "C++ with bouma.hpp" CXX hpp.cpp "" bouma::bouma $bare -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
 
 # The Fortran modules, if the build has them: with CMake and with pkg-config, and
 # compiled from the sources that are installed, as another compiler would.
@@ -171,7 +184,7 @@ fi
 
 export PKG_CONFIG_LIBDIR="$libdir/pkgconfig"
 unset PKG_CONFIG_PATH
-for compiler in "${CC:-cc} main.c" "${CXX:-c++} main.cpp" ${gfortran:+"$gfortran main.f90"}; do
+for compiler in "${CC:-cc} main.c" "${CXX:-c++} main.cpp" "${CXX:-c++} hpp.cpp" ${gfortran:+"$gfortran main.f90"}; do
     if ${compiler% *} "$work/${compiler#* }" $(pkg-config --cflags --libs bouma) -Wl,-rpath,"$libdir" -o "$work/pc" &&
         "$work/pc" | grep -q '^ *version '; then
         say "${compiler% *} with pkg-config"
