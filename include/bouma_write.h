@@ -329,12 +329,14 @@ BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
 
 /* Delete a step, or 'count' of them, for good and durably, wherever they are
  * among the others; a damaged one, too. An interrupted call leaves each step
- * either complete or gone: call it again for those that are left. As with
- * bouma_dataset_truncate(), copies in local copies that this call does not know
- * of stay, but no drain brings them back; and a step that is being stored, a
- * group and draining are finished first. A number can be written again later.
- * BOUMA_ENOTFOUND if there is no such step: then nothing is deleted. Many steps
- * at once take less time than one by one. Collective. */
+ * either complete or gone, and the same call again does the rest: a step that
+ * was deleted before is no failure. BOUMA_ENOTFOUND if there never was such a
+ * step: then nothing is deleted. A number can be written again later.
+ *
+ * As with bouma_dataset_truncate(), copies in local copies that this call does
+ * not know of stay, but no drain brings them back; and a step that is being
+ * stored, a group and draining are finished first. Many steps at once take less
+ * time than one by one. Collective. */
 BOUMA_API int bouma_step_delete(bouma_dataset *ds, int64_t step);
 BOUMA_API int bouma_dataset_delete_steps(bouma_dataset *ds,
                                          const int64_t *steps, size_t count);

@@ -191,21 +191,6 @@ static int from_environment(struct bm_options *opts, struct bm_error *error)
     return rc ? rc : from_variables(opts, error);
 }
 
-int bm_struct_copy(void *out, size_t bytes, const void *given,
-                   size_t given_bytes)
-{
-    const unsigned char *p = given;
-
-    memset(out, 0, bytes);
-    if (given_bytes < sizeof(size_t))
-        return 0;
-    memcpy(out, given, given_bytes < bytes ? given_bytes : bytes);
-    for (size_t i = bytes; i < given_bytes; i++)
-        if (p[i])
-            return 0;
-    return 1;
-}
-
 /* Also one of a version that had no links. */
 static int is_table(const bouma_io *io)
 {
@@ -236,6 +221,12 @@ static int take_fields(struct bm_options *out, const bouma_options *given,
                      "option 'io' has a table of %zu bytes; this library's "
                      "bouma_io has %zu",
                      out->io->size, sizeof(bouma_io));
+    if (!rc && out->allocator &&
+        out->allocator->size != sizeof(bouma_allocator))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "option 'allocator' has a table of %zu bytes; this "
+                     "library's bouma_allocator has %zu",
+                     out->allocator->size, sizeof(bouma_allocator));
     return rc;
 }
 

@@ -228,6 +228,20 @@ static int play_attributes(struct sweep_run *run)
     return status ? status : close_dataset(run);
 }
 
+static int refine_within(bouma_variable *variable)
+{
+    bouma_budget budget = {.size = sizeof(budget), .points = 20};
+    bouma_answer answer = {.size = sizeof(answer)};
+    bouma_refinement *refinement = NULL;
+    int status = bouma_refinement_open_within(&refinement, &answer, variable,
+                                              NULL, &budget);
+
+    if (!status)
+        status = bouma_refinement_next_within(&answer, refinement, NULL);
+    bouma_refinement_free(refinement);
+    return status;
+}
+
 static int refine(bouma_variable *variable)
 {
     bouma_refinement *refinement = NULL;
@@ -237,7 +251,7 @@ static int refine(bouma_variable *variable)
     if (!status)
         status = bouma_refinement_next(refinement);
     bouma_refinement_free(refinement);
-    return status;
+    return status ? status : refine_within(variable);
 }
 
 /* A part of the grid, where it belongs in an array of the grid's size. */
@@ -250,7 +264,7 @@ static int read_box(struct sweep_run *run, bouma_variable *variable)
     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, found, sizeof(found));
     int status;
 
-    bouma_array_inside(&array, 1, 2, extent, box.lo);
+    bouma_array_inside(&array, 1, 2, extent, box.lo, NULL, 0);
     status = bouma_variable_read(variable, 0, &box, &array);
     scenario_fill(&expected, 1, 0);
     for (int row = 2; row < 6 && !status; row++)

@@ -391,8 +391,9 @@ static void a_copy_that_fails_fails_the_call(void)
         back[i / COLUMNS][i % COLUMNS] = (float)i;
     fake_device_init(&d, (uint8_t *)back, sizeof(back));
     array = BOUMA_ARRAY(BOUMA_TYPE_F32, d.address, sizeof(back));
-    CHECK_EQ(bouma_array_inside(&array, 1, 2, shape, (int64_t[]){0, 0}),
-             BOUMA_OK); /* addresses are all that it needs */
+    CHECK_EQ(
+        bouma_array_inside(&array, 1, 2, shape, (int64_t[]){0, 0}, NULL, 0),
+        BOUMA_OK); /* addresses are all that it needs */
     array.copy = fake_device_copy;
     array.copy_user = &d;
     array.copy_bytes = d.most = 16;

@@ -398,7 +398,8 @@ static void release_here(void *user, void *block)
 /* Unless threads are asked for; also if a thread stores what was written. */
 static void an_allocator_is_called_on_the_callers_thread(void)
 {
-    const bouma_allocator here = {NULL, resize_here, release_here};
+    const bouma_allocator here = {sizeof(here), NULL, resize_here,
+                                  release_here};
     char dir[] = "/tmp/bouma-lifetimes-XXXXXX", path[64];
     struct lifetimes l;
     bouma_options o = {.size = sizeof(o)};
