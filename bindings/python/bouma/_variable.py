@@ -310,7 +310,7 @@ class Variable(Lazy):
             session.check(library.bouma_refinement_open(c.byref(refinement), self._handle(session), level,
                                                         c.byref(box)))
             while True:
-                yield self._refined(library, refinement)
+                yield self._refined(session, refinement)
                 rc = library.bouma_refinement_next(refinement)
                 if rc == constant("ENOTFOUND"):
                     return
@@ -319,9 +319,10 @@ class Variable(Lazy):
             library.bouma_refinement_free(refinement)
             source.give(session)
 
-    def _refined(self, library: Any, refinement: Any) -> Tuple[np.ndarray, int]:
-        selection, level = new("bouma_selection"), c.c_int()
-        data = library.bouma_refinement_data(refinement, c.byref(selection), c.byref(level))
+    def _refined(self, session: Any, refinement: Any) -> Tuple[np.ndarray, int]:
+        selection, level, data = new("bouma_selection"), c.c_int(), c.c_void_p()
+        session.check(session.library.bouma_refinement_get(c.byref(data), c.byref(selection), c.byref(level),
+                                                           refinement))
         shape = tuple(selection.shape[:selection.ndims]) + self.shape[len(self.grid.shape):]
         array = np.empty(shape, self.dtype)
         if array.nbytes:
