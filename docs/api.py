@@ -462,13 +462,21 @@ def undocumented(api):
                 yield "%s: %s has no comment" % (item["header"], item["name"])
 
 
+def unlisted(api):
+    """Values of enums that bouma_lists.h does not have."""
+    for enum in api["enums"]:
+        for one in enum["values"]:
+            if "text" not in one and one["name"] != "BOUMA_TYPE_STRING":  # no type of samples
+                yield "%s: %s is in no list of bouma_lists.h" % (enum["header"], one["name"])
+
+
 def main(arguments):
     try:
         api = describe()
     except NotUnderstood as why:
         sys.exit("api.py: include/%s" % why)
     if arguments == ["--check"]:
-        missing = list(undocumented(api))
+        missing = list(undocumented(api)) + list(unlisted(api))
         sys.exit("\n".join(missing) if missing else 0)
     text = json.dumps(api, indent=1, ensure_ascii=False) + "\n"
     if arguments[:1] == ["-o"] and len(arguments) == 2:
