@@ -6,9 +6,10 @@
  *         case BOUMA_##name: return sum_##ctype(data, count);
  *     switch (type) { BOUMA_TYPE_LIST(CASE) }
  *
- * Each entry has the constant's name without BOUMA_, its value and its text, and
- * for types also the C type. All enums are here; BOUMA_TYPE_STRING alone, which
- * is no type of samples, is in no list. bouma.h does not include this header. */
+ * Each entry has the constant's name without BOUMA_, its value and its text,
+ * and for types also the C type. All enums are here; BOUMA_TYPE_STRING alone,
+ * which is no type of samples, is in no list. bouma.h does not include this
+ * header. */
 #ifndef BOUMA_LISTS_H
 #define BOUMA_LISTS_H
 
