@@ -4,7 +4,8 @@
     docs/api.py                 print it
     docs/api.py -o FILE         write it to FILE, which is installed as
                                 share/bouma/api.json
-    docs/api.py --check         tell which public names have no comment
+    docs/api.py --check         tell which public names have no comment, which constants are in no
+                                list, and which lines are too wide
 
 Bindings take constants, structs and functions from it; docs/api.md describes
 it. The headers are parsed strictly: what is not understood is an error, with
