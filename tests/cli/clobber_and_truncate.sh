@@ -29,25 +29,6 @@ jq -e '.dropped == 1 and .steps == 1' <<<"$out" >/dev/null || complain "$out"
 expect 0 "$BOUMA" verify run.bouma deep
 [[ ! -e run.bouma/steps/00000010 ]] || complain "step 10 is there"
 
-# delete-step
-for i in 1 2 3 4 5; do
-    expect 0 "$BOUMA" import a1.npy --into run.bouma --var a --step $((10 * i))
-done
-refuse 2 'usage' "$BOUMA" delete-step run.bouma
-refuse 2 'has no step 7' "$BOUMA" delete-step run.bouma 7
-refuse 2 'step what: must be a number' "$BOUMA" delete-step run.bouma what
-refuse 2 'step 60:70: run.bouma has no such' "$BOUMA" delete-step run.bouma 60:70
-expect 0 "$BOUMA" delete-step run.bouma 20
-[[ $out == "run.bouma: 1 step deleted, 5 steps left" ]] || complain "$out"
-[[ ! -e run.bouma/steps/00000020 ]] || complain "step 20 is there"
-expect 0 "$BOUMA" delete-step run.bouma -1 --json
-jq -e '.deleted == 1 and .steps == 4' <<<"$out" >/dev/null || complain "$out"
-expect 0 "$BOUMA" delete-step run.bouma 1:
-[[ $out == "run.bouma: 3 steps deleted, 1 step left" ]] || complain "$out"
-[[ $(ls run.bouma/steps) == 00000000 ]] || complain "$(ls run.bouma/steps)"
-expect 0 "$BOUMA" verify run.bouma deep
-[[ $out != *note* ]] || complain "$out"
-
 # --clobber
 expect 0 "$BOUMA" import a2.npy --into run.bouma --var b --clobber
 [[ $(ls run.bouma/steps) == 00000000 ]] || complain "$(ls run.bouma/steps)"
