@@ -83,8 +83,9 @@ int bouma_particles_restart(bouma_particle_data **out,
     bm_api_enter_step(step);
     rc = bm_asked_init(&asked, set, query);
     if (!rc && !out)
-        rc = bm_fail(set->schema->error, BOUMA_EINVAL,
-                     "a rank has no place for the particles of a restart");
+        rc = bm_fail(
+            set->schema->error, BOUMA_EINVAL,
+            "on some rank the pointer for the particles of a restart is NULL");
     rc =
         restart(&to, set, &asked.criteria, !query || asked.criteria.shares, rc);
     if (out)
@@ -120,8 +121,8 @@ int bouma_particles_restart_into(uint64_t *count, bouma_particles *particles,
     rc = bm_api_into(&into, &asked, set, &wanted);
     if (!rc && !count)
         rc = bm_fail(set->schema->error, BOUMA_EINVAL,
-                     "a rank has no place for the number of particles of a "
-                     "restart");
+                     "on some rank the pointer for the number of particles of "
+                     "a restart is NULL");
     rc =
         restart(&to, set, &asked.criteria, !query || asked.criteria.shares, rc);
     if (count && (!rc || rc == BOUMA_ELIMIT))
