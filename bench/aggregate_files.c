@@ -194,10 +194,9 @@ static void move_bouma(const char *path, const struct load *l,
                        bouma_file_report *report)
 {
     bouma_file *file = NULL;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     int rc;
 
-    bouma_options_init(&o, sizeof(o));
     o.durability = m->sync ? BOUMA_DURABILITY_DURABLE : BOUMA_DURABILITY_FAST;
     o.transport = m->transport;
     o.buffer_bytes = m->buffer_bytes;

@@ -57,14 +57,13 @@ static void series_init(struct series *s, const struct bench *b,
         .size = sizeof(g), .ndims = 3, .shape = {PLANES, SIZE, SIZE}};
     bouma_variable_spec v = {
         .size = sizeof(v), .type = BOUMA_TYPE_F32, .codec = codec};
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_grid *grid;
     int rc;
 
     slow_io_init(&s->io);
     s->steps = 0;
     aggregate_path(s->path, b, name);
-    bouma_options_init(&o, sizeof(o));
     o.io = &s->io.table;
     o.durability = BOUMA_DURABILITY_FAST;
     o.predict = predict;

@@ -25,7 +25,7 @@ static void open_dataset(struct backend *backend,
                          bouma_durability durability)
 {
     struct dataset *d = calloc(1, sizeof(*d));
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_grid_spec shape = {.size = sizeof(shape), .ndims = BOUMA_MAX_DIMS};
     bouma_variable_spec kind = {
         .size = sizeof(kind), .type = BOUMA_TYPE_F32, .codec = in->codec};
@@ -35,7 +35,6 @@ static void open_dataset(struct backend *backend,
     if (!d)
         backend_fail("out of memory");
     d->name = name;
-    bouma_options_init(&options, sizeof(options));
     options.durability = durability;
     for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++)
         shape.shape[axis] = in->shape[axis];

@@ -58,7 +58,7 @@ static struct sizes store(const float *data, const int64_t shape[3],
                              .codec = codec,
                              .tolerance = tolerance,
                              .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_step_details details = {.size = sizeof(details)};
     bouma_record record = {.size = sizeof(record)};
     bouma_variable_info about = {.size = sizeof(about)};
@@ -73,7 +73,6 @@ static struct sizes store(const float *data, const int64_t shape[3],
         g.shape[d] = shape[d];
         g.patch[d] = edge;
     }
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     if (bouma_dataset_create(&ds, "d", &o) ||
         bouma_grid_define(&grid, ds, "g", &g) ||

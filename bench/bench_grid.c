@@ -97,7 +97,7 @@ static double write_dataset(const struct bench *b, const char *path,
                              .type = BOUMA_TYPE_F32,
                              .tolerance = b->tolerance,
                              .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;
@@ -106,7 +106,6 @@ static double write_dataset(const struct bench *b, const char *path,
     if (b->rank == 0)
         measure_remove(path);
     MPI_Barrier(MPI_COMM_WORLD);
-    bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_DURABILITY_FAST;
     o.distribute = request->distribute;
     o.assign = request->assign;

@@ -96,7 +96,7 @@ static double write_dataset(const struct bench *b, int kind)
     bouma_grid_spec g = kinds[kind].spec;
     double begun, seconds, most;
     char path[PATH_BYTES];
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;
@@ -108,7 +108,6 @@ static double write_dataset(const struct bench *b, int kind)
     g.ndims = 3;
     for (int d = 0; d < 3; d++)
         g.shape[d] = b->size;
-    bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_DURABILITY_FAST;
     MPI_Barrier(MPI_COMM_WORLD);
     check(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &o), ds);

@@ -55,11 +55,10 @@ static void compare_with_spread(int edge, int blocks_per_file)
     bouma_plan_report local = {.size = sizeof(local)},
                       spread = {.size = sizeof(spread)};
     char machine[64], name[100];
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
 
     snprintf(machine, sizeof(machine), "torus:%dx%dx%d", edge, edge, edge);
-    bouma_options_init(&options, sizeof(options));
-    snprintf(options.machine, sizeof(options.machine), "%s", machine);
+    options.machine = machine;
     options.place = BOUMA_PLACE_LOCAL;
     local = plan(blocks, blocks_per_file, &options);
     options.place = BOUMA_PLACE_SPREAD;
@@ -74,10 +73,9 @@ static void bench_many(int ranks, int repetitions)
 {
     struct times times = {.count = 0};
     int64_t blocks[3] = {1, 1, 1};
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     char name[100];
 
-    bouma_options_init(&options, sizeof(options));
     options.place = BOUMA_PLACE_LOCAL;
     for (int d = 2; blocks[0] * blocks[1] * blocks[2] * 2 <= ranks;
          d = (d + 2) % 3)

@@ -49,12 +49,11 @@ int reading_try(struct reading *r, const struct bench *b, int distribution,
                 int backend)
 {
     char path[PARTICLES_PATH_BYTES];
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     int rc;
 
     memset(r, 0, sizeof(*r));
     particles_path(path, b, distribution, backend);
-    bouma_options_init(&o, sizeof(o));
     o.threads = 1;
     rc = bouma_dataset_open(&r->ds, path, &o);
     if (!rc)

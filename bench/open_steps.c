@@ -32,11 +32,10 @@ static void make_first(const char *path)
     bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_F32};
     const float data[8] = {0};
     bouma_variable *variable;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds;
     bouma_grid *grid;
 
-    bouma_options_init(&options, sizeof(options));
     memcpy(options.id, id, sizeof(id));
     check(bouma_dataset_create(&ds, path, &options), ds);
     check(bouma_grid_define(&grid, ds, "grid", &shape), ds);

@@ -106,14 +106,13 @@ static double write_dataset(const struct bench *b, int distribution,
     char path[PARTICLES_PATH_BYTES];
     double begun, seconds;
     bouma_particles *set;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_dataset *ds;
 
     particles_path(path, b, distribution, backend);
     if (b->rank == 0 && measure_remove(path))
         fail("cannot remove a dataset");
     sync_before(b);
-    bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_DURABILITY_FAST;
     check(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &o), ds);
     define(variables, &set, ds, backend, tolerance);

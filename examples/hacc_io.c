@@ -213,12 +213,11 @@ int main(int argc, char **argv)
 {
     const char *directory = ".";
     uint64_t particles = 25000; /* about 1 MB */
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     int rank, same = 1;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    bouma_options_init(&options, sizeof(options));
     for (int i = 1; i < argc; i++) {
         if (i + 1 < argc && strcmp(argv[i], "--particles") == 0)
             particles = strtoull(argv[++i], NULL, 10);

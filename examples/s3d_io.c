@@ -290,10 +290,9 @@ int main(int argc, char **argv)
 {
     const char *directory = ".";
     int size = 32, species = 11, same;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
 
     MPI_Init(&argc, &argv);
-    bouma_options_init(&options, sizeof(options));
     for (int i = 1; i < argc; i++) {
         if (i + 1 < argc && strcmp(argv[i], "--size") == 0)
             size = atoi(argv[++i]);

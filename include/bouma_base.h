@@ -237,18 +237,21 @@ typedef struct bouma_array {
 
 /* Turn 'array', a dense array of extent[ndims] samples with 'components' values
  * each, into the part of it that begins at index 'first': set the strides, and
- * move 'data' to that sample; 'bytes' are those from there on. So a box without its ghost cells is
+ * move 'data' to that sample; 'bytes' are those from there on. So a box without
+ * its ghost cells is
  *
  *     double field[66][66];
  *     bouma_array inner = BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field));
  *     bouma_array_inside(&inner, 1, 2, (int64_t[]){66, 66},
- *                        (int64_t[]){1, 1});
+ *                        (int64_t[]){1, 1}, NULL, 0);
  *
  * BOUMA_EINVAL if the array is too small for that extent or has strides
- * already, 'first' is not in it, or ndims is not 1 to 3; every call refuses the
- * array then. */
+ * already, 'first' is not in it, or ndims is not 1 to 3: 'message' (of 'bytes'
+ * bytes, may be NULL) says which. Every call then refuses the array, so it is
+ * enough to check the status there. */
 BOUMA_API int bouma_array_inside(bouma_array *array, int components, int ndims,
-                                 const int64_t *extent, const int64_t *first);
+                                 const int64_t *extent, const int64_t *first,
+                                 char *message, size_t bytes);
 
 /* ---- options ------------------------------------------------------------ */
 
@@ -427,15 +430,14 @@ BOUMA_API int bouma_codec_info_get(bouma_codec_info *out, bouma_codec codec);
 /* 1 if it is a choice for grids; 0 if for particles alone, or none. */
 BOUMA_API int bouma_assign_is_for_grids(bouma_assign choice);
 
-/* The longest path in bouma_options, with its NUL. */
-#define BOUMA_PATH_BYTES 256
-
-/* Zero means "choose for me" in every field; new fields go at the end. Set
- * 'size' and zero the rest with bouma_options_init(&opts, sizeof(opts)). The
- * strings and tables pointed to must outlive the dataset, and the steps opened
- * from it. */
+/* Zero means "choose for me" in every field; new fields go at the end.
+ *
+ *     bouma_options opts = {.size = sizeof(opts), .files = 4};
+ *
+ * The tables 'io' and 'allocator' must outlive the dataset and the steps opened
+ * from it; texts are copied, and may have up to 4095 bytes. */
 typedef struct bouma_options {
-    size_t size;
+    size_t size;                      /* sizeof(bouma_options) */
     const bouma_io *io;               /* NULL: bouma_io_posix() */
     const bouma_allocator *allocator; /* NULL: malloc and free */
 
@@ -482,10 +484,10 @@ typedef struct bouma_options {
 
     /* Network and speeds, for `place` = cost: "flat", a model such as
      * "torus:8x8x8", "auto" (from hwloc and Slurm), or the path of a machine
-     * file. Empty: flat. */
-    char machine[BOUMA_PATH_BYTES];
-    bouma_tier tier;              /* 0: by cost, or dram */
-    char local[BOUMA_PATH_BYTES]; /* a directory on node-local storage */
+     * file. NULL: flat. */
+    const char *machine;
+    bouma_tier tier;   /* 0: by cost, or dram */
+    const char *local; /* a directory on node-local storage */
     int persist; /* 1: commit steps in a dataset in 'local', and copy them to
                     the path of the dataset in the background: see
                     bouma_dataset_drain() */
@@ -507,17 +509,15 @@ typedef struct bouma_options {
      * that name, as of another dataset, it is "trace-2.json" and so on. If the
      * trace cannot be written, nothing fails: see bouma_dataset_note(). "off":
      * no trace, even if BOUMA_TRACE is set. */
-    char trace[BOUMA_PATH_BYTES];
+    const char *trace;
 } bouma_options;
 
-/* Zero all fields but 'size'. */
-BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
-
 /* Set a field by its name and text: "assign" and "optimal", "file_size" and
- * "64MiB", "durability" and "group=4". BOUMA_EINVAL if there is no such field
- * or value: 'message' (of 'bytes' bytes, may be NULL) then lists those there
- * are, and the options are unchanged. No step fails because of it, so check the
- * status.
+ * "64MiB", "durability" and "group=4". A field that is a text becomes 'value'
+ * itself, which must stay until the options have been used. BOUMA_EINVAL if
+ * there is no such field or value: 'message' (of 'bytes' bytes, may be NULL)
+ * then lists those there are, and the options are unchanged. No step fails
+ * because of it, so check the status.
  *
  * The environment variable BOUMA_OPTIONS ("files=4;order=chunk;") sets fields
  * that the program leaves at zero, except 'clobber'; so do BOUMA_TIER ("hbm")
@@ -526,11 +526,14 @@ BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
 BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
                                 const char *value, char *message, size_t bytes);
 
-/* Set from the environment the fields that are zero in 'opts', as every call
- * with options does; for programs that need them beforehand. BOUMA_EINVAL if
- * the environment is wrong: 'message' says why, and 'opts' is unchanged. */
-BOUMA_API int bouma_options_environment(bouma_options *opts, char *message,
-                                        size_t bytes);
+/* What a call with these options (NULL: none) is told by a field, as a text: what
+ * they have, else what the environment says. It is empty if neither says
+ * anything, so that the library chooses. BOUMA_EINVAL if there is no such field,
+ * the text and its NUL need more than 'text_bytes' bytes, or the options or the
+ * environment are wrong: 'message' says why. */
+BOUMA_API int bouma_options_get(char *text, size_t text_bytes,
+                                const bouma_options *opts, const char *name,
+                                char *message, size_t bytes);
 
 /* What an option is for. */
 typedef enum bouma_option_use {

@@ -200,8 +200,10 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
  *
  * An array that is converted, or has a function 'copy', is fetched a part of a
  * chunk at a time: a rank needs memory for the samples of one patch (of one
- * block or tile with BOUMA_LAYOUT_HZ), twice if it does both. With a relative
- * tolerance it is fetched twice. */
+ * block or tile with BOUMA_LAYOUT_HZ), twice if it does both. One with a
+ * function 'copy' is fetched as a whole, when the step ends, if the variable has
+ * a relative tolerance or the grid is of BOUMA_LAYOUT_HZ (without 'hz_wavelet').
+ */
 BOUMA_API int bouma_variable_put_borrow(bouma_variable *variable,
                                         const bouma_box *box,
                                         const bouma_array *array);
@@ -327,12 +329,14 @@ BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
 
 /* Delete a step, or 'count' of them, for good and durably, wherever they are
  * among the others; a damaged one, too. An interrupted call leaves each step
- * either complete or gone: call it again for those that are left. As with
- * bouma_dataset_truncate(), copies in local copies that this call does not know
- * of stay, but no drain brings them back; and a step that is being stored, a
- * group and draining are finished first. A number can be written again later.
- * BOUMA_ENOTFOUND if there is no such step: then nothing is deleted. Many steps
- * at once take less time than one by one. Collective. */
+ * either complete or gone, and the same call again does the rest: a step that
+ * was deleted before is no failure. BOUMA_ENOTFOUND if there never was such a
+ * step: then nothing is deleted. A number can be written again later.
+ *
+ * As with bouma_dataset_truncate(), copies in local copies that this call does
+ * not know of stay, but no drain brings them back; and a step that is being
+ * stored, a group and draining are finished first. Many steps at once take less
+ * time than one by one. Collective. */
 BOUMA_API int bouma_step_delete(bouma_dataset *ds, int64_t step);
 BOUMA_API int bouma_dataset_delete_steps(bouma_dataset *ds,
                                          const int64_t *steps, size_t count);

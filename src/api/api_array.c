@@ -15,44 +15,97 @@ static int is_dense(const bouma_array *array)
     return !any;
 }
 
-/* The strides of a dense array, and what it takes; EINVAL if that is more than
- * the array has. */
-static int lay_out(bouma_array *array, int components, int ndims,
-                   const int64_t *extent)
+/* A dense array of the caller, and the sample of it where a part begins. */
+struct whole {
+    int components, ndims;
+    const int64_t *extent, *first;
+};
+
+static int check_whole(const bouma_array *array, const struct whole *w,
+                       struct bm_error *error)
+{
+    const char *wrong = !bouma_type_size(array->type) ? "the array has no type"
+                        : !array->data ? "the array has no 'data'"
+                        : !is_dense(array)
+                            ? "the array has strides already; give a dense one"
+                        : !w->extent ? "extent is NULL"
+                        : !w->first  ? "first is NULL"
+                                     : NULL;
+
+    if (wrong)
+        return bm_fail(error, BOUMA_EINVAL, "%s", wrong);
+    if (w->ndims < 1 || w->ndims > BM_MAX_DIMS || w->components < 1)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "ndims is %d, and components is %d; there are 1 to %d "
+                       "axes, and 1 component or more",
+                       w->ndims, w->components, BM_MAX_DIMS);
+    for (int d = 0; d < w->ndims; d++)
+        if (w->first[d] < 0 || w->first[d] >= w->extent[d])
+            return bm_fail(error, BOUMA_EINVAL,
+                           "first[%d] is %" PRId64 ", and the extent of that "
+                           "axis is %" PRId64,
+                           d, w->first[d], w->extent[d]);
+    return BOUMA_OK;
+}
+
+/* Set the strides of a dense array. */
+static int lay_out(bouma_array *array, const struct whole *w,
+                   struct bm_error *error)
 {
     int64_t bytes = (int64_t)bouma_type_size(array->type);
+    int over;
 
     array->component_stride = bytes;
-    if (__builtin_mul_overflow(bytes, components, &bytes))
-        return BOUMA_EINVAL;
-    for (int d = ndims - 1; d >= 0; d--) {
+    over = __builtin_mul_overflow(bytes, w->components, &bytes);
+    for (int d = w->ndims - 1; d >= 0 && !over; d--) {
         array->stride[d] = bytes;
-        if (extent[d] < 1 || __builtin_mul_overflow(bytes, extent[d], &bytes))
-            return BOUMA_EINVAL;
+        over = __builtin_mul_overflow(bytes, w->extent[d], &bytes);
     }
-    return (uint64_t)bytes <= array->bytes ? BOUMA_OK : BOUMA_EINVAL;
+    if (over)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "an array of that extent has 2^63 bytes or more");
+    if ((uint64_t)bytes > array->bytes)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "the array has %zu bytes, and needs %" PRId64
+                       " for that extent",
+                       array->bytes, bytes);
+    return BOUMA_OK;
+}
+
+static int cut_out(bouma_array *array, const struct whole *w,
+                   struct bm_error *error)
+{
+    bouma_array own;
+    int rc = bm_api_copy_spec(error, &own, sizeof(own), array, array->size,
+                              "bouma_array");
+
+    if (rc)
+        return rc;
+    rc = check_whole(&own, w, error);
+    if (!rc)
+        rc = lay_out(&own, w, error);
+    if (rc) {
+        array->type = (bouma_type)0; /* refused wherever it is used */
+        return rc;
+    }
+    for (int d = 0; d < w->ndims; d++) {
+        own.data = (uint8_t *)own.data + w->first[d] * own.stride[d];
+        own.bytes -= (size_t)(w->first[d] * own.stride[d]);
+    }
+    memcpy(array, &own, array->size < sizeof(own) ? array->size : sizeof(own));
+    return BOUMA_OK;
 }
 
 int bouma_array_inside(bouma_array *array, int components, int ndims,
-                       const int64_t *extent, const int64_t *first)
+                       const int64_t *extent, const int64_t *first,
+                       char *message, size_t bytes)
 {
-    int rc;
+    const struct whole w = {components, ndims, extent, first};
+    struct bm_error error = {0};
+    int rc = array ? cut_out(array, &w, &error)
+                   : bm_fail(&error, BOUMA_EINVAL, "array is NULL");
 
-    if (!array || array->size < sizeof(*array))
-        return BOUMA_EINVAL;
-    rc = extent && first && ndims >= 1 && ndims <= 3 && components >= 1 &&
-                 array->data && is_dense(array)
-             ? lay_out(array, components, ndims, extent)
-             : BOUMA_EINVAL;
-    for (int d = 0; d < ndims && !rc; d++)
-        if (first[d] < 0 || first[d] >= extent[d])
-            rc = BOUMA_EINVAL;
-    for (int d = 0; d < ndims && !rc; d++) {
-        array->data = (uint8_t *)array->data + first[d] * array->stride[d];
-        array->bytes -= (size_t)(first[d] * array->stride[d]);
-    }
-    if (rc)
-        array->type = (bouma_type)0; /* refused wherever it is used */
+    bm_api_tell(message, bytes, error.text);
     return rc;
 }
 

@@ -91,7 +91,7 @@ int bouma_losses(const char *path, const bouma_options *opts,
 {
     BM_STRICT_MATH;
     struct bm_error error = {0};
-    bouma_options options;
+    struct bm_options options;
     int rc = bm_api_check(&options, opts, path, &error);
 
     if (!rc && !each)

@@ -16,7 +16,8 @@ const bouma_allocator *bm_api_allocator(const bouma_options *opts)
     const size_t enough =
         offsetof(bouma_options, allocator) + sizeof(opts->allocator);
 
-    return opts && opts->size >= enough && opts->allocator
+    return opts && opts->size >= enough && opts->allocator &&
+                   opts->allocator->size == sizeof(bouma_allocator)
                ? opts->allocator
                : bm_allocator_default();
 }
@@ -37,7 +38,7 @@ int bm_api_alone(struct bm_comm **out, const bouma_options *opts, char *message,
     return rc;
 }
 
-int bm_api_check(bouma_options *out, const bouma_options *given,
+int bm_api_check(struct bm_options *out, const bouma_options *given,
                  const char *path, struct bm_error *error)
 {
     int rc, wrong;
@@ -98,7 +99,7 @@ int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
 {
     const bouma_allocator *a = comm->a;
     struct bm_error error = {0};
-    bouma_options options;
+    struct bm_options options;
     int rc = bm_api_check(&options, opts, path, &error);
 
     if (!rc && !out)
@@ -383,7 +384,7 @@ int bouma_dataset_info_get(bouma_dataset_info *given, const bouma_dataset *ds)
     memcpy(out->id, ds->id, 16);
     out->format_major = ds->version.major;
     out->format_minor = ds->version.minor;
-    out->bytes_read = ds->store.bytes_read + ds->second.bytes_read;
+    out->bytes_read = bm_dataset_bytes_read(ds);
     out->bytes_written = ds->store.bytes_written;
     out->files_opened = ds->store.files_opened + ds->second.files_opened;
     out->local_bytes_read = ds->mode == BM_MODE_READ ? ds->second.bytes_read

@@ -20,7 +20,7 @@ int bm_api_io_open(bouma_file **out, struct bm_comm *comm, const char *path,
 {
     struct bm_error error = {0};
     bouma_file *nowhere = NULL;
-    bouma_options options;
+    struct bm_options options;
     int rc = bm_api_check(&options, opts, path, &error);
 
     if (!rc && !out)

@@ -12,7 +12,7 @@ static int make_comm(struct bm_comm **out, MPI_Comm mpi,
                      const bouma_options *opts, struct bm_error *error)
 {
     struct bm_error ignored = {0};
-    bouma_options options;
+    struct bm_options options;
 
     bm_options_complete(&options, opts, &ignored);
     return bm_comm_mpi_new(out, bm_api_allocator(opts), mpi, options.timeout,

@@ -22,12 +22,26 @@ const char *bouma_options_field(int i)
     return option ? option->about.name : NULL;
 }
 
-void bouma_options_init(bouma_options *opts, size_t size)
+/* Tell why an option could not be set: BOUMA_EINVAL. */
+static int tell_wrong(const char *name, const char *value, char *message,
+                      size_t bytes)
 {
-    if (!opts || size < sizeof(opts->size))
-        return;
-    memset(opts, 0, size);
-    opts->size = size;
+    const struct bm_option *option = bm_option_find(name);
+    char can[160];
+    size_t n = 0;
+
+    if (option) {
+        bm_option_texts(option, can, sizeof(can));
+        snprintf(message, bytes, "option '%s' is \"%.200s\"; it can be %s",
+                 name, value, can);
+        return BOUMA_EINVAL;
+    }
+    n = (size_t)snprintf(message, bytes,
+                         "there is no option \"%.60s\"; there are:", name);
+    for (int i = 0; (option = bm_option_at(i)) && n < bytes; i++)
+        n +=
+            (size_t)snprintf(message + n, bytes - n, " %s", option->about.name);
+    return BOUMA_EINVAL;
 }
 
 int bouma_options_set(bouma_options *opts, const char *name, const char *value,
@@ -35,8 +49,7 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
 {
     BM_STRICT_MATH;
     const struct bm_option *option;
-    char own[256], can[160];
-    size_t n = 0;
+    char own[256];
 
     if (!message || !bytes) {
         message = own;
@@ -56,26 +69,16 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
                  name);
         return BOUMA_EINVAL;
     }
-    if (option && bm_option_set(option, opts, value))
+    if (option && bm_option_give(option, opts, value))
         return BOUMA_OK;
-    if (option) {
-        bm_option_texts(option, can, sizeof(can));
-        snprintf(message, bytes, "option '%s' is \"%s\"; it can be %s", name,
-                 value, can);
-        return BOUMA_EINVAL;
-    }
-    n = (size_t)snprintf(message, bytes,
-                         "there is no option \"%.60s\"; there are:", name);
-    for (int i = 0; (option = bm_option_at(i)) && n < bytes; i++)
-        n +=
-            (size_t)snprintf(message + n, bytes - n, " %s", option->about.name);
-    return BOUMA_EINVAL;
+    return tell_wrong(name, value, message, bytes);
 }
 
 /* ---- completing --------------------------------------------------------- */
 
 /* Set one entry of BOUMA_OPTIONS, a text that is cut at its '='. */
-static int set_entry(bouma_options *set, char *entry, struct bm_error *error)
+static int set_entry(struct bm_options *set, char *entry,
+                     struct bm_error *error)
 {
     char message[BM_ERROR_BYTES]; /* room for the names of all options */
     const struct bm_option *option;
@@ -89,9 +92,10 @@ static int set_entry(bouma_options *set, char *entry, struct bm_error *error)
     if (option && option->reason)
         return bm_fail(error, BOUMA_EINVAL, "BOUMA_OPTIONS: option '%s' %s",
                        entry, option->reason);
-    if (bouma_options_set(set, entry, equals + 1, message, sizeof(message)))
-        return bm_fail(error, BOUMA_EINVAL, "BOUMA_OPTIONS: %s", message);
-    return BOUMA_OK;
+    if (option && bm_option_set(option, set, equals + 1))
+        return BOUMA_OK;
+    tell_wrong(entry, equals + 1, message, sizeof(message));
+    return bm_fail(error, BOUMA_EINVAL, "BOUMA_OPTIONS: %s", message);
 }
 
 /* Whether 'name' is that of an entry before 'end'. */
@@ -110,7 +114,7 @@ static int is_given(const char *text, const char *end, const char *between,
 }
 
 /* "name=value;name=value" */
-static int parse_entries(bouma_options *set, const char *all,
+static int parse_entries(struct bm_options *set, const char *all,
                          struct bm_error *error)
 {
     /* A comma may be part of a value, such as "torus:4x4,per=16". */
@@ -118,7 +122,7 @@ static int parse_entries(bouma_options *set, const char *all,
 
     while (*text) {
         size_t n = strcspn(text, between);
-        char entry[BOUMA_PATH_BYTES + 32];
+        char entry[BM_PATH_BYTES + 32];
         int rc = BOUMA_OK;
 
         if (n >= sizeof(entry))
@@ -139,16 +143,15 @@ static int parse_entries(bouma_options *set, const char *all,
 }
 
 /* Take over from BOUMA_OPTIONS what the program left at zero. */
-static int from_list(bouma_options *opts, struct bm_error *error)
+static int from_list(struct bm_options *opts, struct bm_error *error)
 {
     const char *text = getenv("BOUMA_OPTIONS");
     const struct bm_option *option;
-    bouma_options set;
+    struct bm_options set = {0};
     int rc;
 
     if (!text)
         return BOUMA_OK;
-    bouma_options_init(&set, sizeof(set));
     rc = parse_entries(&set, text, error);
     if (rc)
         return rc;
@@ -163,67 +166,29 @@ static int from_list(bouma_options *opts, struct bm_error *error)
 }
 
 /* The same from the variables that options have of their own. */
-static int from_variables(bouma_options *opts, struct bm_error *error)
+static int from_variables(struct bm_options *opts, struct bm_error *error)
 {
     const struct bm_option *option;
 
     for (int i = 0; (option = bm_option_at(i)); i++) {
         const char *text = option->variable ? getenv(option->variable) : NULL;
         char message[BM_ERROR_BYTES];
-        bouma_options set;
 
-        if (!text || !*text || bm_option_is_set(option, opts))
+        if (!text || !*text || bm_option_is_set(option, opts) ||
+            bm_option_set(option, opts, text))
             continue;
-        bouma_options_init(&set, sizeof(set));
-        if (bouma_options_set(&set, option->about.name, text, message,
-                              sizeof(message)))
-            return bm_fail(error, BOUMA_EINVAL, "%s: %s", option->variable,
-                           message);
-        bm_option_inherit(option, opts, &set);
+        tell_wrong(option->about.name, text, message, sizeof(message));
+        return bm_fail(error, BOUMA_EINVAL, "%s: %s", option->variable,
+                       message);
     }
     return BOUMA_OK;
 }
 
-static int from_environment(bouma_options *opts, struct bm_error *error)
+static int from_environment(struct bm_options *opts, struct bm_error *error)
 {
     int rc = from_list(opts, error);
 
     return rc ? rc : from_variables(opts, error);
-}
-
-int bm_struct_copy(void *out, size_t bytes, const void *given,
-                   size_t given_bytes)
-{
-    const unsigned char *p = given;
-
-    memset(out, 0, bytes);
-    if (given_bytes < sizeof(size_t))
-        return 0;
-    memcpy(out, given, given_bytes < bytes ? given_bytes : bytes);
-    for (size_t i = bytes; i < given_bytes; i++)
-        if (p[i])
-            return 0;
-    return 1;
-}
-
-int bouma_options_environment(bouma_options *opts, char *message, size_t bytes)
-{
-    BM_STRICT_MATH;
-    struct bm_error error = {0};
-    bouma_options all;
-    int rc = BOUMA_OK;
-
-    if (!opts || !bm_struct_copy(&all, sizeof(all), opts, opts->size))
-        rc = bm_fail(&error, BOUMA_EINVAL,
-                     "bouma_options_environment() needs options that were set "
-                     "up with bouma_options_init()");
-    if (!rc)
-        rc = from_environment(&all, &error);
-    if (!rc)
-        memcpy(opts, &all, opts->size < sizeof(all) ? opts->size : sizeof(all));
-    if (message && bytes)
-        snprintf(message, bytes, "%s", error.text);
-    return rc;
 }
 
 /* Also one of a version that had no links. */
@@ -232,51 +197,105 @@ static int is_table(const bouma_io *io)
     return io->size == sizeof(bouma_io) || io->size == BM_IO_LEAST_BYTES;
 }
 
-/* Refuse values that fields cannot have. */
-static int check_fields(const bouma_options *o, struct bm_error *error)
+/* Take over all fields, and refuse values that they cannot have. */
+static int take_fields(struct bm_options *out, const bouma_options *given,
+                       struct bm_error *error)
 {
     const struct bm_option *option;
     char is[64], can[160];
+    int rc = BOUMA_OK;
 
-    for (int i = 0; (option = bm_option_at(i)); i++)
-        if (!bm_option_check(option, o, is, sizeof(is))) {
+    out->io = given->io;
+    out->allocator = given->allocator;
+    memcpy(out->id, given->id, sizeof(out->id));
+    out->progress = given->progress;
+    out->progress_user = given->progress_user;
+    for (int i = 0; (option = bm_option_at(i)) && !rc; i++)
+        if (!bm_option_take(option, out, given, is, sizeof(is))) {
             bm_option_numbers(option, can, sizeof(can));
-            return bm_fail(error, BOUMA_EINVAL,
-                           "option '%s' is %s; it can be %s",
-                           option->about.name, is, can);
+            rc = bm_fail(error, BOUMA_EINVAL, "option '%s' is %s; it can be %s",
+                         option->about.name, is, can);
         }
-    if (o->io && !is_table(o->io))
-        return bm_fail(error, BOUMA_EINVAL,
-                       "option 'io' has a table of %zu bytes; this library's "
-                       "bouma_io has %zu",
-                       o->io->size, sizeof(bouma_io));
-    return BOUMA_OK;
+    if (!rc && out->io && !is_table(out->io))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "option 'io' has a table of %zu bytes; this library's "
+                     "bouma_io has %zu",
+                     out->io->size, sizeof(bouma_io));
+    if (!rc && out->allocator &&
+        out->allocator->size != sizeof(bouma_allocator))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "option 'allocator' has a table of %zu bytes; this "
+                     "library's bouma_allocator has %zu",
+                     out->allocator->size, sizeof(bouma_allocator));
+    return rc;
 }
 
-int bm_options_complete(bouma_options *out, const bouma_options *given,
+/* What the program and the environment say. */
+static int take(struct bm_options *out, const bouma_options *given,
+                struct bm_error *error)
+{
+    bouma_options whole;
+    int rc = BOUMA_OK;
+
+    memset(out, 0, sizeof(*out));
+    if (given && !bm_struct_copy(&whole, sizeof(whole), given, given->size))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "the options are those of a newer version, or their "
+                     "member 'size' is not set");
+    if (!rc && given)
+        rc = take_fields(out, &whole, error);
+    return rc ? rc : from_environment(out, error);
+}
+
+int bm_options_complete(struct bm_options *out, const bouma_options *given,
                         struct bm_error *error)
 {
     const struct bm_option *option;
-    int rc = BOUMA_OK, fits = 1;
+    int rc = take(out, given, error);
 
-    bouma_options_init(out, sizeof(*out));
-    if (given)
-        fits = bm_struct_copy(out, sizeof(*out), given, given->size);
-    if (!fits)
-        rc = bm_fail(error, BOUMA_EINVAL,
-                     "the options are those of a newer version, or were not "
-                     "set up with bouma_options_init()");
-    if (!rc)
-        rc = from_environment(out, error);
-    if (!rc)
-        rc = check_fields(out, error);
     /* Complete also after a failure: opening goes on to tell all ranks. */
-    if (!out->io || rc)
-        out->io = out->io && is_table(out->io) ? out->io : bouma_io_posix();
+    if (!out->io || !is_table(out->io))
+        out->io = bouma_io_posix();
     for (int i = 0; (option = bm_option_at(i)); i++)
         bm_option_complete(option, out);
     out->buffers = out->buffers ? out->buffers : out->async ? 16 : 2;
     if (!strcmp(out->trace, "off"))
-        memset(out->trace, 0, sizeof(out->trace));
+        out->trace[0] = 0;
+    return rc;
+}
+
+int bouma_options_get(char *text, size_t text_bytes, const bouma_options *opts,
+                      const char *name, char *message, size_t bytes)
+{
+    BM_STRICT_MATH;
+    const struct bm_option *option = name ? bm_option_find(name) : NULL;
+    struct bm_error error = {0};
+    struct bm_options all;
+    char wrong[BM_ERROR_BYTES];
+    int rc = BOUMA_OK;
+
+    if (message && bytes)
+        message[0] = 0;
+    if (text && text_bytes)
+        text[0] = 0;
+    if (!text || !text_bytes || !name) {
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "bouma_options_get() needs a place for the text, and a "
+                     "name");
+    } else if (!option) {
+        tell_wrong(name, "", wrong, sizeof(wrong));
+        rc = bm_fail(&error, BOUMA_EINVAL, "%s", wrong);
+    } else {
+        rc = take(&all, opts, &error);
+    }
+    if (!rc &&
+        (size_t)bm_option_text(option, &all, text, text_bytes) >= text_bytes) {
+        text[0] = 0;
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "the text of option '%s' does not fit into %zu bytes",
+                     name, text_bytes);
+    }
+    if (rc)
+        bm_api_tell(message, bytes, error.text);
     return rc;
 }

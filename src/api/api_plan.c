@@ -59,7 +59,7 @@ static void count_release(void *user, void *block)
 struct bouma_plan {
     struct counter counter;
     bouma_allocator a; /* that counts */
-    bouma_options options;
+    struct bm_options options;
     struct bm_machine *machine; /* NULL: nobody asks for it */
     struct bm_schema schema;
     struct bm_object *grid; /* in it, with one variable */
@@ -268,7 +268,7 @@ static int make_machine(bouma_plan *plan, struct bm_error *error)
 static int find_machine(bouma_plan *plan, struct bm_error *error)
 {
     struct bm_cost_rule *rule = &plan->task.rule;
-    const bouma_options *o = &plan->options;
+    const struct bm_options *o = &plan->options;
     int rc;
 
     *rule = (struct bm_cost_rule){
@@ -306,8 +306,8 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
         message[0] = 0;
     if (plan) {
         plan->counter.a = a;
-        plan->a =
-            (bouma_allocator){&plan->counter, count_resize, count_release};
+        plan->a = (bouma_allocator){sizeof(plan->a), &plan->counter,
+                                    count_resize, count_release};
         bm_schema_init(&plan->schema, &plan->a, &error);
         rc = bm_options_complete(&plan->options, opts, &error);
         if (!rc && !out)

@@ -19,11 +19,11 @@
 static int check_path(const char *path, const char *what,
                       struct bm_error *error)
 {
-    if (!path || (path[0] && strlen(path) < BOUMA_PATH_BYTES))
+    if (!path || (path[0] && strlen(path) < BM_PATH_BYTES))
         return BOUMA_OK;
     return bm_fail(error, BOUMA_EINVAL,
                    "the directory '%s' must have 1 to %d bytes", what,
-                   BOUMA_PATH_BYTES - 1);
+                   BM_PATH_BYTES - 1);
 }
 
 static int check_spec(bouma_probe_spec *out, const bouma_probe_spec *given,
@@ -60,7 +60,7 @@ static int check_spec(bouma_probe_spec *out, const bouma_probe_spec *given,
 struct probe {
     struct bm_comm *comm;
     bouma_probe_spec spec;
-    bouma_options options;
+    struct bm_options options;
     bouma_probe_report report;
     struct bm_machine *machine;
 };

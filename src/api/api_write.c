@@ -51,7 +51,8 @@ int bm_api_copy_element(struct bm_error *error, void *out, size_t bytes,
     size_t first, own;
 
     memcpy(&first, at, sizeof(first));
-    at += i * first;
+    if (bm_struct_is_size(first)) /* else the copy is refused */
+        at += i * first;
     memcpy(&own, at, sizeof(own));
     if (own != first)
         return bm_fail(error, BOUMA_EINVAL,

@@ -23,7 +23,8 @@ static const struct bm_choice on_off[] = {{"1", 1},   {"0", -1},  {"yes", 1},
 
 #define FIELD(field)                                                           \
     .about.size = sizeof(bouma_option_info), .about.name = #field,             \
-    .offset = offsetof(bouma_options, field)
+    .given = offsetof(bouma_options, field),                                   \
+    .kept = offsetof(struct bm_options, field)
 #define CHOICE(field, list, word)                                              \
     FIELD(field),                                                              \
         .about.flag = #field, .about.argument = word,                          \
@@ -231,97 +232,146 @@ static int parse_seconds(const char *text, double *out)
     return end != text && !*end && *out >= 0;
 }
 
-/* "group=4" is the choice "group", and sets the option 'count' to 4. */
-static int set_counted(const struct bm_option *option, bouma_options *opts,
-                       const char *text)
-{
-    const struct bm_option *count = bm_option_find(option->count);
-    const size_t n = strlen(option->prefix);
-    char word[32];
-    int value;
-
-    if (!parse_integer(text + n, count->most, &value) || !value)
-        return 0;
-    memcpy((char *)opts + count->offset, &value, sizeof(value));
-    snprintf(word, sizeof(word), "%.*s", (int)n - 1, option->prefix);
-    return bm_option_set(option, opts, word);
-}
+/* ---- fields ------------------------------------------------------------- */
 
 /* What a field holds. */
 union value {
     int number;
     uint64_t bytes;
     double seconds;
-    char text[BOUMA_PATH_BYTES];
+    const char *text;
 };
 
+/* The bytes of a value that is no text. */
 static size_t size_of(const struct bm_option *option)
 {
-    switch (option->kind) {
-    case BM_OPTION_BYTES:
-    case BM_OPTION_SECONDS:
-        return 8;
-    case BM_OPTION_TEXT:
-        return BOUMA_PATH_BYTES;
-    case BM_OPTION_CHOICE:
-    case BM_OPTION_FLAG:
-    case BM_OPTION_INTEGER:
-        break;
-    }
-    return sizeof(int);
+    return option->kind == BM_OPTION_BYTES || option->kind == BM_OPTION_SECONDS
+               ? 8
+               : sizeof(int);
 }
 
 static union value get(const struct bm_option *option,
-                       const bouma_options *opts)
+                       const struct bm_options *opts)
 {
-    union value v = {.text = ""};
+    const char *field = (const char *)opts + option->kept;
+    union value v = {.bytes = 0};
 
-    memcpy(&v, (const char *)opts + option->offset, size_of(option));
+    if (option->kind == BM_OPTION_TEXT)
+        v.text = field;
+    else
+        memcpy(&v, field, size_of(option));
     return v;
 }
 
-static void put(const struct bm_option *option, bouma_options *opts,
+static void put(const struct bm_option *option, struct bm_options *opts,
                 const union value *v)
 {
-    memcpy((char *)opts + option->offset, v, size_of(option));
+    char *field = (char *)opts + option->kept;
+
+    if (option->kind == BM_OPTION_TEXT)
+        memcpy(field, v->text, strlen(v->text) + 1);
+    else
+        memcpy(field, v, size_of(option));
+}
+
+static union value get_given(const struct bm_option *option,
+                             const bouma_options *opts)
+{
+    const char *field = (const char *)opts + option->given;
+    union value v = {.bytes = 0};
+
+    if (option->kind == BM_OPTION_TEXT)
+        memcpy(&v.text, field, sizeof(v.text));
+    else
+        memcpy(&v, field, size_of(option));
+    return v;
+}
+
+static void put_given(const struct bm_option *option, bouma_options *opts,
+                      const union value *v)
+{
+    char *field = (char *)opts + option->given;
+
+    if (option->kind == BM_OPTION_TEXT)
+        memcpy(field, &v->text, sizeof(v->text));
+    else
+        memcpy(field, v, size_of(option));
 }
 
 int bm_option_is_in(const struct bm_option *option, size_t size)
 {
-    return option->offset + size_of(option) <= size;
+    return option->given + (option->kind == BM_OPTION_TEXT
+                                ? sizeof(const char *)
+                                : size_of(option)) <=
+           size;
 }
 
-int bm_option_set(const struct bm_option *option, bouma_options *opts,
-                  const char *text)
-{
-    union value v = {.text = ""};
-    int right = 0;
+/* A value, and that of the option 'count' if the text has both. */
+struct parsed {
+    union value v, count;
+    const struct bm_option *counted; /* NULL: there is no count */
+};
 
-    if (option->prefix &&
-        !strncmp(text, option->prefix, strlen(option->prefix)))
-        return set_counted(option, opts, text);
+static int parse_plain(const struct bm_option *option, union value *v,
+                       const char *text)
+{
     switch (option->kind) {
     case BM_OPTION_CHOICE:
     case BM_OPTION_FLAG:
-        right = parse_choice(option->choices, text, &v.number);
-        break;
+        return parse_choice(option->choices, text, &v->number);
     case BM_OPTION_INTEGER:
-        right = parse_integer(text, option->most, &v.number);
-        break;
+        return parse_integer(text, option->most, &v->number);
     case BM_OPTION_BYTES:
-        right = parse_bytes(text, option->most, &v.bytes);
-        break;
+        return parse_bytes(text, option->most, &v->bytes);
     case BM_OPTION_SECONDS:
-        right = parse_seconds(text, &v.seconds);
-        break;
+        return parse_seconds(text, &v->seconds);
     case BM_OPTION_TEXT:
-        right = strlen(text) < sizeof(v.text);
-        if (right)
-            memcpy(v.text, text, strlen(text));
+        break;
     }
-    if (right)
-        put(option, opts, &v);
-    return right;
+    v->text = text;
+    return strlen(text) < BM_PATH_BYTES;
+}
+
+/* "group=4" is the choice "group", and sets the option 'count' to 4. */
+static int parse(const struct bm_option *option, struct parsed *out,
+                 const char *text)
+{
+    const size_t n = option->prefix ? strlen(option->prefix) : 0;
+    char word[32];
+
+    *out = (struct parsed){.v = {.bytes = 0}};
+    if (!n || strncmp(text, option->prefix, n) != 0)
+        return parse_plain(option, &out->v, text);
+    out->counted = bm_option_find(option->count);
+    snprintf(word, sizeof(word), "%.*s", (int)n - 1, option->prefix);
+    return parse_integer(text + n, out->counted->most, &out->count.number) &&
+           out->count.number && parse_plain(option, &out->v, word);
+}
+
+int bm_option_give(const struct bm_option *option, bouma_options *opts,
+                   const char *text)
+{
+    struct parsed p;
+
+    if (!parse(option, &p, text))
+        return 0;
+    put_given(option, opts, &p.v);
+    if (p.counted)
+        put_given(p.counted, opts, &p.count);
+    return 1;
+}
+
+int bm_option_set(const struct bm_option *option, struct bm_options *opts,
+                  const char *text)
+{
+    struct parsed p;
+
+    if (!parse(option, &p, text))
+        return 0;
+    put(option, opts, &p.v);
+    if (p.counted)
+        put(p.counted, opts, &p.count);
+    return 1;
 }
 
 /* ---- values ------------------------------------------------------------- */
@@ -333,11 +383,10 @@ static const char *choice_name(const struct bm_choice *c, int value)
     return c->name;
 }
 
-int bm_option_check(const struct bm_option *option, const bouma_options *opts,
-                    char *text, size_t bytes)
+/* Whether it can have that value; 'text' is the value. */
+static int can_be(const struct bm_option *option, union value v, char *text,
+                  size_t bytes)
 {
-    union value v = get(option, opts);
-
     switch (option->kind) {
     case BM_OPTION_FLAG:
     case BM_OPTION_CHOICE:
@@ -356,7 +405,20 @@ int bm_option_check(const struct bm_option *option, const bouma_options *opts,
         break;
     }
     snprintf(text, bytes, "too long");
-    return memchr(v.text, 0, sizeof(v.text)) != NULL;
+    return memchr(v.text, 0, BM_PATH_BYTES) != NULL;
+}
+
+int bm_option_take(const struct bm_option *option, struct bm_options *out,
+                   const bouma_options *given, char *text, size_t bytes)
+{
+    union value v = get_given(option, given);
+
+    if (option->kind == BM_OPTION_TEXT && !v.text)
+        v.text = "";
+    if (!can_be(option, v, text, bytes))
+        return 0;
+    put(option, out, &v);
+    return 1;
 }
 
 void bm_option_texts(const struct bm_option *option, char *text, size_t bytes)
@@ -390,7 +452,7 @@ void bm_option_texts(const struct bm_option *option, char *text, size_t bytes)
                  option->standard);
         break;
     case BM_OPTION_TEXT:
-        snprintf(text, bytes, "a text of up to %d bytes", BOUMA_PATH_BYTES - 1);
+        snprintf(text, bytes, "a text of up to %d bytes", BM_PATH_BYTES - 1);
     }
 }
 
@@ -403,16 +465,28 @@ void bm_option_numbers(const struct bm_option *option, char *text, size_t bytes)
         bm_option_texts(option, text, bytes);
 }
 
-int bm_option_is_set(const struct bm_option *option, const bouma_options *opts)
+int bm_option_is_set(const struct bm_option *option,
+                     const struct bm_options *opts)
 {
-    static const union value none;
     union value v = get(option, opts);
 
-    return memcmp(&v, &none, size_of(option)) != 0;
+    switch (option->kind) {
+    case BM_OPTION_TEXT:
+        return v.text[0] != 0;
+    case BM_OPTION_BYTES:
+        return v.bytes != 0;
+    case BM_OPTION_SECONDS:
+        return v.seconds != 0;
+    case BM_OPTION_CHOICE:
+    case BM_OPTION_FLAG:
+    case BM_OPTION_INTEGER:
+        break;
+    }
+    return v.number != 0;
 }
 
-void bm_option_inherit(const struct bm_option *option, bouma_options *opts,
-                       const bouma_options *from)
+void bm_option_inherit(const struct bm_option *option, struct bm_options *opts,
+                       const struct bm_options *from)
 {
     union value v = get(option, from);
 
@@ -420,9 +494,9 @@ void bm_option_inherit(const struct bm_option *option, bouma_options *opts,
         put(option, opts, &v);
 }
 
-void bm_option_complete(const struct bm_option *option, bouma_options *opts)
+void bm_option_complete(const struct bm_option *option, struct bm_options *opts)
 {
-    union value v = {.text = ""};
+    union value v = {.bytes = 0};
     union value is = get(option, opts);
 
     if (!option->standard)
@@ -437,7 +511,7 @@ void bm_option_complete(const struct bm_option *option, bouma_options *opts)
 }
 
 uint64_t bm_option_number(const struct bm_option *option,
-                          const bouma_options *opts)
+                          const struct bm_options *opts)
 {
     union value v = get(option, opts);
     uint64_t bits;
@@ -485,4 +559,21 @@ const char *bm_option_written(const struct bm_option *option, uint64_t number,
         snprintf(text, bytes, "%" PRIu64, number);
     }
     return name ? name : text;
+}
+
+int bm_option_text(const struct bm_option *option,
+                   const struct bm_options *opts, char *text, size_t bytes)
+{
+    union value v = get(option, opts);
+    char number[32];
+
+    if (!bm_option_is_set(option, opts))
+        return snprintf(text, bytes, "%s", "");
+    if (option->kind == BM_OPTION_TEXT)
+        return snprintf(text, bytes, "%s", v.text);
+    if (option->kind == BM_OPTION_FLAG)
+        return snprintf(text, bytes, "%s", v.number > 0 ? "yes" : "no");
+    return snprintf(text, bytes, "%s",
+                    bm_option_written(option, bm_option_number(option, opts),
+                                      number, sizeof(number)));
 }

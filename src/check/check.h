@@ -10,7 +10,7 @@
 struct bm_request {
     const char *path;
     const bouma_options *given; /* the caller's; may be NULL */
-    bouma_options options;      /* the same, complete */
+    struct bm_options options;  /* the same, complete */
     const bouma_allocator *a;   /* theirs, or the default */
     void (*each)(void *user, const bouma_finding *f); /* may be NULL */
     void *user;
@@ -103,7 +103,7 @@ void bm_losses_tell_vague(const struct bm_loss_list *records,
                           struct bm_store *s, const uint8_t id[16],
                           struct bm_findings *out);
 /* All of them, for a caller. */
-int bm_losses_each(const char *path, const bouma_options *options,
+int bm_losses_each(const char *path, const struct bm_options *options,
                    const bouma_allocator *a,
                    void (*each)(void *user, const bouma_loss *loss), void *user,
                    struct bm_error *error);

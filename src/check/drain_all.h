@@ -66,7 +66,7 @@ struct bm_drain_claim {
 struct bm_drain_all {
     struct bm_comm *comm;
     const bouma_allocator *a;
-    const bouma_options *options;
+    const struct bm_options *options;
     uint8_t id[16];
     struct bm_drain_near near;
     struct bm_drain_far far;

@@ -234,7 +234,7 @@ static int mend_index(struct bm_store *near, const uint8_t *id,
 /* This rank's own handle of the target. */
 static int open_far(struct bm_drain_all *r, struct bouma_dataset **out)
 {
-    bouma_options plain = *r->options;
+    struct bm_options plain = *r->options;
     struct bm_comm *self;
     int rc = bm_comm_self_new(&self, r->a);
 

@@ -10,7 +10,7 @@
 
 #define AGAIN "the record of a loss removed, as what was lost is there again"
 
-int bm_losses_each(const char *path, const bouma_options *options,
+int bm_losses_each(const char *path, const struct bm_options *options,
                    const bouma_allocator *a,
                    void (*each)(void *user, const bouma_loss *loss), void *user,
                    struct bm_error *error)

@@ -412,7 +412,7 @@ int bm_verify(struct bm_comm *comm, struct bm_request *q, bouma_depth depth,
     const bouma_allocator *a = comm->a;
     struct bouma_dataset *ds = NULL;
     struct verify v = {.depth = depth};
-    bouma_options here = q->options;
+    struct bm_options here = q->options;
     struct bm_buffer all;
     int rc;
 

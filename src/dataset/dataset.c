@@ -322,7 +322,7 @@ static int open_in_order(struct bouma_dataset *ds, const char *path)
 
 int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
-                    const bouma_options *options, const bouma_allocator *a)
+                    const struct bm_options *options, const bouma_allocator *a)
 {
     struct bouma_dataset *ds;
     int rc = make_handle(out, comm, path, a);
@@ -380,6 +380,11 @@ void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a)
         bm_particle_block_release(&given->blocks[i], a);
     }
     given->block_count = 0;
+}
+
+uint64_t bm_dataset_bytes_read(const struct bouma_dataset *ds)
+{
+    return ds->store.bytes_read + ds->second.bytes_read;
 }
 
 int bm_dataset_threads(const struct bouma_dataset *ds)

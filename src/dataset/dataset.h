@@ -4,6 +4,7 @@
 #ifndef BM_DATASET_H
 #define BM_DATASET_H
 
+#include "base/option.h"
 #include "codec/lattice.h"
 #include "comm/comm.h"
 #include "dataset/refused.h"
@@ -152,7 +153,7 @@ struct bm_version {
 struct bouma_dataset {
     struct bm_error error;
     const bouma_allocator *a;
-    bouma_options options; /* complete: nothing left to choose */
+    struct bm_options options; /* complete: nothing left to choose */
     enum bm_mode mode;
     int opened, closed;
     struct bm_comm *comm;
@@ -181,7 +182,7 @@ struct bouma_dataset {
  * return *out is there unless even it could not be allocated. Collective. */
 int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
-                    const bouma_options *options, const bouma_allocator *a);
+                    const struct bm_options *options, const bouma_allocator *a);
 void bm_dataset_free(struct bouma_dataset *ds);
 /* End what the handle has in common with other ranks, and with other writers:
  * the communicator, the claim, what was not committed. Open steps can still be
@@ -199,6 +200,10 @@ void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a);
  * are processors, if nobody else needs them and the allocator is known to bear
  * it. */
 int bm_dataset_threads(const struct bouma_dataset *ds);
+
+/* Bytes read so far, of local copies, too. */
+uint64_t bm_dataset_bytes_read(const struct bouma_dataset *ds);
+
 /* Pipes of a dataset: buffers and transport as its options and the machine
  * say. */
 struct bm_pipe_options bm_dataset_pipe(const struct bouma_dataset *ds);

@@ -2,6 +2,7 @@
 #include "dataset/lost.h"
 
 #include "dataset/dataset.h"
+#include "store/truncations.h"
 
 int bm_step_peek(struct bm_store *s, uint64_t step, const uint8_t *id,
                  struct bm_step_entry *out)
@@ -39,6 +40,21 @@ static int is_short(struct bm_store *s, const struct bm_lost_step *l,
     return rc || bytes <= lost->bytes;
 }
 
+/* Who dropped the step may have died before the record went. */
+static int was_dropped(struct bm_store *s, const uint8_t id[16],
+                       const struct bm_step_entry *entry)
+{
+    struct bm_error ignored = {0};
+    struct bm_truncations t;
+    int was;
+
+    bm_truncations_init(&t, s->a);
+    was = !bm_truncations_load(s, id, &t, &ignored) &&
+          bm_truncations_has(&t, entry->step, entry->generation);
+    bm_truncations_release(&t);
+    return was;
+}
+
 int bm_loss_is_over(struct bm_store *s, const uint8_t id[16],
                     const struct bm_lost_step *l)
 {
@@ -49,6 +65,8 @@ int bm_loss_is_over(struct bm_store *s, const uint8_t id[16],
         return 0;
     is_there = bm_step_peek(s, l->entry.step, id, &entry) &&
                entry.step == l->entry.step;
+    if (!is_there && was_dropped(s, id, &l->entry))
+        return 1;
     /* A step that is there (again) is not lost as a whole. */
     if (bm_lost_step_is_whole(l))
         return is_there;

@@ -61,7 +61,8 @@ static int make_machine(struct bm_machine **out, struct bm_comm *comm,
 }
 
 int bm_io_environment_find(struct bm_io_environment *env, struct bm_comm *comm,
-                           const bouma_options *options, struct bm_error *error)
+                           const struct bm_options *options,
+                           struct bm_error *error)
 {
     struct bm_buffer file;
     const char *local = NULL;
@@ -96,7 +97,7 @@ void bm_io_environment_release(struct bm_io_environment *env)
 
 int bm_io_environment_choose_buffer(struct bm_io_environment *env,
                                     struct bm_comm *comm,
-                                    const bouma_options *options,
+                                    const struct bm_options *options,
                                     const struct bm_store *store,
                                     uint64_t otherwise, struct bm_error *error)
 {
@@ -121,7 +122,7 @@ int bm_io_environment_choose_buffer(struct bm_io_environment *env,
 
 struct bm_place_task
 bm_io_environment_place_task(const struct bm_io_environment *env,
-                             const bouma_options *options, int ranks)
+                             const struct bm_options *options, int ranks)
 {
     struct bm_place_task task = {.scheme = options->place, .ranks = ranks};
 

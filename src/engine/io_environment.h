@@ -4,6 +4,7 @@
 #ifndef BM_IO_ENVIRONMENT_H
 #define BM_IO_ENVIRONMENT_H
 
+#include "base/option.h"
 #include "comm/comm.h"
 #include "machine/machine.h"
 #include "plan/placement.h"
@@ -21,7 +22,7 @@ struct bm_io_environment {
 /* The machine that 'options' (complete, and staying where they are) ask for.
  * Collective. A zeroed environment can be released. */
 int bm_io_environment_find(struct bm_io_environment *env, struct bm_comm *comm,
-                           const bouma_options *options,
+                           const struct bm_options *options,
                            struct bm_error *error);
 void bm_io_environment_release(struct bm_io_environment *env);
 
@@ -29,13 +30,13 @@ void bm_io_environment_release(struct bm_io_environment *env);
  * the storage says of itself, or else 'otherwise'. Collective. */
 int bm_io_environment_choose_buffer(struct bm_io_environment *env,
                                     struct bm_comm *comm,
-                                    const bouma_options *options,
+                                    const struct bm_options *options,
                                     const struct bm_store *store,
                                     uint64_t otherwise, struct bm_error *error);
 
 /* How the writers of files are chosen. */
 struct bm_place_task
 bm_io_environment_place_task(const struct bm_io_environment *env,
-                             const bouma_options *options, int ranks);
+                             const struct bm_options *options, int ranks);
 
 #endif

@@ -25,7 +25,8 @@
 
 /* ---- opening ------------------------------------------------------------ */
 
-static int64_t file_count(const bouma_options *o, const struct bm_comm *comm)
+static int64_t file_count(const struct bm_options *o,
+                          const struct bm_comm *comm)
 {
     if (o->files < 1)
         return 1;
@@ -33,7 +34,7 @@ static int64_t file_count(const bouma_options *o, const struct bm_comm *comm)
 }
 
 /* The ranks of this rank's file. */
-static void find_group(struct bm_file_group *group, const bouma_options *o,
+static void find_group(struct bm_file_group *group, const struct bm_options *o,
                        const struct bm_comm *comm)
 {
     int64_t ranks = comm->size, files = file_count(o, comm);
@@ -92,7 +93,7 @@ static int begin_file(struct bouma_file *f)
 
 /* What all ranks must give alike. */
 static uint64_t hash_of(const char *path, bouma_file_mode mode,
-                        const bouma_options *o)
+                        const struct bm_options *o)
 {
     uint64_t same[] = {
         (uint64_t)mode,     (uint64_t)o->files,   (uint64_t)o->writers,
@@ -107,7 +108,8 @@ static uint64_t hash_of(const char *path, bouma_file_mode mode,
 
 int bm_plain_open(struct bouma_file **out, struct bm_comm *comm,
                   const char *path, bouma_file_mode mode,
-                  const bouma_options *options, const struct bm_error *error)
+                  const struct bm_options *options,
+                  const struct bm_error *error)
 {
     struct bouma_file *f = bm_new(comm->a, 1, sizeof(*f));
     struct bm_error none = {0};
@@ -228,7 +230,7 @@ int bm_plain_close(struct bouma_file *f)
 
 /* How many ranks of this file write. */
 static int64_t count_writers(const struct bm_file_group *group,
-                             const bouma_options *o)
+                             const struct bm_options *o)
 {
     int64_t ranks = group->ranks, writers = o->writers;
 
@@ -340,7 +342,7 @@ static int choose_gatherers(struct bouma_file *f, int *gatherer,
 /* Large files have larger cells, so that they can be listed; unless the caller
  * says how large. */
 static uint64_t choose_cell(const struct bm_io_environment *env,
-                            const bouma_options *o,
+                            const struct bm_options *o,
                             const struct bm_segment *segments, size_t count)
 {
     uint64_t cell = env->buffer_bytes, bytes = 0;

@@ -3,6 +3,7 @@
 #ifndef BM_PLAIN_H
 #define BM_PLAIN_H
 
+#include "base/option.h"
 #include "engine/engine.h"
 #include "plan/domain.h"
 #include "store/store.h"
@@ -40,7 +41,7 @@ struct bm_plain_call {
 struct bouma_file {
     struct bm_error error;
     const bouma_allocator *a;
-    bouma_options options; /* complete */
+    struct bm_options options; /* complete */
     struct bm_comm *comm;
     bouma_file_mode mode;
     struct bm_store store; /* of the file's directory */
@@ -60,7 +61,8 @@ struct bouma_file {
  * even for that. 'error' is what this rank has found wrong. Collective. */
 int bm_plain_open(struct bouma_file **out, struct bm_comm *comm,
                   const char *path, bouma_file_mode mode,
-                  const bouma_options *options, const struct bm_error *error);
+                  const struct bm_options *options,
+                  const struct bm_error *error);
 void bm_plain_free(struct bouma_file *f);
 
 /* The rest is collective, too; 'rc' is what this rank has found wrong, and told

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/option.h"
+
 #define BEGIN     "{\"otherData\":{\"writer\":\"bouma\",\"process\":"
 #define MOST      1000 /* files of one process */
 #define HEAD_SIZE 1024
@@ -20,7 +22,7 @@ static const char *name_of(const struct bm_trace_file *f)
 /* Attach the directory of the path. */
 static int attach(struct bm_trace_file *f, struct bm_error *error)
 {
-    char dir[BOUMA_PATH_BYTES];
+    char dir[BM_PATH_BYTES];
     const char *name = name_of(f);
     int code;
 

@@ -24,7 +24,7 @@ static size_t room_for(int ranks)
 }
 
 void bm_tracing_begin(struct bm_tracing *t, struct bm_comm *comm,
-                      bouma_options *options)
+                      struct bm_options *options)
 {
     struct bm_trace *trace;
 
@@ -150,7 +150,7 @@ static int write_file(const struct bm_tracing *t, struct bm_comm *comm,
 }
 
 int bm_tracing_end(struct bm_tracing *t, struct bm_comm *comm,
-                   const bouma_options *options, const char *what,
+                   const struct bm_options *options, const char *what,
                    struct bm_error *error)
 {
     if (!options->trace[0] || t->ended)

@@ -6,6 +6,7 @@
 #ifndef BM_TRACING_H
 #define BM_TRACING_H
 
+#include "base/option.h"
 #include "comm/comm.h"
 #include "store/io_trace.h"
 
@@ -20,13 +21,13 @@ struct bm_tracing {
  * options->io, which is replaced, are traced. Collective, with the same
  * options on all ranks. The struct was zeroed and has to stay where it is. */
 void bm_tracing_begin(struct bm_tracing *t, struct bm_comm *comm,
-                      bouma_options *options);
+                      struct bm_options *options);
 
 /* Write the file about 'what' (a path) and trace no more. If that fails, all
  * ranks have one status and message. Nothing happens if nothing is traced, or
  * the second time. Collective. */
 int bm_tracing_end(struct bm_tracing *t, struct bm_comm *comm,
-                   const bouma_options *options, const char *what,
+                   const struct bm_options *options, const char *what,
                    struct bm_error *error);
 
 /* When all files are closed. */

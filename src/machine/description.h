@@ -3,6 +3,7 @@
 #ifndef BM_DESCRIPTION_H
 #define BM_DESCRIPTION_H
 
+#include "base/option.h"
 #include "machine/name_table.h"
 #include "machine/topology.h"
 #include "plan/cost.h"
@@ -39,7 +40,7 @@ struct bm_description {
     int target_switch; /* -1: the top */
     bouma_transport transport;
     struct bm_tier tiers[BM_TIERS]; /* kind 0: not told; at kind - 1 */
-    char local[BOUMA_PATH_BYTES];   /* the directory of the tier 'local' */
+    char local[BM_PATH_BYTES];      /* the directory of the tier 'local' */
 };
 
 void bm_description_init(struct bm_description *d, const bouma_allocator *a);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/option.h"
 #include "machine/machine_file.h"
 #include "machine/rank_location.h"
 
@@ -18,7 +19,7 @@ struct bm_machine {
     size_t tier_count;
     uint64_t stripe;
     bouma_transport transport;
-    char local[BOUMA_PATH_BYTES];
+    char local[BM_PATH_BYTES];
 };
 
 /* ---- the network, of ranks ---------------------------------------------- */

@@ -340,7 +340,7 @@ static int list_chunks(struct chunks *c, struct bm_estimate *e,
 static int assign_chunks(struct chunks *c, struct bm_estimate *e,
                          const struct bm_estimate_task *task)
 {
-    const bouma_options *o = task->options;
+    const struct bm_options *o = task->options;
     size_t count = (size_t)task->chunks.chunking.count;
     struct bm_chunk_sizes sizes = {.count = count,
                                    .bytes = c->bytes,

@@ -3,6 +3,7 @@
 #ifndef BM_ESTIMATE_H
 #define BM_ESTIMATE_H
 
+#include "base/option.h"
 #include "plan/distribute.h"
 #include "plan/hz_ranks.h"
 #include "plan/placement.h"
@@ -30,10 +31,10 @@ struct bm_estimate_task {
      * the sizes of its levels; all is stored 'copies' times. */
     uint64_t section_bytes, row_bytes;
     int copies;
-    double ratio;                 /* of raw bytes to stored ones, over all */
-    double vary;                  /* of the largest ratio to the smallest; 1 or
+    double ratio; /* of raw bytes to stored ones, over all */
+    double vary;  /* of the largest ratio to the smallest; 1 or
                                      more */
-    const bouma_options *options; /* complete */
+    const struct bm_options *options; /* complete */
     int64_t most_files;
     struct bm_cost_rule rule; /* its network is NULL if none is known; `cost`
                                  needs one */

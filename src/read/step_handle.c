@@ -214,7 +214,7 @@ void bm_step_tell_progress(struct bouma_step *step, uint64_t done,
                            uint64_t total)
 {
     const struct bm_lifetime *life = &step->ds->life;
-    const bouma_options *o = &step->ds->options;
+    const struct bm_options *o = &step->ds->options;
     struct bm_error before;
 
     if (!o->progress || (life->ended ? life->rank : step->ds->comm->rank) != 0)
@@ -487,6 +487,18 @@ static int load_tree(struct bouma_step *step, size_t source,
     }
     bm_drop(ds->a, raw);
     return rc;
+}
+
+int bm_step_has_tree(const struct bouma_step *step, size_t source,
+                     const struct bm_object *set)
+{
+    const struct bm_source *s = &step->sources[source];
+    const struct bm_summary_list *all = &s->head.summaries;
+
+    for (size_t i = 0; s->loaded && s->trees && i < all->count; i++)
+        if (all->entries[i]->object == set)
+            return s->trees[i].a != NULL;
+    return 0;
 }
 
 int bm_step_tree(struct bouma_step *step, size_t source, size_t summary,

@@ -297,7 +297,7 @@ static void record_time(struct bm_shaper *s, size_t m, double seconds)
 
 int bm_shaper_encode(struct bm_shaper *s, size_t m)
 {
-    const bouma_options *o = &s->ds->options;
+    const struct bm_options *o = &s->ds->options;
     double begun = bm_clock();
     int rc;
 

@@ -337,7 +337,7 @@ static int store_chunks(void *context, uint64_t at, uint8_t *data,
 static void tell_progress(void *context, size_t done, size_t rounds)
 {
     struct bm_write_job *job = context;
-    const bouma_options *o = &job->ds->options;
+    const struct bm_options *o = &job->ds->options;
 
     if (o->progress && job->ds->comm->rank == 0)
         o->progress(o->progress_user, "writing", done, rounds);

@@ -84,7 +84,7 @@ static int place_files(struct bm_write_job *job,
 
 static int assign_files(struct bm_write_job *job)
 {
-    const bouma_options *o = &job->ds->options;
+    const struct bm_options *o = &job->ds->options;
     struct bm_chunk_sizes sizes = {.count = job->plan.grids->chunks,
                                    .bytes = job->plan.bytes,
                                    .owner = job->plan.grids->owner,

@@ -50,8 +50,9 @@ static const struct {
     {"writers", explore_writers},  {"claims", explore_claims},
     {"loss", explore_lost_claims}, {"drains", explore_drains},
     {"clobber", explore_clobbers}, {"truncate", explore_truncations},
-    {"delete", explore_deletions}, {"repair", explore_repairs},
-    {"records", explore_records},  {"pairs", explore_pairs},
+    {"delete", explore_deletions}, {"several", explore_several},
+    {"repair", explore_repairs},   {"records", explore_records},
+    {"pairs", explore_pairs},
 };
 
 static long run_variants(int repetitions, const char *only)
@@ -160,6 +161,10 @@ static const struct mutant mutants[] = {
      {WEAK_DROP_SYNC, "index", 0},
      0,
      explore_deletions},
+    {"several: no sync of step directories",
+     {WEAK_DROP_SYNC_DIR, "steps/*", 0},
+     0,
+     explore_several},
     {"repair: no sync of mended files",
      {WEAK_DROP_SYNC, "steps/*/mended.*", 0},
      0,

@@ -30,7 +30,7 @@ static bouma_options options_of(const struct pair *p, int persist)
     explore_options(&opts, &variant, weak_fs_io(p->fs));
     opts.persist = persist;
     if (persist)
-        snprintf(opts.local, sizeof(opts.local), "%s", LOCAL);
+        opts.local = LOCAL;
     return opts;
 }
 

@@ -228,6 +228,20 @@ static int play_attributes(struct sweep_run *run)
     return status ? status : close_dataset(run);
 }
 
+static int refine_within(bouma_variable *variable)
+{
+    bouma_budget budget = {.size = sizeof(budget), .points = 20};
+    bouma_answer answer = {.size = sizeof(answer)};
+    bouma_refinement *refinement = NULL;
+    int status = bouma_refinement_open_within(&refinement, &answer, variable,
+                                              NULL, &budget);
+
+    if (!status)
+        status = bouma_refinement_next_within(&answer, refinement, NULL);
+    bouma_refinement_free(refinement);
+    return status;
+}
+
 static int refine(bouma_variable *variable)
 {
     bouma_refinement *refinement = NULL;
@@ -237,7 +251,7 @@ static int refine(bouma_variable *variable)
     if (!status)
         status = bouma_refinement_next(refinement);
     bouma_refinement_free(refinement);
-    return status;
+    return status ? status : refine_within(variable);
 }
 
 /* A part of the grid, where it belongs in an array of the grid's size. */
@@ -250,7 +264,7 @@ static int read_box(struct sweep_run *run, bouma_variable *variable)
     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, found, sizeof(found));
     int status;
 
-    bouma_array_inside(&array, 1, 2, extent, box.lo);
+    bouma_array_inside(&array, 1, 2, extent, box.lo, NULL, 0);
     status = bouma_variable_read(variable, 0, &box, &array);
     scenario_fill(&expected, 1, 0);
     for (int row = 2; row < 6 && !status; row++)
@@ -374,7 +388,7 @@ static int play_repair(struct sweep_run *run)
 static int play_by_cost(struct sweep_run *run)
 {
     run->opts.place = BOUMA_PLACE_COST;
-    snprintf(run->opts.machine, sizeof(run->opts.machine), "torus:2x2,per=1");
+    run->opts.machine = "torus:2x2,per=1";
     return play_append(run);
 }
 
@@ -489,8 +503,8 @@ static void prepare_nodes(struct sweep_run *run)
     int lowest, highest;
     void *root;
 
-    sweep_node(run->opts.local, sizeof(run->opts.local), run->path,
-               run->team->rank);
+    sweep_node(run->local, sizeof(run->local), run->path, run->team->rank);
+    run->opts.local = run->local;
     if (run->team->rank < 2 && !io->attach(io->user, &root, run->opts.local, 1))
         io->detach(io->user, root);
     run->team->compare(0, &lowest, &highest); /* all are there now */
@@ -583,7 +597,7 @@ static void check_steps(struct sweep_run *run, int count, const char *when)
     bouma_dataset *ds = NULL;
     int status;
 
-    opts.local[0] = 0; /* the dataset itself, not a local copy */
+    opts.local = NULL; /* the dataset itself, not a local copy */
     status = run->team->open(&ds, run->path, &opts);
     if (status)
         sweep_violation(run, "%s: cannot open: %s", when,

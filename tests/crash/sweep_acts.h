@@ -40,7 +40,7 @@ struct sweep_run {
     struct fault_alloc memory;
     bouma_options opts;
 
-    char path[256];
+    char path[256], local[256];
     char local_copy[512]; /* that is drained */
     bouma_dataset *ds;
     int is_open, is_closed;

@@ -159,7 +159,7 @@ static int try_point(struct sweep *s, enum where where,
     reached = any(sweep_run_act(&run));
     if (rank == 0 && !s->ready) {
         for (int k = 0; k < s->team.ranks && s->act->persists; k++) {
-            char node[BOUMA_PATH_BYTES];
+            char node[512];
 
             sweep_node(node, sizeof(node), path, k);
             remove_tree(node);

@@ -135,7 +135,7 @@ static inline void forge_begin(struct forge *f, bouma_order order, int what)
     f->hz = what == FORGE_HZ_ROWS    ? BOUMA_HZ_ORDER_ROWS
             : what == FORGE_HZ_CURVE ? BOUMA_HZ_ORDER_CURVE
                                      : 0;
-    bouma_options_init(&f->options, sizeof(f->options));
+    f->options = (bouma_options){.size = sizeof(f->options)};
     f->options.io = f->io;
     f->options.files = FORGE_FILES;
     f->options.order = order;

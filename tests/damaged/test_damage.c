@@ -390,7 +390,7 @@ static void run(bouma_order order, int flips)
     w.memory = bouma_io_memory_new();
     REQUIRE(w.memory);
     damage_io_init(&w.io, w.memory);
-    bouma_options_init(&w.options, sizeof(w.options));
+    w.options = (bouma_options){.size = sizeof(w.options)};
     w.options.io = &w.io.io;
     fill(&w);
     write_dataset(&w, order);

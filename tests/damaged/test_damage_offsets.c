@@ -35,14 +35,13 @@ static void write_dataset(const struct world *w, bouma_order order)
         .size = sizeof(spec), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};
     bouma_box box = {{0, 0, 0}, {ROWS, COLUMNS, 0}};
     float values[SAMPLES];
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds;
     bouma_grid *g;
     bouma_variable *v;
 
     for (int i = 0; i < SAMPLES; i++)
         values[i] = value_of(i);
-    bouma_options_init(&options, sizeof(options));
     options.durability = BOUMA_DURABILITY_FAST;
     options.order = order;
     REQUIRE(!bouma_dataset_create(&ds, w->path, &options));

@@ -366,7 +366,7 @@ static void run(bouma_order order)
     w.memory = bouma_io_memory_new();
     REQUIRE(w.memory);
     damage_io_init(&w.io, w.memory);
-    bouma_options_init(&w.options, sizeof(w.options));
+    w.options = (bouma_options){.size = sizeof(w.options)};
     w.options.io = &w.io.io;
     particle_block_make(&w.particle_block, WITH_STRAYS, COUNT, 2,
                         BOUMA_TYPE_F64, 0);

@@ -194,12 +194,11 @@ static void an_open_keeps_to_the_limit(const bouma_options *given)
 int main(void)
 {
     size_t largest = 0;
-    bouma_allocator allocator = {&largest, resize, release};
+    bouma_allocator allocator = {sizeof(allocator), &largest, resize, release};
     bouma_io *io = bouma_io_memory_new();
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
 
     REQUIRE(io);
-    bouma_options_init(&options, sizeof(options));
     options.io = io;
     write_many(&options);
     for (int i = 0; i < 2; i++) {

@@ -8,14 +8,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = (char *)fuzz_copy(data, size);
     char *all = realloc(text, size + 1), message[64];
     const char *value;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds;
     bouma_io *io;
 
     HOLDS(all);
     all[size] = 0;
     value = strlen(all) < size ? all + strlen(all) + 1 : "";
-    bouma_options_init(&options, sizeof(options));
     memset(message, 'x', sizeof(message));
     if (bouma_options_set(&options, all, value, message, sizeof(message)))
         HOLDS(message[0] && memchr(message, 0, sizeof(message)));
@@ -27,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     io = bouma_io_memory_new();
     HOLDS(io);
-    bouma_options_init(&options, sizeof(options));
+    options = (bouma_options){.size = sizeof(options)};
     options.io = io;
     setenv("BOUMA_OPTIONS", all, 1);
     HOLDS(bouma_dataset_open(&ds, "nowhere", &options));

@@ -446,10 +446,9 @@ static void make_original(int which)
 {
     struct original *o = &originals[which];
     bouma_io *io = bouma_io_memory_new();
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
 
     HOLDS(io);
-    bouma_options_init(&options, sizeof(options));
     options.io = io;
     if (which == 2)
         write_hz(&options);
@@ -781,13 +780,12 @@ static void use_originals(void)
     for (int i = 0; i < DATASETS; i++) {
         bouma_verify_report verified = {.size = sizeof(verified)};
         bouma_io *io = bouma_io_memory_new();
-        bouma_options options;
+        bouma_options options = {.size = sizeof(options)};
 
         HOLDS(io);
         make_original(i);
         memcpy(changed, originals[i].files, sizeof(changed));
         save(io, 0);
-        bouma_options_init(&options, sizeof(options));
         options.io = io;
         use_dataset(&options);
         HOLDS(!bouma_verify(&verified, "d", BOUMA_DEPTH_DEEP, &options, NULL,
@@ -804,7 +802,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bouma_verify_report verified = {.size = sizeof(verified)};
     bouma_repair_report repaired = {.size = sizeof(repaired)};
     const struct original *o;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     char message[256];
     bouma_io *io;
 
@@ -820,7 +818,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     io = bouma_io_memory_new();
     HOLDS(io);
     save(io, data[0]);
-    bouma_options_init(&options, sizeof(options));
     options.io = io;
     options.memory_limit = 64 << 20;
     use_dataset(&options);

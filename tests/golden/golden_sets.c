@@ -714,11 +714,10 @@ int golden_write(int i, const char *path)
 {
     bouma_variable *handles[MAX_GRIDS][MAX_VARIABLES] = {{NULL}};
     const struct set *s;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds;
     int rc;
 
-    bouma_options_init(&options, sizeof(options));
     options.durability = BOUMA_DURABILITY_FAST;
     memset(options.id, mark_of(i), sizeof(options.id));
     memcpy(options.id, "golden", 6);

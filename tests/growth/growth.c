@@ -319,10 +319,9 @@ static void drain(void *what)
 {
     const struct paths *p = what;
     bouma_drain_report report = {.size = sizeof(report)};
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     char message[640];
 
-    bouma_options_init(&o, sizeof(o));
     o.io = &p->io;
     if (bouma_drain(&report, p->near, p->far, 1, &o, message, sizeof(message)))
         printf("%s\n", message);
@@ -339,7 +338,7 @@ static void try_drain(size_t n)
     bouma_variable *variable;
     bouma_dataset *ds;
     bouma_grid *grid;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     p.io = *bouma_io_posix();
     p.io.sync = skip_sync;
@@ -347,7 +346,6 @@ static void try_drain(size_t n)
     REQUIRE(mkdtemp(p.dir));
     snprintf(p.near, sizeof(p.near), "%s/near", p.dir);
     snprintf(p.far, sizeof(p.far), "%s/far", p.dir);
-    bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_DURABILITY_FAST;
     MUST(ds, bouma_dataset_create(&ds, p.near, &o));
     MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
@@ -376,7 +374,7 @@ struct many {
 
 static void many_make(struct many *m, size_t n)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     memset(m, 0, sizeof(*m));
     m->count = n;
@@ -386,7 +384,6 @@ static void many_make(struct many *m, size_t n)
     m->io = *bouma_io_posix();
     m->io.sync = skip_sync;
     m->io.sync_dir = skip_sync_dir;
-    bouma_options_init(&o, sizeof(o));
     o.io = &m->io;
     MUST(m->ds, bouma_dataset_create(&m->ds, m->path, &o));
     MUST(m->ds, bouma_step_begin(m->ds, 0, 0));

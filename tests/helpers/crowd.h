@@ -108,13 +108,12 @@ static void crowd_make(size_t count, const uint64_t *order, size_t orders)
     bouma_variable *variable;
     bouma_dataset *ds;
     bouma_grid *grid;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     uint64_t state = count;
 
     memset(c, 0, sizeof(*c));
     c->inner = bouma_io_memory_new();
     REQUIRE(c->inner);
-    bouma_options_init(&o, sizeof(o));
     memcpy(o.id, crowd_id, 16);
     o.io = c->inner;
     MUST(ds, bouma_dataset_create(&ds, "crowd", &o));
@@ -154,9 +153,8 @@ static void crowd_make(size_t count, const uint64_t *order, size_t orders)
 static bouma_dataset *crowd_visit(void)
 {
     bouma_dataset *ds;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.io = &crowd_here()->table;
     MUST(ds, bouma_dataset_open(&ds, "crowd", &o));
     return ds;

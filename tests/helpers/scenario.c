@@ -31,7 +31,7 @@ void scenario_fill(struct scenario_values *out, int64_t step, int generation)
 void scenario_options(bouma_options *opts, const bouma_io *io,
                       const bouma_allocator *allocator)
 {
-    bouma_options_init(opts, sizeof(*opts));
+    *opts = (bouma_options){.size = sizeof(*opts)};
     opts->io = io;
     opts->allocator = allocator;
     opts->files = 3;

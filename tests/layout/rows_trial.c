@@ -20,7 +20,7 @@ void trial_init(struct trial *t, const struct ranks *ranks, int number)
     snprintf(t->local, sizeof(t->local), "%s.local", t->path);
     snprintf(t->local_copy, sizeof(t->local_copy), "%s%s", t->local,
              strrchr(t->path, '/'));
-    bouma_options_init(&t->options, sizeof(t->options));
+    t->options = (bouma_options){.size = sizeof(t->options)};
     t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.files = 1 + number % 3;
     t->fixed = number % 3 == 1 ? 3 : 0;
@@ -165,7 +165,7 @@ static void check_refinement(bouma_dataset *ds, bouma_variable *v,
     CHECK_EQ(bouma_refinement_open(&r, v, LEVELS - 1, box), BOUMA_OK);
     CHECK(bytes_read(ds) - before < info.stored_bytes / 4);
     for (int k = LEVELS - 1; k >= 0; k--) {
-        data = bouma_refinement_data(r, &s, &level);
+        CHECK_EQ(bouma_refinement_get(&data, &s, &level, r), BOUMA_OK);
         CHECK_EQ(level, k);
         CHECK_EQ(field_wrong(&rows_field, &s, level, data, 1), 0);
         CHECK_EQ(bouma_refinement_next(r), k ? BOUMA_OK : BOUMA_ENOTFOUND);

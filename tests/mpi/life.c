@@ -39,7 +39,7 @@ void life_init(struct life *l, const struct ranks *r, int number)
     path_in(r, l->path, "life", number);
     MPI_Comm_dup(MPI_COMM_WORLD, &l->comm);
     MPI_Comm_set_errhandler(l->comm, MPI_ERRORS_RETURN);
-    bouma_options_init(&l->options, sizeof(l->options));
+    l->options = (bouma_options){.size = sizeof(l->options)};
     l->options.durability = BOUMA_DURABILITY_FAST;
     l->options.timeout = 250; /* nobody comes as late as that */
     l->options.files = r->size;

@@ -124,7 +124,7 @@ static void all_local_copies_make_way_or_none(struct ranks *ranks)
 {
     char path[512], near[512], local_copy[512], name[600];
     struct writer w = {.ranks = ranks};
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     FILE *file;
     int rc;
 
@@ -132,11 +132,9 @@ static void all_local_copies_make_way_or_none(struct ranks *ranks)
     path_in(ranks, near, "node", ranks->rank);
     CHECK(!mkdir(near, 0777));
     snprintf(local_copy, sizeof(local_copy), "%.200s/places0", near);
-    bouma_options_init(&o, sizeof(o));
     o.files = 2;
     o.persist = 1;
-    REQUIRE(strlen(near) < sizeof(o.local));
-    strcpy(o.local, near);
+    o.local = near;
     CHECK_EQ(bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, &o),
              BOUMA_OK);
     CHECK_EQ(field_define(&w.variable, w.ds, &field), BOUMA_OK);
@@ -214,16 +212,15 @@ int main(int argc, char **argv)
     static const bouma_durability modes[3] = {BOUMA_DURABILITY_DURABLE,
                                               BOUMA_DURABILITY_FAST,
                                               BOUMA_DURABILITY_GROUP};
-    char path[512], local_copy[512];
+    char path[512], near[512], local_copy[1100];
     struct ranks ranks;
 
     ranks_init(&ranks, &argc, &argv);
     all_local_copies_make_way_or_none(&ranks);
     all_ranks_need_a_pointer_for_the_handle(&ranks);
     for (int i = 0; i < 5; i++) {
-        bouma_options o;
+        bouma_options o = {.size = sizeof(o)};
 
-        bouma_options_init(&o, sizeof(o));
         o.durability = modes[i % 3];
         o.group = 3;
         o.files = 2;
@@ -232,13 +229,12 @@ int main(int argc, char **argv)
         series(&ranks, &o, path_in(&ranks, path, "anew", i), NULL);
         if (o.durability == BOUMA_DURABILITY_GROUP)
             continue;
-        path_in(&ranks, path, "near", i);
+        path_in(&ranks, near, "near", i);
         if (ranks.rank == 0)
-            CHECK(!mkdir(path, 0777));
+            CHECK(!mkdir(near, 0777));
         MPI_Barrier(MPI_COMM_WORLD);
         o.persist = 1;
-        REQUIRE(strlen(path) < sizeof(o.local));
-        strcpy(o.local, path);
+        o.local = near;
         path_in(&ranks, path, "far", i);
         snprintf(local_copy, sizeof(local_copy), "%s/%s", o.local,
                  strrchr(path, '/') + 1);

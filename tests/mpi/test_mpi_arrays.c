@@ -46,7 +46,7 @@ static void set_up(struct setting *s, struct ranks *ranks, int way, int cut)
     static int64_t number;
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 3, .shape = {12, 9, 10}};
     bouma_variable_spec spec = {.size = sizeof(spec), .components = 2};
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_grid *grid;
 
     memset(s, 0, sizeof(*s));
@@ -70,7 +70,6 @@ static void set_up(struct setting *s, struct ranks *ranks, int way, int cut)
     g.hz_block_bits = g.layout == BOUMA_LAYOUT_HZ ? 5 : 0;
     for (int d = 0; d < 3 && g.layout != BOUMA_LAYOUT_HZ; d++)
         g.patch[d] = 4;
-    bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_DURABILITY_FAST;
     o.async = s->way->async;
     o.predict = s->way->predict;

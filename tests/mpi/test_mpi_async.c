@@ -92,14 +92,13 @@ static void set_up_by(struct setting *s, const struct ranks *ranks,
     bouma_variable_spec spec = {
         .size = sizeof(spec), .type = BOUMA_TYPE_F64, .codec = codec};
     uint64_t random = 4;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     memset(s, 0, sizeof(*s));
     s->ranks = ranks;
     gate_init(&s->gate);
     s->field = (struct field){BOUMA_TYPE_F64, 1, 2, {N, N, 0}, 5};
     cutting_make(&s->blocks, CUT_BLOCKS, &s->field, ranks->size, &random);
-    bouma_options_init(&o, sizeof(o));
     o.io = &s->gate.io;
     o.async = 1;
     o.durability = durability;

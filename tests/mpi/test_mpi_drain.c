@@ -55,9 +55,8 @@ static void world_make(struct world *w, const struct ranks *ranks, int nodes,
 
 static bouma_options options_of(const struct world *w, int persist)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.files = 5;
     o.persist = persist;
     o.id[0] = 7;

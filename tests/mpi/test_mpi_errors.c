@@ -33,7 +33,7 @@ static void set_up(struct setting *s, struct ranks *ranks,
 {
     static int64_t number;
     bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     uint64_t random = 1;
 
     memset(s, 0, sizeof(*s));
@@ -41,7 +41,6 @@ static void set_up(struct setting *s, struct ranks *ranks,
     s->last = ranks->rank == ranks->size - 1;
     s->field = (struct field){BOUMA_TYPE_F32, 1, 2, {N, N, 0}, 5};
     cutting_make(&s->slabs, CUT_SLABS, &s->field, ranks->size, &random);
-    bouma_options_init(&options, sizeof(options));
     if (given)
         options = *given;
     options.durability = BOUMA_DURABILITY_FAST;
@@ -275,14 +274,13 @@ static void other_options_or_paths_are_told(struct ranks *ranks)
 {
     struct setting s = {.ranks = ranks};
     int last = ranks->rank == ranks->size - 1;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     char who[32];
     int rc;
 
     if (ranks->size == 1)
         return;
     name_of_last(&s, who);
-    bouma_options_init(&options, sizeof(options));
     options.files = last ? 3 : 2;
     path_in(ranks, s.path, "options", 0);
     rc = bouma_dataset_create_mpi(&s.ds, MPI_COMM_WORLD, s.path, &options);
@@ -355,11 +353,10 @@ static void each_option_that_must_agree_is_told(struct ranks *ranks)
     path_in(ranks, s.path, "nowhere", 0);
     for (int i = 0; ranks->size > 1 && (about = bouma_options_info(i)); i++) {
         int same = about->use & BOUMA_OPTION_USE_SAME;
-        bouma_options options;
+        bouma_options options = {.size = sizeof(options)};
         int is_text, rc;
 
-        bouma_options_init(&options, sizeof(options));
-        snprintf(options.local, sizeof(options.local), "here");
+        options.local = "here";
         options.buffers = 4; /* the default depends on 'async' */
         give(&options, about, last);
         rc = bouma_dataset_open_mpi(&s.ds, MPI_COMM_WORLD, s.path, &options);
@@ -568,14 +565,13 @@ static void files_in_memory_are_of_one_process(struct ranks *ranks)
     for (int only_last = 0; only_last < 2; only_last++) {
         bouma_io *io = bouma_io_memory_new();
         bouma_file *file;
-        bouma_options options;
+        bouma_options options = {.size = sizeof(options)};
         bouma_dataset *ds;
         char path[512];
         void *root;
 
         REQUIRE(io);
         path_in(ranks, path, "memory", only_last);
-        bouma_options_init(&options, sizeof(options));
         if (!only_last || ranks->rank == ranks->size - 1)
             options.io = io;
         CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options),

@@ -18,13 +18,12 @@ struct writer {
 static void open_writer(struct writer *w, struct ranks *ranks, int64_t number,
                         int append)
 {
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
 
     memset(w, 0, sizeof(*w));
     w->ranks = ranks;
     w->shared = (uint64_t)number + 1;
     w->own = w->shared + (uint64_t)ranks->rank;
-    bouma_options_init(&options, sizeof(options));
     options.durability = BOUMA_DURABILITY_GROUP;
     options.group = GROUP;
     options.files = 3;

@@ -86,7 +86,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     t->variable.codec = codecs[check_below(
         &random, bouma_type_size(t->field.type) > 2 ? 3 : 2)];
     path_in(ranks, t->path, "hz", number);
-    bouma_options_init(&t->options, sizeof(t->options));
+    t->options = (bouma_options){.size = sizeof(t->options)};
     t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.predict = (bouma_predict)check_below(&random, 3);
     t->options.async = (int)check_below(&random, 2);
@@ -181,7 +181,7 @@ static void check_refinement(const struct trial *t, bouma_variable *v,
 
     REQUIRE(!bouma_refinement_open(&r, v, coarsest, &box));
     for (int k = coarsest; k >= 0; k--) {
-        data = bouma_refinement_data(r, &s, &level);
+        CHECK_EQ(bouma_refinement_get(&data, &s, &level, r), BOUMA_OK);
         CHECK_EQ(level, k);
         CHECK_EQ(field_wrong(&t->field, &s, level, data, 1), 0);
         CHECK_EQ(bouma_refinement_next(r), k ? BOUMA_OK : BOUMA_ENOTFOUND);

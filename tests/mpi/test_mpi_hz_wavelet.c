@@ -93,7 +93,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     t->cut = (enum cut)check_below(&random, CUTS);
     path_in(ranks, t->path, "all", number);
     path_in(ranks, t->alone, "alone", number);
-    bouma_options_init(&t->options, sizeof(t->options));
+    t->options = (bouma_options){.size = sizeof(t->options)};
     t->options.durability = BOUMA_DURABILITY_FAST;
     t->options.predict = (bouma_predict)check_below(&random, 3);
     t->options.async = (int)check_below(&random, 2);
@@ -414,7 +414,7 @@ static void check_refinement(const struct opened *o,
 
     REQUIRE(!bouma_refinement_open(&r, o->v, coarsest, &box));
     for (int k = coarsest; k >= 0; k--) {
-        data = bouma_refinement_data(r, &s, &level);
+        CHECK_EQ(bouma_refinement_get(&data, &s, &level, r), BOUMA_OK);
         CHECK_EQ(level, k);
         CHECK_EQ(wrong_in(expected, level, &s, data), 0);
         CHECK_EQ(bouma_refinement_next(r), k ? BOUMA_OK : BOUMA_ENOTFOUND);

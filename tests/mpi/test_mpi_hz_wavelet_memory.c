@@ -126,7 +126,7 @@ int main(int argc, char **argv)
     ranks_init(&ranks, &argc, &argv);
     t.ranks = &ranks;
     fault_alloc_init(&t.memory);
-    bouma_options_init(&t.options, sizeof(t.options));
+    t.options = (bouma_options){.size = sizeof(t.options)};
     t.options.allocator = &t.memory.table;
     t.options.durability = BOUMA_DURABILITY_FAST;
     cutting_make(&t.cutting, CUT_BISECTION, &t.field, ranks.size, &random);

@@ -71,7 +71,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
         f->salt = (unsigned)(number * 10 + i);
     }
     path_in(ranks, t->path, "idx", number);
-    bouma_options_init(&t->options, sizeof(t->options));
+    t->options = (bouma_options){.size = sizeof(t->options)};
     t->options.durability =
         number % 3 == 2 ? BOUMA_DURABILITY_GROUP : BOUMA_DURABILITY_FAST;
     t->options.group = 2;
@@ -290,15 +290,15 @@ static void run_drained(struct trial *t)
     static const struct expected steps[] = {{0, 0}, {1, 1}};
     bouma_variable *variables[FIELDS] = {NULL};
     bouma_dataset *ds;
+    char local[600];
 
     path_in(t->ranks, t->path, "drained", t->number);
     t->options.durability = BOUMA_DURABILITY_DURABLE;
     t->options.persist = 1;
-    snprintf(t->options.local, sizeof(t->options.local), "%s", t->ranks->dir);
-    snprintf(t->options.local + strlen(t->options.local),
-             sizeof(t->options.local) - strlen(t->options.local), "/near");
+    snprintf(local, sizeof(local), "%s/near", t->ranks->dir);
+    t->options.local = local;
     if (t->ranks->rank == 0)
-        mkdir(t->options.local, 0777);
+        mkdir(local, 0777);
     MPI_Barrier(MPI_COMM_WORLD);
     REQUIRE(
         !bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, t->path, &t->options));

@@ -230,7 +230,7 @@ static void try_case(struct ranks *ranks, int number)
     bouma_file *file;
 
     s.shared = 77 * (uint64_t)number + 5;
-    bouma_options_init(&s.options, sizeof(s.options));
+    s.options = (bouma_options){.size = sizeof(s.options)};
     random_options(&s.options, ranks->size, &s.shared);
     files = (int)check_below(&s.shared, ranks->size < 3 ? ranks->size + 1 : 4);
     s.options.files = files;
@@ -283,11 +283,10 @@ static void progress_is_told_to_its_end(struct ranks *r)
     void *to = data;
     uint64_t count = BYTES, size = 1, offset = (uint64_t)r->rank * BYTES;
     struct told told = {"", 0, 0, 0};
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_file *file;
     char path[512];
 
-    bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_DURABILITY_FAST;
     o.buffer_bytes = BYTES / 4;
     o.progress = tell;

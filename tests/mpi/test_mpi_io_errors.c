@@ -38,7 +38,7 @@ static void set_up(struct setting *s, struct ranks *ranks)
     s->ranks = ranks;
     s->last = ranks->rank == ranks->size - 1;
     path_in(ranks, s->path, "file", number++);
-    bouma_options_init(&s->options, sizeof(s->options));
+    s->options = (bouma_options){.size = sizeof(s->options)};
     s->options.buffer_bytes = 4096;
     s->options.buffers = 2;
     s->options.writers = (ranks->size + 1) / 2;
@@ -153,7 +153,7 @@ static void ranks_that_open_otherwise_are_told(struct ranks *ranks)
         check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EMISMATCH, "tier");
         other = s;
         if (s.last)
-            strcpy(other.options.machine, "flat");
+            other.options.machine = "flat";
         check_open(&other, BOUMA_FILE_MODE_CREATE, BOUMA_EMISMATCH, "machine");
     }
     good_file(&s, 1);

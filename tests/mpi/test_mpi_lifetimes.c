@@ -19,10 +19,10 @@ int main(int argc, char **argv)
 {
     struct lifetimes_ranks how = {create, open_all, 0, 1};
     struct ranks ranks;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     struct lifetimes l, whole;
     bouma_file *file;
-    char path[512], name[512];
+    char path[512], name[512], trace[512];
     int failed;
 
     unsetenv("BOUMA_OPTIONS");
@@ -30,7 +30,6 @@ int main(int argc, char **argv)
     how.rank = ranks.rank;
     how.count = ranks.size;
     path_in(&ranks, path, "lifetimes", 0);
-    bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_DURABILITY_FAST;
     lifetimes_write(&how, path, &o);
     lifetimes_free_in_all_orders(&how, path, &o);
@@ -39,8 +38,8 @@ int main(int argc, char **argv)
      * on one rank, it still writes its trace. */
     lifetimes_begin(&l, &how, path, &o);
     lifetimes_free(&l, LIFETIMES_DATASET);
-    path_in(&ranks, name, "trace", 0);
-    REQUIRE(!bouma_options_set(&o, "trace", name, NULL, 0));
+    path_in(&ranks, trace, "trace", 0);
+    o.trace = trace;
     lifetimes_begin(&whole, &how, path, &o);
     path_in(&ranks, name, "plain", 0);
     REQUIRE(!bouma_file_open_mpi(&file, MPI_COMM_WORLD, name,

@@ -93,7 +93,7 @@ static void write_by(const struct test *t, const char *path, MPI_Comm comm,
 {
     struct cutting cutting;
     uint64_t random = (uint64_t)n;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;
@@ -101,7 +101,6 @@ static void write_by(const struct test *t, const char *path, MPI_Comm comm,
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    bouma_options_init(&options, sizeof(options));
     options.durability = BOUMA_DURABILITY_FAST;
     cutting_make(&cutting, (enum cut)(n % CUTS), &t->field, size, &random);
     CHECK_EQ(bouma_dataset_create_mpi(&ds, comm, path, &options), BOUMA_OK);

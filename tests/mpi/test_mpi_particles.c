@@ -272,13 +272,12 @@ static void choose(struct test *t, int64_t n)
     t->number = n;
     t->shared = (uint64_t)n * 64 + (uint64_t)t->ranks->size;
     t->own = t->shared * 64 + (uint64_t)t->ranks->rank;
-    bouma_options_init(&t->options, sizeof(t->options));
+    t->options = (bouma_options){.size = sizeof(t->options)};
     t->options.assign = (bouma_assign)(n % 9);
     t->spec.shape = (enum shape)(n / 9 % SHAPES);
     t->options.place = (bouma_place)(1 + check_below(random, 4));
     if (check_below(random, 2))
-        snprintf(t->options.machine, sizeof(t->options.machine),
-                 "torus:2x2x2,per=1");
+        t->options.machine = "torus:2x2x2,per=1";
     t->options.order = (bouma_order)(1 + check_below(random, 2));
     t->options.files = (int)check_below(random, 7);
     if (!t->options.files)
@@ -313,11 +312,10 @@ static void one_rank_fails_all(struct ranks *ranks)
     struct particle_block_set set;
     struct flock_put put;
     struct flock all;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds;
     char path[512], text[64];
 
-    bouma_options_init(&options, sizeof(options));
     options.durability = BOUMA_DURABILITY_FAST;
     flock_make(&all, &spec, ranks->size, 0);
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD,

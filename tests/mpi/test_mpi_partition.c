@@ -236,7 +236,7 @@ static void init(struct trial *t, const struct ranks *ranks, const char *text,
                                      .salt = (unsigned)i + 1};
         memcpy(t->field[i].shape, t->grid.shape, sizeof(t->field[i].shape));
     }
-    bouma_options_init(&t->options, sizeof(t->options));
+    t->options = (bouma_options){.size = sizeof(t->options)};
     t->options.durability = BOUMA_DURABILITY_FAST;
     memset(t->options.id, 7, sizeof(t->options.id));
     for (t->partitions = 8; t->partitions > ranks->size;)
@@ -584,7 +584,7 @@ static void mistakes_in_a_partition_are_told(const struct ranks *ranks)
     if (ranks->size == 1)
         return;
     memset(&s, 0, sizeof(s));
-    bouma_options_init(&s.t.options, sizeof(s.t.options));
+    s.t.options = (bouma_options){.size = sizeof(s.t.options)};
     REQUIRE(!set_up(&s, ranks, 0));
     CHECK_EQ(put_step(&s, &s.t.cutting, 0), BOUMA_OK);
     wrong = s.t.cutting;
@@ -621,7 +621,7 @@ static void grids_with_the_same_partitions(const struct ranks *ranks)
     bouma_grid *g;
 
     memset(&s, 0, sizeof(s));
-    bouma_options_init(&s.t.options, sizeof(s.t.options));
+    s.t.options = (bouma_options){.size = sizeof(s.t.options)};
     REQUIRE(!set_up(&s, ranks, 4));
     REQUIRE(!bouma_grid_define(&g, s.ds, "h", &s.t.grid));
     REQUIRE(!bouma_variable_define(&v, g, "v", &spec));
@@ -644,7 +644,7 @@ static void differences_are_told(const struct ranks *ranks)
     if (ranks->size == 1)
         return;
     memset(&s, 0, sizeof(s));
-    bouma_options_init(&s.t.options, sizeof(s.t.options));
+    s.t.options = (bouma_options){.size = sizeof(s.t.options)};
     REQUIRE(!set_up(&s, ranks, 1));
     CHECK_EQ(put_step(&s, &s.t.cutting, 0), BOUMA_OK);
     CHECK(!bouma_dataset_note(s.ds, 0));

@@ -450,13 +450,13 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
 {
     enum { EDGE = 64 };
     struct meter meter = {0, 0};
-    bouma_allocator a = {&meter, metered_resize, metered_release};
+    bouma_allocator a = {sizeof(a), &meter, metered_resize, metered_release};
     bouma_grid_spec grid = {.size = sizeof(grid), .ndims = 3, .levels = 2};
     bouma_variable_spec spec = {
         .size = sizeof(spec), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};
     int64_t depth = STEP_BYTES / 4 / EDGE / EDGE, lo, hi;
     size_t before, chunk = 4 * 32 * 32 * 32;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_dataset *ds;
     bouma_grid *g;
     bouma_variable *v;
@@ -464,7 +464,6 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
     char path[512];
     float *data;
 
-    bouma_options_init(&o, sizeof(o));
     o.allocator = &a;
     o.durability = BOUMA_DURABILITY_FAST;
     o.files = 1;
@@ -535,7 +534,7 @@ static void a_full_disk_ends_on_all_ranks(const struct ranks *r, int failing,
     bouma_box whole = {{0, 0, 0}, {EDGE, EDGE, EDGE}};
     static float data[EDGE * EDGE * EDGE];
     bouma_io table = *bouma_io_posix();
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_dataset *ds;
     bouma_grid *g;
     bouma_variable *v;
@@ -543,7 +542,6 @@ static void a_full_disk_ends_on_all_ranks(const struct ranks *r, int failing,
 
     disk.below = bouma_io_posix();
     table.reserve = reserve;
-    bouma_options_init(&o, sizeof(o));
     o.io = &table;
     o.files = 3 * r->size;
     o.durability = BOUMA_DURABILITY_FAST;

@@ -20,14 +20,12 @@ static const bouma_grid_spec grid = {.size = sizeof(bouma_grid_spec),
 static bouma_options options_of(int files, bouma_place place,
                                 const char *machine)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_DURABILITY_FAST;
     o.files = files;
     o.place = place;
-    REQUIRE(strlen(machine) < sizeof(o.machine));
-    strcpy(o.machine, machine);
+    o.machine = machine;
     memcpy(o.id, "sixteen letters.", 16);
     return o;
 }

@@ -115,7 +115,7 @@ static void compare_orders(const struct ranks *r, int64_t number)
                                 .hz_block_bits = 8,
                                 .hz_blocks_per_file = 1 + 5 * (i % 4),
                                 .hz_order = (bouma_hz_order)(1 + i / 6)};
-        bouma_options opts;
+        bouma_options opts = {.size = sizeof(opts)};
         char template[64];
 
         memcpy(spec.shape, shapes[s], sizeof(shapes[s]));
@@ -126,7 +126,6 @@ static void compare_orders(const struct ranks *r, int64_t number)
                      BOUMA_OK);
             spec.hz_template = template;
         }
-        bouma_options_init(&opts, sizeof(opts));
         opts.durability = BOUMA_DURABILITY_FAST;
         opts.distribute = (bouma_distribute)(1 + i % 3);
         opts.place = i % 2 ? BOUMA_PLACE_LOCAL : BOUMA_PLACE_SPREAD;
@@ -154,16 +153,14 @@ int main(int argc, char **argv)
                                         .patch = {16, 16, 16},
                                         .type = BOUMA_TYPE_I16,
                                         .components = 1 + s % 2};
-                bouma_options opts;
+                bouma_options opts = {.size = sizeof(opts)};
 
                 memcpy(spec.shape, shapes[s], sizeof(shapes[s]));
-                bouma_options_init(&opts, sizeof(opts));
                 opts.durability = BOUMA_DURABILITY_FAST;
                 opts.distribute = d;
                 opts.assign = a;
                 opts.place = (bouma_place)(1 + number % 3);
-                snprintf(opts.machine, sizeof(opts.machine), "%s",
-                         number % 2 ? "torus:2x4,per=1" : "");
+                opts.machine = number % 2 ? "torus:2x4,per=1" : "";
                 opts.files = (int)(number % 4);
                 compare(&r, number++, &spec, &opts);
             }

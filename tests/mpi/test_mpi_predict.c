@@ -65,7 +65,7 @@ static void fill(float *out, const bouma_box *box, int variable, int step)
 static void set_options(bouma_options *o, const struct series *s,
                         bouma_predict predict)
 {
-    bouma_options_init(o, sizeof(*o));
+    *o = (bouma_options){.size = sizeof(*o)};
     o->durability = s->durability;
     o->group = 3;
     o->files = s->files;

@@ -27,7 +27,7 @@ struct setting {
 static void set_up(struct setting *s, struct ranks *ranks, int check, int async)
 {
     static int64_t number;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     uint64_t random = 1;
 
     memset(s, 0, sizeof(*s));
@@ -35,7 +35,6 @@ static void set_up(struct setting *s, struct ranks *ranks, int check, int async)
     s->last = ranks->rank == ranks->size - 1;
     s->field = (struct field){BOUMA_TYPE_F32, 2, 2, {N, N, 0}, 5};
     cutting_make(&s->slabs, CUT_SLABS, &s->field, ranks->size, &random);
-    bouma_options_init(&options, sizeof(options));
     options.durability = BOUMA_DURABILITY_FAST;
     options.check = check;
     options.async = async;

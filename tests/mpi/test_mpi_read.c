@@ -60,7 +60,7 @@ static void write_by(const struct test *t, const char *path, int writers,
     if (r->rank < writers) {
         struct puts puts[FIELDS];
 
-        bouma_options_init(&options, sizeof(options));
+        options = (bouma_options){.size = sizeof(options)};
         options.durability = BOUMA_DURABILITY_FAST;
         options.files = files;
         options.order = (bouma_order)(1 + check_below(&random, 2));
@@ -225,13 +225,12 @@ static void random_datasets(struct ranks *ranks, int count)
     for (int n = 0; n < count; n++) {
         struct test t = {.ranks = ranks};
         bouma_grid_info info = {.size = sizeof(info)};
-        bouma_options options;
+        bouma_options options = {.size = sizeof(options)};
         bouma_dataset *ds;
         bouma_step *step;
         char path[512];
 
         /* Small buffers, so that what goes between ranks takes many rounds. */
-        bouma_options_init(&options, sizeof(options));
         options.transport = (bouma_transport)(n / 3 % 3);
         options.buffers = 1 + n % 4;
         options.buffer_bytes = (uint64_t)1 << (6 + n % 8);

@@ -49,10 +49,9 @@ static void write_all(const struct ranks *ranks, const struct flock *all,
     uint64_t random = (uint64_t)ranks->rank;
     struct particle_block_set set;
     struct flock_put put;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds;
 
-    bouma_options_init(&options, sizeof(options));
     options.durability = BOUMA_DURABILITY_FAST;
     options.files = files;
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options),
@@ -74,9 +73,9 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
                      const char *path, int axis)
 {
     struct counted memory = {0, 0};
-    const bouma_allocator allocator = {&memory, counted_resize,
-                                       counted_release};
-    bouma_options options;
+    const bouma_allocator allocator = {sizeof(allocator), &memory,
+                                       counted_resize, counted_release};
+    bouma_options options = {.size = sizeof(options)};
     size_t before;
     uint8_t *there = calloc((size_t)all->count + 1, 1);
     bouma_step_details details = {.size = sizeof(details)};
@@ -92,7 +91,6 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     bouma_step *step;
 
     REQUIRE(there);
-    bouma_options_init(&options, sizeof(options));
     options.allocator = &allocator;
     options.buffer_bytes = 1 << 16;
     CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, &options),

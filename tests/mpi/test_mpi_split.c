@@ -116,9 +116,8 @@ static void any_limits_give_the_same_files(struct ranks *r)
         char first[512], path[512];
 
         for (int i = 0; i < tries; i++) {
-            bouma_options options;
+            bouma_options options = {.size = sizeof(options)};
 
-            bouma_options_init(&options, sizeof(options));
             options.message_bytes = limits[i].message_bytes;
             options.buffer_bytes = limits[i].buffer_bytes;
             options.durability = BOUMA_DURABILITY_FAST;
@@ -141,10 +140,9 @@ static void any_limits_give_the_same_files(struct ranks *r)
 static void verify_divides_its_work_in_small_messages_too(struct ranks *r)
 {
     bouma_verify_report report = {.size = sizeof(report)};
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     char path[512], message[256];
 
-    bouma_options_init(&options, sizeof(options));
     options.message_bytes = 5;
     path_in(r, path, "zstd", 0);
     CHECK_EQ(bouma_verify_mpi(&report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP,

@@ -23,7 +23,7 @@ static void no_release(void *user, void *block)
  * wants to say so; and there is a message. */
 static void opening_ends_too(const char *path, int rank, int ranks)
 {
-    const bouma_allocator none = {NULL, no_memory, no_release};
+    const bouma_allocator none = {sizeof(none), NULL, no_memory, no_release};
 
     for (int poor = 0; poor < 2; poor++) {
         int mine[2] = {0}, all[2];
@@ -32,11 +32,10 @@ static void opening_ends_too(const char *path, int rank, int ranks)
 
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         if (rank < ranks - 1) {
-            bouma_options options;
+            bouma_options options = {.size = sizeof(options)};
             bouma_file *file;
             bouma_dataset *ds;
 
-            bouma_options_init(&options, sizeof(options));
             options.timeout = 0.2;
             options.allocator = poor ? &none : NULL;
             CHECK_EQ(bouma_dataset_open_mpi(&ds, comm, path, &options),
@@ -63,7 +62,7 @@ static void opening_ends_too(const char *path, int rank, int ranks)
 int main(int argc, char **argv)
 {
     char path[64];
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds;
     int rank, ranks, pid = 0;
 
@@ -75,7 +74,6 @@ int main(int argc, char **argv)
             (int)(check_random(&(uint64_t){(uint64_t)(uintptr_t)&path}) >> 40);
     MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
     snprintf(path, sizeof(path), "/dev/shm/bouma-timeout-%d.bouma", pid);
-    bouma_options_init(&options, sizeof(options));
     options.timeout = 60; /* nobody is late while it is opened */
     REQUIRE(!bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options));
     bouma_dataset_free(ds);

@@ -131,8 +131,7 @@ static void every_rank_is_in_the_trace(const struct ranks *r)
         l.options.async = modes[i].async;
         l.options.predict = (bouma_predict)modes[i].predict;
         l.options.transport = modes[i].transport;
-        REQUIRE(strlen(first) < sizeof(l.options.trace));
-        memcpy(l.options.trace, first, strlen(first) + 1);
+        l.options.trace = first;
         acts(&l, LIFE_CREATE, LIFE_CLOSE);
         CHECK(!bouma_dataset_note(l.ds, 0));
         if (r->rank == 0)
@@ -161,17 +160,18 @@ static void without_the_option_there_is_none(const struct ranks *r)
 static void a_full_buffer_drops_events(const struct ranks *r)
 {
     struct trace_lines t;
+    char path[512];
     struct life l;
 
     life_init(&l, r, 101);
-    snprintf(l.options.trace, sizeof(l.options.trace), "%.200s/full.json",
-             r->dir);
+    snprintf(path, sizeof(path), "%s/full.json", r->dir);
+    l.options.trace = path;
     acts(&l, LIFE_CREATE, LIFE_CREATE);
     l.ds->engine.tracing.trace->room = r->rank ? 0 : 20;
     acts(&l, LIFE_FIRST_STEP, LIFE_CLOSE);
     CHECK(!bouma_dataset_note(l.ds, 0));
     if (r->rank == 0) {
-        CHECK(trace_load(&t, l.options.trace));
+        CHECK(trace_load(&t, path));
         CHECK_EQ(t.count, 20);
         CHECK(t.dropped > 20);
         CHECK(t.names >= 3 * (size_t)r->size);
@@ -199,8 +199,7 @@ static void a_trace_that_cannot_be_written_is_a_note(const struct ranks *r)
                  : i == 1 ? "precious"
                           : "precious/trace.json");
         life_init(&l, r, 102 + i);
-        REQUIRE(strlen(path) < sizeof(l.options.trace));
-        memcpy(l.options.trace, path, strlen(path) + 1);
+        l.options.trace = path;
         acts(&l, LIFE_CREATE, LIFE_CLOSE);
         REQUIRE(bouma_dataset_note(l.ds, 0));
         CHECK_TEXT(bouma_dataset_note(l.ds, 0), path);
@@ -225,7 +224,7 @@ static void one_rank_may_free_it(const struct ranks *r)
 
     snprintf(path, sizeof(path), "%.200s/freed.json", r->dir);
     life_init(&l, r, 110);
-    memcpy(l.options.trace, path, sizeof(path));
+    l.options.trace = path;
     acts(&l, LIFE_CREATE, LIFE_FIRST_STEP);
     if (r->rank == r->size - 1) {
         bouma_dataset_free(l.ds);
@@ -242,20 +241,19 @@ static void plain_files_are_traced(const struct ranks *r)
     uint64_t count = 10000, size = 4, offset = count * size * (uint64_t)r->rank;
     int32_t *numbers = calloc(count, size);
     const void *data = numbers;
-    char path[512], trace[256];
+    char path[512], trace[512], name[528];
     struct trace_lines t;
     unsigned long long bytes = 0;
 
     REQUIRE(numbers);
     snprintf(path, sizeof(path), "%s/plain", r->dir);
-    snprintf(trace, sizeof(trace), "%.200s/plain.json", r->dir);
+    snprintf(trace, sizeof(trace), "%s/plain.json", r->dir);
     for (int i = 0; i < 2; i++) {
-        bouma_options opts;
+        bouma_options opts = {.size = sizeof(opts)};
         bouma_file *file;
 
-        bouma_options_init(&opts, sizeof(opts));
-        snprintf(opts.trace, sizeof(opts.trace), "%.200s%s", trace,
-                 i ? "/nowhere" : "");
+        snprintf(name, sizeof(name), "%s%s", trace, i ? "/nowhere" : "");
+        opts.trace = name;
         opts.buffer_bytes = 4096;
         CHECK_EQ(bouma_file_open_mpi(&file, MPI_COMM_WORLD, path,
                                      BOUMA_FILE_MODE_CREATE, &opts),
@@ -282,12 +280,13 @@ static void plain_files_are_traced(const struct ranks *r)
 
 static void ranks_that_differ_are_told(const struct ranks *r)
 {
+    char path[512];
     struct life l;
 
     life_init(&l, r, 111);
+    snprintf(path, sizeof(path), "%s/one.json", r->dir);
     if (r->rank == 1)
-        snprintf(l.options.trace, sizeof(l.options.trace), "%.200s/one.json",
-                 r->dir);
+        l.options.trace = path;
     CHECK_EQ(life_act(&l, LIFE_CREATE),
              r->size > 1 ? BOUMA_EMISMATCH : BOUMA_OK);
     if (r->size > 1)

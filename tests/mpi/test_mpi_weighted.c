@@ -46,12 +46,11 @@ static void write_steps(const struct ranks *ranks, const char *path,
     bouma_box box = slab(ranks);
     float *data = malloc(SIDE * SIDE * SIDE * sizeof(*data));
     bouma_variable *v[2];
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds;
     bouma_grid *g;
 
     REQUIRE(data);
-    bouma_options_init(&options, sizeof(options));
     options.distribute = scheme;
     options.durability = BOUMA_DURABILITY_FAST;
     options.files = 3;

@@ -243,7 +243,7 @@ static void every_scheme_writes_the_same_values_and_files(struct ranks *ranks,
         t.number = n;
         t.shared = (uint64_t)n * 64 + (uint64_t)ranks->size;
         t.own = t.shared * 64 + (uint64_t)ranks->rank;
-        bouma_options_init(&t.options, sizeof(t.options));
+        t.options = (bouma_options){.size = sizeof(t.options)};
         t.options.assign = (bouma_assign)choice[1];
         t.options.place = (bouma_place)choice[2];
         t.options.order = (bouma_order)choice[3];

@@ -89,10 +89,9 @@ static int run(struct context *ctx, const struct arguments *args)
                                   .path = args->operands[1],
                                   .remove = arguments_has(args, "remove")};
     struct progress_bar bar;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     int status, rc;
 
-    bouma_options_init(&opts, sizeof(opts));
     rc = arguments_fields(args, ctx, &opts);
     if (rc)
         return rc;

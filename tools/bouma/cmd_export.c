@@ -385,13 +385,12 @@ static int run(struct context *ctx, const struct arguments *args)
     struct export_request request = {.args = args, .bar = &bar};
     const struct export_format *format = NULL;
     double start = stopwatch_now();
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     int rc, status;
 
     rc = choose_format(&format, &request, ctx);
     if (rc)
         return rc;
-    bouma_options_init(&opts, sizeof(opts));
     progress_bar_init(&bar, ctx, &opts);
     status = session_open(ctx->session, &request.ds, args->operands[0], &opts);
     if (status)

@@ -224,7 +224,7 @@ static int parse_request(struct planning *planning, struct context *ctx)
     int rc;
 
     spec->size = sizeof(*spec);
-    bouma_options_init(&planning->opts, sizeof(planning->opts));
+    planning->opts = (bouma_options){.size = sizeof(planning->opts)};
     if (!arguments_has(args, "ranks") || !arguments_has(args, "shape"))
         return context_fail(ctx, CALL_AT_FAULT,
                             "say how many write what: --ranks N --shape "

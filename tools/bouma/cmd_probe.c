@@ -195,12 +195,11 @@ static int run(struct context *ctx, const struct arguments *args)
     const char *target = arguments_text(args, "output");
     struct session_probe probe = {.spec = {0}};
     struct progress_bar bar;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     int status, rc = parse_request(&probe, ctx, args);
 
     if (rc)
         return rc;
-    bouma_options_init(&opts, sizeof(opts));
     progress_bar_init(&bar, ctx, &opts);
     probe.opts = &opts;
     status = session_probe(ctx->session, &probe);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "budget_arguments.h"
 #include "end_reading.h"
 #include "format_text.h"
 #include "locate.h"
@@ -45,6 +46,10 @@ static const struct option_spec options[] = {
      .argument = "S",
      .help = "with --sample: a simple random sample; S = 1, 2, ...: "
              "independent samples"},
+    {.name = "limit",
+     .argument = "N",
+     .help = "at most N particles, spread evenly; N may end in K, M, G"},
+    BUDGET_MAX_BYTES,
     {.name = "variables",
      .argument = "A,B",
      .help = "variables to read; default: all"},
@@ -85,7 +90,7 @@ static int select_particles(struct querying *querying, struct context *ctx)
     bouma_particles *particles;
     int status, rc;
 
-    bouma_options_init(&querying->opts, sizeof(querying->opts));
+    querying->opts = (bouma_options){.size = sizeof(querying->opts)};
     progress_bar_init(&querying->bar, ctx, &querying->opts);
     status = session_open(ctx->session, &querying->ds, querying->path,
                           &querying->opts);
@@ -103,10 +108,10 @@ static int select_particles(struct querying *querying, struct context *ctx)
     if (!rc)
         rc = particle_query_read(&querying->query, ctx, querying->args,
                                  querying->ds, particles);
-    if (rc)
-        return rc;
-    return variables ? particle_query_these(&querying->query, ctx, variables)
-                     : particle_query_all(&querying->query, ctx);
+    if (!rc)
+        rc = variables ? particle_query_these(&querying->query, ctx, variables)
+                       : particle_query_all(&querying->query, ctx);
+    return rc ? rc : particle_query_read_within(&querying->query, ctx);
 }
 
 /* Process 0 reads and writes alone; the others take part in the output's
@@ -176,6 +181,8 @@ static int print_object(const struct querying *querying, struct context *ctx,
     json_put(root, "particles", json_text(query->about.name));
     json_put(root, "from", json_number(query->query.from));
     json_put(root, "quality", json_number(query->query.quality));
+    if (query->within.given)
+        json_put(root, "answer", answer_json(&query->answer));
     json_put(root, "count", json_count(querying->sink.particles));
     json_put(root, "variables", variables);
     json_put(root, "bytes_read", json_count(reads->bytes_read));
@@ -226,6 +233,21 @@ static int print_ranges(const struct querying *querying, struct context *ctx)
     return rc;
 }
 
+/* How far the budget went. */
+static void print_answer(const bouma_answer *answer)
+{
+    char bytes[FORMAT_BYTES], particles[FORMAT_BYTES];
+
+    printf("quality %g", answer->quality);
+    if (!answer->complete)
+        printf("; ended by %s: the next level of detail has up to %s and takes "
+               "up to %s more",
+               answer_limit(answer),
+               format_count(particles, answer->next_points, "particle"),
+               format_bytes(bytes, answer->next_bytes));
+    printf("\n");
+}
+
 static int print_text(const struct querying *querying, struct context *ctx,
                       const bouma_dataset_info *reads)
 {
@@ -242,6 +264,8 @@ static int print_text(const struct querying *querying, struct context *ctx,
            query->about.count, format_bytes(read, reads->bytes_read),
            format_count(files, reads->files_opened, "file"),
            format_seconds(seconds, querying->seconds));
+    if (query->within.given)
+        print_answer(&query->answer);
     return querying->target ? DONE : print_ranges(querying, ctx);
 }
 
@@ -293,14 +317,17 @@ const struct command cmd_query = {
         "  bouma query run.bouma atoms --box 0:5,:,-1.5: -o part.csv\n"
         "  bouma query run.bouma atoms --where '3 < mass <= 5 && x < 0.5'\n"
         "  bouma query run.bouma atoms --sample 1000 --variables "
-        "position,mass -o some.npz\n",
+        "position,mass -o some.npz\n"
+        "  bouma query run.bouma atoms --limit 1M --box 0:5,:,: -o few.npz\n",
     .footer = "Boxes are half-open, in the order of the position's components; "
               "an end that is\nleft out is unbounded. In EXPR, comparisons (<, "
               "<=, >, >=, ==) of a variable with\na number are joined by && or "
               "'and'; all must hold. name[2] is a component, 'a b' a\nname "
               "with blanks, and x, y and z are the components of the position, "
               "unless a\nvariable has that name. Queries from 0 to 0.1 and "
-              "from 0.1 to 1 give each\nparticle once.\n",
+              "from 0.1 to 1 give each\nparticle once. --limit and --max-bytes "
+              "choose the quality: the highest within them,\nup to that of "
+              "--quality. Bytes are those of data, heads and trees.\n",
     .options = options,
     .exports = EXPORT_PARTICLES,
     .run = run};

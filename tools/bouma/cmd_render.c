@@ -57,6 +57,12 @@ static const struct option_spec options[] = {
     {.name = "where",
      .argument = "EXPR",
      .help = "particles: conditions, as in query"},
+    {.name = "limit",
+     .argument = "N",
+     .help = "particles: at most N of them; N may end in K, M, G"},
+    {.name = "max-bytes",
+     .argument = "N",
+     .help = "particles: read at most N bytes of the step's files"},
     {.name = "radius",
      .argument = "PIXELS",
      .help = "particles: radius of one at quality 1; default: by their number"},
@@ -143,7 +149,7 @@ static int open_step(struct render_call *call, struct context *ctx)
 {
     int status;
 
-    bouma_options_init(&call->opts, sizeof(call->opts));
+    call->opts = (bouma_options){.size = sizeof(call->opts)};
     progress_bar_init(&call->bar, ctx, &call->opts);
     status = session_open(ctx->session, &call->ds, call->path, &call->opts);
     if (status)

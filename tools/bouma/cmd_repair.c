@@ -104,14 +104,13 @@ static int run(struct context *ctx, const struct arguments *args)
     bouma_repair_report report = {.size = sizeof(report)};
     struct progress_bar bar;
     struct findings findings;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     char message[1024] = "";
     int64_t forgotten = -1;
     int status, rc = DONE;
 
     if (!context_prints(ctx)) /* one process does it */
         return DONE;
-    bouma_options_init(&opts, sizeof(opts));
     rc = arguments_fields(args, ctx, &opts);
     if (!rc && forgets)
         rc = parse_forget(ctx, args, &forgotten);

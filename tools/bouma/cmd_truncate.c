@@ -15,7 +15,7 @@ static int run(struct context *ctx, const struct arguments *args)
     const char *path = args->operands[0];
     struct progress_bar bar;
     bouma_dataset *ds = NULL;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     int64_t after = -1, before, left;
     int status, closed, rc;
 
@@ -25,7 +25,6 @@ static int run(struct context *ctx, const struct arguments *args)
     rc = arguments_integer(args, ctx, "after", -1, &after);
     if (rc)
         return rc;
-    bouma_options_init(&opts, sizeof(opts));
     rc = arguments_fields(args, ctx, &opts);
     if (rc)
         return rc;

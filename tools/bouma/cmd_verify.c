@@ -78,14 +78,13 @@ static int run(struct context *ctx, const struct arguments *args)
     struct session_check check = {.path = args->operands[0]};
     struct progress_bar bar;
     struct findings findings;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     int status, rc = DONE;
 
     if (parse_depth(depth, &check.depth))
         return context_fail(
             ctx, CALL_AT_FAULT,
             "'%s' is not a depth; there are quick, meta, full and deep", depth);
-    bouma_options_init(&opts, sizeof(opts));
     progress_bar_init(&bar, ctx, &opts);
     findings_init(&findings, ctx, &bar);
     check.opts = &opts;

@@ -1,6 +1,8 @@
 /* end_reading.c -- see end_reading.h. */
 #include "end_reading.h"
 
+#include <string.h>
+
 /* The trace of several processes is made when all of them close the dataset. */
 static void close_traced(struct context *ctx, bouma_dataset *ds)
 {
@@ -15,10 +17,10 @@ static void close_traced(struct context *ctx, bouma_dataset *ds)
 
 static bool is_traced(void)
 {
-    bouma_options opts;
+    char trace[4096];
 
-    bouma_options_init(&opts, sizeof(opts));
-    return !bouma_options_environment(&opts, NULL, 0) && opts.trace[0];
+    return !bouma_options_get(trace, sizeof(trace), NULL, "trace", NULL, 0) &&
+           trace[0] && strcmp(trace, "off") != 0;
 }
 
 void end_reading(struct context *ctx, bouma_dataset *ds, int rc)

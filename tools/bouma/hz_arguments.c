@@ -176,18 +176,17 @@ void hz_arguments_note_files(const struct context *ctx,
                              const struct arguments *args)
 {
     static const char *const names[] = {"files", "file-size", "assign"};
-    bouma_options environment;
-    bool in_environment[3];
+    static const char *const fields[] = {"files", "file_size", "assign"};
 
-    bouma_options_init(&environment, sizeof(environment));
-    bouma_options_environment(&environment, NULL, 0); /* else told elsewhere */
-    in_environment[0] = environment.files != 0;
-    in_environment[1] = environment.file_size != 0;
-    in_environment[2] = environment.assign != 0;
-    for (int i = 0; i < 3; i++)
-        if (arguments_has(args, names[i]) || in_environment[i])
+    for (int i = 0; i < 3; i++) {
+        char text[32] = "";
+
+        /* A wrong environment is told elsewhere. */
+        bouma_options_get(text, sizeof(text), NULL, fields[i], NULL, 0);
+        if (arguments_has(args, names[i]) || text[0])
             context_note(ctx,
                          "%s%s has no effect on layout hz: "
                          "--hz-blocks-per-file sets the size of files",
                          arguments_has(args, names[i]) ? "--" : "", names[i]);
+    }
 }

@@ -283,10 +283,20 @@ static int check_texts(const struct import_request *request,
  * decided by what the library will be told. */
 static int read_environment(struct import_request *request, struct context *ctx)
 {
-    char message[512] = "";
+    static const char *const numbers[] = {"files", "file_size", "memory_limit",
+                                          "persist"};
+    char text[32], message[512] = "";
     int status =
-        bouma_options_environment(&request->opts, message, sizeof(message));
+        bouma_options_get(request->local, sizeof(request->local),
+                          &request->opts, "local", message, sizeof(message));
 
+    for (int i = 0; !status && i < 4; i++) {
+        status = bouma_options_get(text, sizeof(text), &request->opts,
+                                   numbers[i], message, sizeof(message));
+        if (!status && text[0])
+            status = bouma_options_set(&request->opts, numbers[i], text,
+                                       message, sizeof(message));
+    }
     return status ? context_fail_status(ctx, status, message) : DONE;
 }
 
@@ -303,7 +313,7 @@ int import_request_read(struct import_request *out, struct context *ctx,
         .grid = {.size = sizeof(bouma_grid_spec),
                  .unit = arguments_text(args, "length-unit")},
         .variable = {.size = sizeof(bouma_variable_spec)}};
-    bouma_options_init(&out->opts, sizeof(out->opts));
+    out->opts = (bouma_options){.size = sizeof(out->opts)};
     if (!out->grid_name)
         out->grid_name = "grid";
     for (int i = 0; !out->particles_name && i < args->operand_count; i++)

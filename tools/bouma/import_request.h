@@ -20,6 +20,7 @@ struct import_request {
     bool series; /* SRC has variables and steps of its own: see grid_series.h */
     struct source_request request;
     bouma_options opts;
+    char local[4096]; /* the option of that name */
 };
 
 /* Read the options; nothing is known of the sources yet. */

@@ -69,14 +69,13 @@ int import_target_rehearse(struct import_target *target, struct context *ctx,
                            void *user)
 {
     bouma_io *io = bouma_io_memory_new();
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     int status, rc;
 
     if (!io)
         return context_fail_memory(ctx);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
-    snprintf(opts.trace, sizeof(opts.trace), "off");
+    opts.trace = "off";
     status = bouma_dataset_create(&target->ds, "rehearsal", &opts);
     rc =
         status ? import_target_failed(target, ctx, status) : definer(user, ctx);
@@ -151,11 +150,11 @@ int import_target_attributes(const struct import_target *target,
  */
 static void remove_empty_local_copy(const struct import_request *request)
 {
-    char local_copy[BOUMA_PATH_BYTES + 4096];
+    char local_copy[2 * 4096];
     const char *path = request->path;
     size_t end = strlen(path), begin;
 
-    if (!request->opts.persist || !request->opts.local[0])
+    if (!request->opts.persist || !request->local[0])
         return;
     while (end > 0 && path[end - 1] == '/')
         end--;
@@ -163,7 +162,7 @@ static void remove_empty_local_copy(const struct import_request *request)
         begin--;
     if (begin < end &&
         (size_t)snprintf(local_copy, sizeof(local_copy), "%s/%.*s",
-                         request->opts.local, (int)(end - begin),
+                         request->local, (int)(end - begin),
                          path + begin) < sizeof(local_copy))
         remove_empty_dataset(local_copy);
 }

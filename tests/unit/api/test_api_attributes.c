@@ -8,9 +8,8 @@ static bouma_io *io;
 
 static bouma_options memory_options(void)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     return o;
 }
@@ -215,6 +214,26 @@ static void wrong_attributes_are_refused(void)
     free(large);
 }
 
+/* A program that asks for them each time it sets one. */
+static void attributes_of_a_new_dataset_stay(void)
+{
+    bouma_options o = memory_options();
+    bouma_dataset *ds;
+
+    MUST(ds, bouma_dataset_create(&ds, "new", &o));
+    MUST(ds, bouma_attributes_set_text(bouma_dataset_attributes(ds), "run",
+                                       "first"));
+    MUST(ds, bouma_attributes_set_number(bouma_dataset_attributes(ds), "mach",
+                                         0.8));
+    CHECK_EQ(bouma_attributes_count(bouma_dataset_attributes(ds)), 2);
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    MUST(ds, bouma_step_end(ds));
+    bouma_dataset_free(ds);
+    MUST(ds, bouma_dataset_open(&ds, "new", &o));
+    CHECK_EQ(bouma_attributes_count(bouma_dataset_attributes(ds)), 2);
+    bouma_dataset_free(ds);
+}
+
 int main(void)
 {
     io = bouma_io_memory_new();
@@ -222,6 +241,7 @@ int main(void)
     attributes_of_all_types_are_kept_everywhere();
     attributes_change_from_step_to_step();
     wrong_attributes_are_refused();
+    attributes_of_a_new_dataset_stay();
     bouma_io_memory_free(io);
     return check_result();
 }

@@ -97,7 +97,7 @@ static void all_codecs_keep_their_word(void)
         uint8_t *data[VARIABLES], *back = malloc((size_t)n * 8);
         bouma_verify_report report = {.size = sizeof(report)};
         bouma_dataset *ds;
-        bouma_options o;
+        bouma_options o = {.size = sizeof(o)};
         bouma_grid *grid;
         bouma_step *step;
         char path[32], name[32], message[512];
@@ -107,7 +107,6 @@ static void all_codecs_keep_their_word(void)
             g.shape[d] = shapes[s][3 - ndims + d];
             g.patch[d] = 16;
         }
-        bouma_options_init(&o, sizeof(o));
         o.io = io;
         snprintf(path, sizeof(path), "run%d.bouma", s);
         MUST(ds, bouma_dataset_create(&ds, path, &o));
@@ -148,10 +147,9 @@ static void wrong_variables_are_refused(void)
     bouma_variable_spec spec = specs[3];
     bouma_variable *v;
     bouma_dataset *ds;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_grid *grid;
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     MUST(ds, bouma_dataset_create(&ds, "wrong.bouma", &o));
     MUST(ds, bouma_grid_define(&grid, ds, "g", &g));

@@ -15,9 +15,8 @@ static bouma_io *io;
 
 static bouma_options memory_options(void)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     return o;
 }

@@ -82,10 +82,9 @@ static void handles_count_what_they_write(void)
     bouma_variable *v;
     bouma_dataset *ds;
     bouma_grid *grid;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     REQUIRE(io);
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, bouma_grid_define(&grid, ds, "g", &g));

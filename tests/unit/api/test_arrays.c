@@ -11,9 +11,8 @@ static bouma_io *io;
 
 static bouma_options memory_options(void)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     return o;
 }
@@ -392,8 +391,9 @@ static void a_copy_that_fails_fails_the_call(void)
         back[i / COLUMNS][i % COLUMNS] = (float)i;
     fake_device_init(&d, (uint8_t *)back, sizeof(back));
     array = BOUMA_ARRAY(BOUMA_TYPE_F32, d.address, sizeof(back));
-    CHECK_EQ(bouma_array_inside(&array, 1, 2, shape, (int64_t[]){0, 0}),
-             BOUMA_OK); /* addresses are all that it needs */
+    CHECK_EQ(
+        bouma_array_inside(&array, 1, 2, shape, (int64_t[]){0, 0}, NULL, 0),
+        BOUMA_OK); /* addresses are all that it needs */
     array.copy = fake_device_copy;
     array.copy_user = &d;
     array.copy_bytes = d.most = 16;
@@ -471,6 +471,61 @@ static void a_row_on_a_device_may_be_repeated(void)
     }
     bouma_dataset_free(ds);
     fake_device_release(&d);
+}
+
+/* In HZ order the samples of a block lie apart, and a relative tolerance needs
+ * the range first: still, the array is copied once, in one piece. */
+static void an_array_on_a_device_is_copied_in_long_runs(void)
+{
+    enum { SIDE = 32 };
+    static float samples[SIDE][SIDE], back[SIDE][SIDE];
+
+    for (int i = 0; i < SIDE * SIDE; i++)
+        samples[i / SIDE][i % SIDE] = (float)(i % 97) / 8;
+    for (int relative = 0; relative < 2; relative++) {
+        bouma_options o = memory_options();
+        bouma_grid_spec g = {.size = sizeof(g),
+                             .ndims = 2,
+                             .shape = {SIDE, SIDE},
+                             .layout = relative ? BOUMA_LAYOUT_PATCH
+                                                : BOUMA_LAYOUT_HZ,
+                             .hz_block_bits = relative ? 0 : 5};
+        bouma_variable_spec spec = {.size = sizeof(spec),
+                                    .type = BOUMA_TYPE_F32,
+                                    .tolerance = relative ? 1e-3 : 0,
+                                    .tolerance_kind = relative};
+        struct fake_device d;
+        bouma_array array;
+        bouma_dataset *ds;
+        bouma_grid *grid;
+        bouma_variable *v;
+        bouma_step *step;
+
+        fake_device_init(&d, (uint8_t *)samples, sizeof(samples));
+        array = BOUMA_ARRAY(BOUMA_TYPE_F32, d.address, sizeof(samples));
+        array.copy = fake_device_copy;
+        array.copy_user = &d;
+        MUST(ds, bouma_dataset_create(&ds, fresh_path(), &o));
+        MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
+        MUST(ds, bouma_variable_define(&v, grid, "v", &spec));
+        MUST(ds, bouma_step_begin(ds, 0, 0));
+        MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+        CHECK_EQ(d.calls, 0);
+        MUST(ds, bouma_step_end(ds));
+        CHECK_EQ(d.calls, 1);
+        MUST(ds, bouma_step_open(&step, ds, 0));
+        v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+        d.memory = (uint8_t *)back;
+        d.calls = 0;
+        MUST(ds, bouma_variable_read(v, 0, NULL, &array));
+        CHECK_EQ(d.calls, 1);
+        for (int i = 0; i < SIDE * SIDE; i++)
+            CHECK(fabsf(back[i / SIDE][i % SIDE] -
+                        samples[i / SIDE][i % SIDE]) <= (relative ? 12e-3 : 0));
+        bouma_step_free(step);
+        bouma_dataset_free(ds);
+        fake_device_release(&d);
+    }
 }
 
 /* ---- no memory ------------------------------------------------------------ */
@@ -573,6 +628,7 @@ int main(void)
     what_is_wrong_with_an_array_is_told();
     a_copy_that_fails_fails_the_call();
     a_row_on_a_device_may_be_repeated();
+    an_array_on_a_device_is_copied_in_long_runs();
     no_memory_is_told(0);
     no_memory_is_told(1);
     bouma_io_memory_free(io);

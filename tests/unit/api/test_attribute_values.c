@@ -156,9 +156,8 @@ static void what_is_missing_is_told(void)
 
 int main(void)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     io = bouma_io_memory_new();
     REQUIRE(io);
     o.io = io;

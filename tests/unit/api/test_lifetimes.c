@@ -12,11 +12,10 @@ static const struct lifetimes_ranks alone = {bouma_dataset_create,
 
 static bouma_options in_memory(bouma_io **io)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     *io = bouma_io_memory_new();
     REQUIRE(*io);
-    bouma_options_init(&o, sizeof(o));
     o.io = *io;
     o.durability = BOUMA_DURABILITY_FAST;
     return o;
@@ -399,15 +398,15 @@ static void release_here(void *user, void *block)
 /* Unless threads are asked for; also if a thread stores what was written. */
 static void an_allocator_is_called_on_the_callers_thread(void)
 {
-    const bouma_allocator here = {NULL, resize_here, release_here};
+    const bouma_allocator here = {sizeof(here), NULL, resize_here,
+                                  release_here};
     char dir[] = "/tmp/bouma-lifetimes-XXXXXX", path[64];
     struct lifetimes l;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     REQUIRE(mkdtemp(dir));
     snprintf(path, sizeof(path), "%s/d", dir);
     now.caller = pthread_self();
-    bouma_options_init(&o, sizeof(o));
     o.allocator = &here;
     o.async = 1;
     lifetimes_write(&alone, path, &o);

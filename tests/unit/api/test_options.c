@@ -17,7 +17,7 @@ static bouma_options fresh(void)
     bouma_options o;
 
     memset(&o, 0xee, sizeof(o));
-    bouma_options_init(&o, sizeof(o));
+    o = (bouma_options){.size = sizeof(o)};
     return o;
 }
 
@@ -338,7 +338,7 @@ static void offered_words_are_taken(void)
 
 /* ---- completing --------------------------------------------------------- */
 
-static int complete(bouma_options *out, const bouma_options *given)
+static int complete(struct bm_options *out, const bouma_options *given)
 {
     struct bm_error error = {0};
     int rc = bm_options_complete(out, given, &error);
@@ -350,7 +350,8 @@ static int complete(bouma_options *out, const bouma_options *given)
 
 static void what_is_left_open_is_chosen(void)
 {
-    bouma_options out, given = fresh();
+    struct bm_options out;
+    bouma_options given = fresh();
 
     CHECK_EQ(complete(&out, NULL), BOUMA_OK);
     CHECK(out.io == bouma_io_posix() &&
@@ -370,7 +371,8 @@ static void what_is_left_open_is_chosen(void)
 
 static void wrong_fields_are_refused(void)
 {
-    bouma_options out, o;
+    struct bm_options out;
+    bouma_options o;
 
 #define WRONG(field, value, can)                                               \
     o = fresh();                                                               \
@@ -407,7 +409,8 @@ static void wrong_fields_are_refused(void)
 static void an_io_table_of_another_size_is_refused(void)
 {
     bouma_io io = *bouma_io_posix();
-    bouma_options out, o = fresh();
+    struct bm_options out;
+    bouma_options o = fresh();
 
     io.size -= 8;
     o.io = &io;
@@ -418,7 +421,7 @@ static void an_io_table_of_another_size_is_refused(void)
 
 /* ---- the environment ---------------------------------------------------- */
 
-static int complete_with(bouma_options *out, const bouma_options *given,
+static int complete_with(struct bm_options *out, const bouma_options *given,
                          const char *environment)
 {
     int rc;
@@ -431,7 +434,8 @@ static int complete_with(bouma_options *out, const bouma_options *given,
 
 static void the_environment_sets_what_is_zero(void)
 {
-    bouma_options out, given = fresh();
+    struct bm_options out;
+    bouma_options given = fresh();
 
     CHECK_EQ(complete_with(&out, NULL,
                            "files=4;order=chunk;file_size=1MiB;;timeout=1.5;"
@@ -462,7 +466,8 @@ static void the_environment_sets_what_is_zero(void)
 /* One choice, in two ways: the environment does not turn the other one on. */
 static void the_program_chooses_files_or_their_size(void)
 {
-    bouma_options out, given = fresh();
+    struct bm_options out;
+    bouma_options given = fresh();
 
     given.file_size = 1 << 20;
     CHECK_EQ(complete_with(&out, &given, "files=4;order=chunk"), BOUMA_OK);
@@ -474,43 +479,96 @@ static void the_program_chooses_files_or_their_size(void)
     CHECK(out.files == 3 && out.file_size == 0);
 }
 
-static void a_program_can_ask_for_the_environment(void)
+static const char *get(const bouma_options *o, const char *name, size_t room)
 {
-    bouma_options o = fresh(), before;
+    static char text[BM_PATH_BYTES];
+
+    memset(text, '#', sizeof(text));
+    message[0] = 0;
+    return bouma_options_get(text, room, o, name, message, sizeof(message))
+               ? NULL
+               : text;
+}
+
+#define CHECK_SAYS(o, name, what)                                              \
+    do {                                                                       \
+        const char *says_ = get(o, name, BM_PATH_BYTES);                       \
+        CHECK(says_ && !strcmp(says_, what));                                  \
+    } while (0)
+
+static void a_program_can_ask_what_is_said(void)
+{
+    bouma_options o = fresh();
 
     o.memory_limit = 5;
-    setenv("BOUMA_OPTIONS", "files=4;memory_limit=1K", 1);
-    CHECK_EQ(bouma_options_environment(&o, NULL, 0), BOUMA_OK);
-    CHECK(o.files == 4 && o.memory_limit == 5 && o.group == 0 && !o.io);
-    CHECK_EQ(o.size, sizeof(o));
-    o = fresh();
+    o.machine = "torus:2x2";
+    o.check = -1;
+    setenv("BOUMA_OPTIONS", "files=4;memory_limit=1K;local=/near;timeout=2.5",
+           1);
+    CHECK_SAYS(&o, "files", "4");
+    CHECK_SAYS(NULL, "files", "4");
+    CHECK_SAYS(&o, "memory_limit", "5");
+    CHECK_SAYS(NULL, "memory_limit", "1024");
+    CHECK_SAYS(&o, "local", "/near");
+    CHECK_SAYS(&o, "machine", "torus:2x2");
+    CHECK_SAYS(NULL, "machine", "");
+    CHECK_SAYS(&o, "check", "no");
+    CHECK_SAYS(&o, "timeout", "2.5");
+    CHECK_SAYS(&o, "group", ""); /* not the default */
+    CHECK_SAYS(&o, "assign", "");
+    o.assign = BOUMA_ASSIGN_PER_RANK;
+    CHECK_SAYS(&o, "assign", "per-rank");
+    CHECK(!get(&o, "machine", 9));
+    CHECK_TEXT(message, "does not fit into 9 bytes");
+    CHECK(get(&o, "machine", 10) != NULL);
+    CHECK(!get(&o, "colour", 100));
+    CHECK_TEXT(message, "there is no option \"colour\"");
+    CHECK(!get(&o, NULL, 100));
+    CHECK_EQ(bouma_options_get(NULL, 100, &o, "files", NULL, 0), BOUMA_EINVAL);
     o.size = offsetof(bouma_options, memory_limit); /* of an older version */
-    CHECK_EQ(bouma_options_environment(&o, NULL, 0), BOUMA_OK);
-    CHECK(o.files == 4 && o.memory_limit == 0);
+    CHECK_SAYS(&o, "memory_limit", "1024");
+    o.size = 0;
+    CHECK(!get(&o, "files", 100));
+    CHECK_TEXT(message, "'size' is not set");
     setenv("BOUMA_OPTIONS", "files=many", 1);
-    before = o;
-    CHECK_EQ(bouma_options_environment(&o, message, sizeof(message)),
-             BOUMA_EINVAL);
+    CHECK(!get(NULL, "order", 100));
     CHECK_TEXT(message, "BOUMA_OPTIONS: option 'files' is \"many\"");
     setenv("BOUMA_OPTIONS", "colour=red", 1);
-    CHECK_EQ(bouma_options_environment(&o, message, sizeof(message)),
-             BOUMA_EINVAL);
+    CHECK(!get(NULL, "order", 100));
     for (int i = 0; bouma_options_field(i); i++) /* all of them are named */
         CHECK_TEXT(message, bouma_options_field(i));
-    CHECK(!memcmp(&o, &before, sizeof(o)));
     unsetenv("BOUMA_OPTIONS");
-    CHECK_EQ(bouma_options_environment(NULL, message, sizeof(message)),
-             BOUMA_EINVAL);
-    CHECK_TEXT(message, "bouma_options_init()");
-    bouma_options_init(NULL, sizeof(o));
     CHECK_EQ(bouma_dataset_create(NULL, "x", NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_append(NULL, "x", NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_open(NULL, "x", NULL), BOUMA_EINVAL);
 }
 
+/* What is said of one option sets it again. */
+static void what_is_said_can_be_set(void)
+{
+    static const char *const texts[][2] = {
+        {"durability", "group=7"}, {"files", "12"},    {"file_size", "3M"},
+        {"place", "cost"},         {"replace", "yes"}, {"check", "no"},
+        {"timeout", "0.25"},       {"trace", "off"}};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        bouma_options o = fresh(), again = fresh();
+        const char *says;
+
+        CHECK_EQ(set(&o, texts[i][0], texts[i][1]), BOUMA_OK);
+        again.group = o.group; /* has a name of its own */
+        says = get(&o, texts[i][0], BM_PATH_BYTES);
+        REQUIRE(says);
+        CHECK_EQ(set(&again, texts[i][0], says), BOUMA_OK);
+        again.trace = again.trace ? o.trace : NULL; /* the text is the same */
+        CHECK(!memcmp(&o, &again, sizeof(o)));
+    }
+}
+
 static void the_tier_has_a_variable_of_its_own(void)
 {
-    bouma_options out, given = fresh();
+    struct bm_options out;
+    bouma_options given = fresh();
 
     setenv("BOUMA_TIER", "hbm", 1);
     CHECK_EQ(complete(&out, NULL), BOUMA_OK);
@@ -527,27 +585,43 @@ static void the_tier_has_a_variable_of_its_own(void)
 
 static void texts_have_a_longest_length(void)
 {
-    char text[BOUMA_PATH_BYTES + 1];
-    bouma_options out, o = fresh();
+    char text[BM_PATH_BYTES + 1];
+    struct bm_options out;
+    bouma_options o = fresh();
 
     memset(text, 'x', sizeof(text));
-    text[BOUMA_PATH_BYTES] = 0;
+    text[BM_PATH_BYTES] = 0;
     CHECK_EQ(set(&o, "machine", text), BOUMA_EINVAL);
-    CHECK_TEXT(message, "255");
-    text[BOUMA_PATH_BYTES - 1] = 0;
-    CHECK_EQ(set(&o, "machine", text), BOUMA_OK);
-    CHECK(!strcmp(o.machine, text));
-    CHECK_EQ(set(&o, "machine", "y"), BOUMA_OK);
-    CHECK(!strcmp(o.machine, "y"));
-    memset(o.local, 'z', sizeof(o.local));
+    CHECK_TEXT(message, "4095");
+    CHECK(!o.machine);
+    o.local = text;
     CHECK_EQ(complete(&out, &o), BOUMA_EINVAL);
-    CHECK_TEXT(message, "'local'");
+    CHECK_TEXT(message, "'local' is too long");
+    text[BM_PATH_BYTES - 1] = 0;
+    CHECK_EQ(complete(&out, &o), BOUMA_OK);
+    CHECK(!strcmp(out.local, text));
+    CHECK_EQ(set(&o, "machine", text), BOUMA_OK);
+    CHECK(o.machine == text);
+}
+
+/* They are copied: the caller's may go once the call has returned. */
+static void texts_are_copied(void)
+{
+    char text[32] = "torus:2x2,per=4";
+    struct bm_options out;
+    bouma_options o = fresh();
+
+    o.machine = text;
+    o.trace = "off";
+    CHECK_EQ(complete(&out, &o), BOUMA_OK);
+    memset(text, '#', sizeof(text));
+    CHECK(!strcmp(out.machine, "torus:2x2,per=4") && !out.trace[0]);
 }
 
 static void a_wrong_environment_is_told(void)
 {
-    char text[600];
-    bouma_options out;
+    char text[5000];
+    struct bm_options out;
 
     CHECK_EQ(complete_with(&out, NULL, "colour=red"), BOUMA_EINVAL);
     CHECK_TEXT(message, "BOUMA_OPTIONS");
@@ -571,7 +645,8 @@ static void a_wrong_environment_is_told(void)
 
 static void an_older_caller_has_fewer_fields(void)
 {
-    bouma_options out, given = fresh();
+    struct bm_options out;
+    bouma_options given = fresh();
 
     given.files = 5;
     given.timeout = -5; /* beyond what it says it has */
@@ -604,9 +679,10 @@ static void a_newer_callers_extra_fields_must_be_zero(void)
         bouma_options o;
         char more[16];
     } newer;
-    bouma_options out;
+    struct bm_options out;
 
-    bouma_options_init(&newer.o, sizeof(newer));
+    memset(&newer, 0, sizeof(newer));
+    newer.o.size = sizeof(newer);
     newer.o.files = 5;
     CHECK_EQ(complete(&out, &newer.o), BOUMA_OK);
     CHECK_EQ(out.files, 5);
@@ -620,17 +696,18 @@ static void a_newer_callers_extra_fields_must_be_zero(void)
 
 static void options_that_were_not_set_up_are_refused(void)
 {
-    bouma_options out, given = fresh();
+    struct bm_options out;
+    bouma_options given = fresh();
     bouma_dataset *ds = NULL;
     bouma_io *io = bouma_io_memory_new();
 
     given.size = 0;
     CHECK_EQ(complete(&out, &given), BOUMA_EINVAL);
-    CHECK_TEXT(message, "bouma_options_init");
+    CHECK_TEXT(message, "'size' is not set");
     /* Through the API: a handle that has the message. */
     given.io = io;
     CHECK_EQ(bouma_dataset_create(&ds, "x", &given), BOUMA_EINVAL);
-    CHECK_TEXT(bouma_error_message(ds), "bouma_options_init");
+    CHECK_TEXT(bouma_error_message(ds), "'size' is not set");
     bouma_dataset_free(ds);
     given = fresh();
     given.io = io;
@@ -667,9 +744,11 @@ int main(void)
     an_io_table_of_another_size_is_refused();
     the_environment_sets_what_is_zero();
     the_program_chooses_files_or_their_size();
-    a_program_can_ask_for_the_environment();
+    a_program_can_ask_what_is_said();
+    what_is_said_can_be_set();
     the_tier_has_a_variable_of_its_own();
     texts_have_a_longest_length();
+    texts_are_copied();
     a_wrong_environment_is_told();
     an_older_caller_has_fewer_fields();
     an_older_callers_allocator_is_used();

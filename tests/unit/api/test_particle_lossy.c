@@ -178,14 +178,13 @@ static void run(enum shape shape, int ndims, bouma_type type,
     int before = check_counts()->failed;
     bouma_verify_report report = {.size = sizeof(report)};
     bouma_particle_data *all = NULL;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_dataset *ds;
     bouma_step *step = NULL;
     char message[400];
     struct particle_block s;
 
     io = bouma_io_memory_new();
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     o.durability = BOUMA_DURABILITY_FAST;
     o.files = 3;

@@ -35,7 +35,7 @@ static bouma_step *write_and_open(bouma_dataset **ds,
 static void setup(bouma_options *opts)
 {
     io = bouma_io_memory_new();
-    bouma_options_init(opts, sizeof(*opts));
+    *opts = (bouma_options){.size = sizeof(*opts)};
     opts->io = io;
     opts->durability = BOUMA_DURABILITY_FAST;
 }

@@ -10,9 +10,8 @@ static bouma_io *io;
 
 static bouma_options memory_options(void)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     o.durability = BOUMA_DURABILITY_FAST;
     return o;

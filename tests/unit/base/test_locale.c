@@ -45,9 +45,8 @@ static void texts_of_numbers_have_a_point(void)
 
 static void options_are_understood(void)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     CHECK_EQ(bouma_options_set(&o, "timeout", "2.5", NULL, 0), BOUMA_OK);
     CHECK(o.timeout == 2.5);
     CHECK_EQ(bouma_options_set(&o, "file_size", "1.5K", NULL, 0), BOUMA_OK);
@@ -86,13 +85,14 @@ static void check_trace(const char *path)
 static void a_trace_is_json(void)
 {
     bouma_io *io = bouma_io_memory_new();
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_dataset *ds;
+    char trace[512];
 
     REQUIRE(io);
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
-    snprintf(o.trace, sizeof(o.trace), "%s/trace.json", directory);
+    snprintf(trace, sizeof(trace), "%s/trace.json", directory);
+    o.trace = trace;
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, bouma_step_begin(ds, 0, 0.5));
     MUST(ds, bouma_step_end(ds));
@@ -110,12 +110,11 @@ static void messages_have_a_point(void)
         .size = sizeof(kind), .type = BOUMA_TYPE_F32, .tolerance = -0.5};
     bouma_io *io = bouma_io_memory_new();
     bouma_variable *v;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_dataset *ds;
     bouma_grid *g;
 
     REQUIRE(io);
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, bouma_grid_define(&g, ds, "g", &shape));

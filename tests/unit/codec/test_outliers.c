@@ -22,12 +22,11 @@ static int notes_of(const double *values, double tolerance, char *note,
     bouma_grid_spec grid = {
         .size = sizeof(grid), .ndims = 3, .shape = {EDGE, EDGE, EDGE}};
     bouma_dataset *ds;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_grid *g;
     bouma_variable *v;
     int count = 0;
 
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     MUST(ds, bouma_dataset_create(&ds, "x", &opts));
     MUST(ds, bouma_grid_define(&g, ds, "flow", &grid));

@@ -400,7 +400,7 @@ static void local_copies_make_way_too(void)
     bouma_dataset *ds;
 
     o.persist = 1;
-    snprintf(o.local, sizeof(o.local), "near");
+    o.local = "near";
     MUST(ds, bouma_dataset_create(&ds, "far/t", &o));
     for (int i = 0; i < 3; i++)
         MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
@@ -433,7 +433,7 @@ static void what_is_no_local_copy_stays(void)
     close_dataset(ds);
     o.id[0] = 2;
     o.persist = o.clobber = 1;
-    snprintf(o.local, sizeof(o.local), "near");
+    o.local = "near";
     /* There is no such dataset, */
     CHECK_EQ(bouma_dataset_create(&ds, "far/alien", &o), BOUMA_EEXISTS);
     CHECK_TEXT(bouma_error_message(ds), "a dataset that is not there");
@@ -463,7 +463,7 @@ static void make_pair(const char *name)
     char path[64];
 
     o.persist = 1;
-    snprintf(o.local, sizeof(o.local), "near");
+    o.local = "near";
     snprintf(path, sizeof(path), "far/%s", name);
     MUST(ds, bouma_dataset_create(&ds, path, &o));
     for (int i = 0; i < 3; i++)
@@ -479,7 +479,7 @@ static int clobber_pair(const char *name, const bouma_io *io, const char *local)
     int rc;
 
     o.persist = o.clobber = 1;
-    snprintf(o.local, sizeof(o.local), "%s", local);
+    o.local = local;
     snprintf(path, sizeof(path), "far/%s", name);
     rc = bouma_dataset_create(&ds, path, &o);
     CHECK(!rc || bouma_error_message(ds)[0]);
@@ -547,7 +547,7 @@ static void pairs_are_interrupted_and_done_again(void)
             !has_file(near, "index")) {
             o = options_for(memory, 0);
             o.persist = 1;
-            snprintf(o.local, sizeof(o.local), "near");
+            o.local = "near";
             MUST(ds, bouma_dataset_append(&ds, far, &o));
             CHECK_EQ(bouma_dataset_step_count(ds), 3);
             close_dataset(ds);
@@ -754,7 +754,8 @@ static void ranks_meet_while_many_files_are_removed(void)
 {
     struct bm_comm_functions functions;
     bouma_io counting = *memory;
-    bouma_options o, complete;
+    struct bm_options complete;
+    bouma_options o;
     struct scenario_writer writer = {0};
     struct bm_error error = {0};
     struct bm_comm *comm;

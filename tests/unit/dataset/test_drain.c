@@ -46,13 +46,12 @@ static void world_end(struct world *w)
 
 static bouma_options options_of(const struct world *w, int persist)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     o.io = w->io;
     o.files = 3;
     o.persist = persist;
-    snprintf(o.local, sizeof(o.local), "%s", w->near);
+    o.local = w->near;
     return o;
 }
 
@@ -73,7 +72,7 @@ static int look(const struct world *w, const char *path, int64_t step)
     int generation = -2;
     bouma_dataset *ds;
 
-    o.local[0] = 0;
+    o.local = NULL;
     MUST(ds, bouma_dataset_open(&ds, path, &o));
     verdict = scenario_read(ds, step, &generation);
     bouma_dataset_free(ds);
@@ -136,7 +135,7 @@ static void what_is_near_is_read_there(const struct world *w)
              after.local_bytes_read - before.local_bytes_read);
     bouma_dataset_free(ds);
     /* Without the option, all is read from the path itself. */
-    o.local[0] = 0;
+    o.local = NULL;
     MUST(ds, bouma_dataset_open(&ds, w->far, &o));
     CHECK_EQ(scenario_read(ds, 0, &generation), SCENARIO_EXACT);
     bouma_dataset_info_get(&after, ds);
@@ -209,7 +208,7 @@ static void wrong_options_are_refused(const struct world *w)
     bouma_options o = options_of(w, 1);
     bouma_dataset *ds;
 
-    o.local[0] = 0;
+    o.local = NULL;
     CHECK_EQ(bouma_dataset_create(&ds, w->far, &o), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "'local'");
     bouma_dataset_free(ds);
@@ -1077,8 +1076,10 @@ static void the_trace_is_of_the_drain_too(const struct world *w)
         struct writer writer = {0};
         struct trace_lines t;
         size_t drained = 0;
+        char trace[512];
 
-        snprintf(o.trace, sizeof(o.trace), "%s/trace%d.json", w->dir, closes);
+        snprintf(trace, sizeof(trace), "%s/trace%d.json", w->dir, closes);
+        o.trace = trace;
         o.clobber = 1;
         MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));
         for (int64_t step = 0; step < 4; step++)

@@ -35,11 +35,10 @@ static void refuse(const char *message, const char *name,
     bouma_io *io = bouma_io_memory_new();
     bouma_variable *v = NULL;
     bouma_grid *g = NULL;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_dataset *ds;
     int rc;
 
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     REQUIRE(io && !bouma_dataset_create(&ds, PATH, &opts));
     rc = bouma_grid_define(&g, ds, name, spec);
@@ -107,14 +106,13 @@ static void older_tables_have_no_links(void)
     bouma_io *io = bouma_io_memory_new(), old;
     bouma_grid_spec spec = grid_spec();
     bouma_grid *g = NULL;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_dataset *ds;
 
     REQUIRE(io);
     memset(&old, 0xee, sizeof(old));
     memcpy(&old, io, offsetof(bouma_io, link));
     old.size = offsetof(bouma_io, link);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = &old;
     REQUIRE(!bouma_dataset_create(&ds, PATH, &opts));
     CHECK_EQ(bouma_grid_define(&g, ds, "g", &spec), BOUMA_EINVAL);
@@ -298,10 +296,9 @@ static void prepare(bouma_io *io)
 {
     bouma_grid *g = NULL;
     bouma_variable *v = NULL;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_dataset *ds;
 
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     REQUIRE(!bouma_dataset_create(&ds, PATH, &opts));
     REQUIRE(!define(ds, &g, &v));
@@ -365,13 +362,12 @@ static int fail_call(long at, int sticky, int drops,
     const struct fault failure = {
         "EIO", !sticky && at % 2 ? FAULT_AFTER : FAULT_ERROR, EIO};
     bouma_io *io = bouma_io_memory_new();
-    bouma_options opts, plain;
+    bouma_options opts, plain = {.size = sizeof(plain)};
     struct fault_io faulty;
     int before = check_counts()->failed, fired;
 
     REQUIRE(io);
     prepare(io);
-    bouma_options_init(&plain, sizeof(plain));
     plain.io = io;
     fault_io_init(&faulty, io);
     opts = plain;
@@ -413,12 +409,11 @@ static void readers_of_idx_see_whole_steps_whatever_fails(void)
 static void who_appends_mends(void)
 {
     bouma_io *io = bouma_io_memory_new();
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     void *root;
 
     REQUIRE(io);
     prepare(io);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     opts.replace = 1;
     REQUIRE(!io->attach(io->user, &root, PATH, 0));
@@ -444,12 +439,11 @@ static void the_header_is_that_of_the_last_step(void)
     bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
     struct idx_view view;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_dataset *ds;
 
     REQUIRE(io);
     prepare(io);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     REQUIRE(!bouma_dataset_append(&ds, PATH, &opts));
     REQUIRE(!define(ds, &g, &v));
@@ -510,14 +504,13 @@ static void files_of_others_stay(void)
     bouma_io *io = bouma_io_memory_new();
     char link[256] = "", message[512];
     bouma_repair_report repaired = {.size = sizeof(repaired)};
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_dataset *ds;
     void *root;
     int idx = 0;
 
     REQUIRE(io);
     prepare(io);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     REQUIRE(!io->attach(io->user, &root, PATH, 0));
     make_file(io, root, "idx/notes.idx", "notes");
@@ -558,14 +551,13 @@ static void files_make_way_for_links(void)
 {
     bouma_io *io = bouma_io_memory_new();
     bouma_repair_report repaired = {.size = sizeof(repaired)};
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     char message[512];
     void *root;
     int idx = 0;
 
     REQUIRE(io);
     prepare(io);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     REQUIRE(!io->attach(io->user, &root, PATH, 0));
     for (int i = 0; i < 2; i++)
@@ -588,13 +580,12 @@ static void links_of_other_steps_stay(void)
 {
     bouma_io *io = bouma_io_memory_new();
     bouma_repair_report repaired = {.size = sizeof(repaired)};
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     char message[512], text[256] = "";
     void *root;
 
     REQUIRE(io);
     prepare(io);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     REQUIRE(!io->attach(io->user, &root, PATH, 0));
     CHECK_EQ(io->read_link(io->user, root, "idx/g/time000000000", text,
@@ -617,12 +608,11 @@ static void links_in_place_of_directories_go(void)
     bouma_io *io = bouma_io_memory_new();
     char message[512], text[200] = "", links[256], moved[256];
     bouma_repair_report repaired = {.size = sizeof(repaired)};
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     void *root;
 
     REQUIRE(io);
     prepare(io);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     REQUIRE(!io->attach(io->user, &root, PATH, 0));
     CHECK_EQ(io->read_link(io->user, root, "idx/g/time000000001", text,
@@ -649,11 +639,10 @@ static void steps_beyond_those_of_idx_are_refused(void)
     bouma_io *io = bouma_io_memory_new();
     bouma_grid *g = NULL;
     bouma_variable *v = NULL;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_dataset *ds;
 
     REQUIRE(io);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     REQUIRE(!bouma_dataset_create(&ds, PATH, &opts));
     REQUIRE(!define(ds, &g, &v));
@@ -714,12 +703,11 @@ static void one_repair_removes_all_that_is_left(void)
     bouma_repair_report repaired = {.size = sizeof(repaired)};
     bouma_verify_report report = {.size = sizeof(report)};
     char message[512];
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     void *root;
 
     REQUIRE(io);
     prepare(io);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
     REQUIRE(!io->attach(io->user, &root, PATH, 0));
     CHECK(!io->make_dir(io->user, root, "idx/g/000000007.e1a7"));
@@ -746,7 +734,7 @@ static void later_steps_cost_no_more(void)
     bouma_grid *g = NULL;
     bouma_variable *v = NULL;
     struct fault_io counted;
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_dataset *ds;
     long calls[12];
     void *root;
@@ -757,7 +745,6 @@ static void later_steps_cost_no_more(void)
     make_file(io, root, "idx/README", "text");
     io->detach(io->user, root);
     fault_io_init(&counted, io);
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = &counted.table;
     opts.replace = 1;
     REQUIRE(!bouma_dataset_append(&ds, PATH, &opts));

@@ -23,10 +23,9 @@ static bouma_dataset *create(const bouma_allocator *a)
 {
     static int next;
     bouma_dataset *ds;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     char name[32];
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     o.allocator = a;
     snprintf(name, sizeof(name), "refused%d", next++);
@@ -336,10 +335,9 @@ static void what_there_was_no_memory_to_record_is_over_in_time(void)
 static void readers_have_nothing_to_clear(void)
 {
     bouma_dataset *ds = create(NULL);
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     bouma_dataset_free(ds);
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     MUST(ds, bouma_dataset_open(&ds, "refused0", &o));
     FAILS(ds, bouma_dataset_clear_failures(ds), BOUMA_ESTATE, "reading");

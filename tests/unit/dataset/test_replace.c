@@ -254,7 +254,7 @@ static void local_copies_and_their_targets_free_files(void)
     bouma_options o = set_up(BOUMA_DURABILITY_DURABLE, 0);
 
     o.persist = 1;
-    snprintf(o.local, sizeof(o.local), "near");
+    o.local = "near";
     MUST(ds, bouma_dataset_create(&ds, "far/d", &o));
     for (int n = 0; n < 6; n++)
         MUST(ds, scenario_write(ds, &writer, n % 2, n / 2, 0, 1));
@@ -269,7 +269,7 @@ static void local_copies_and_their_targets_free_files(void)
     MUST(ds, scenario_write(ds, &writer, 1, 5, 0, 1));
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
-    o.local[0] = 0;
+    o.local = NULL;
     o.persist = 0;
     CHECK_EQ(leftovers("far/d", &o), 0);
     CHECK_EQ(leftovers("near/d", &o), 0);
@@ -432,7 +432,7 @@ static void losses_end_when_the_step_is_written_again(void)
         o.replace = 0;
         o.persist = persists;
         if (persists)
-            snprintf(o.local, sizeof(o.local), "near");
+            o.local = "near";
         MUST(ds, bouma_dataset_create(&ds, "far/d", &o));
         MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
         MUST(ds, bouma_dataset_close(ds));

@@ -96,10 +96,9 @@ static bouma_io *io;
 
 static bouma_dataset *create(const bouma_allocator *a)
 {
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
     bouma_dataset *ds;
 
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     o.allocator = a;
     MUST(ds, bouma_dataset_create(&ds, "d.bouma", &o));
@@ -157,9 +156,8 @@ static void steps_are_found_by_neighbours_and_times(void)
 {
     bouma_dataset *ds, *reader;
     bouma_step_info info = {.size = sizeof(info)};
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
-    bouma_options_init(&o, sizeof(o));
     io = bouma_io_memory_new();
     REQUIRE(io);
     o.io = io;

@@ -37,11 +37,10 @@ static void what_is_asked_for_is_measured(void)
 {
     bouma_probe_spec spec = small_spec();
     bouma_probe_report report = {.size = sizeof(report)};
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     uint64_t last = 0;
     char message[256];
 
-    bouma_options_init(&opts, sizeof(opts));
     opts.progress = count_steps;
     opts.progress_user = &last;
     spec.target = "/tmp";
@@ -109,9 +108,8 @@ static void no_memory_is_told_and_none_is_lost(void)
     for (at = 1; rc && at < 100; at++) {
         bouma_probe_report report = {.size = sizeof(report)};
         char message[256] = "";
-        bouma_options opts;
+        bouma_options opts = {.size = sizeof(opts)};
 
-        bouma_options_init(&opts, sizeof(opts));
         opts.allocator = &memory.table;
         fault_alloc_arm(&memory, at, 0);
         rc = bouma_probe(&report, &spec, &opts, message, sizeof(message));

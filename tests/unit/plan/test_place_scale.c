@@ -138,15 +138,14 @@ static double plan_one(const char *spec, const int64_t shape[3], int ranks,
                             .patch = {32, 32, 32},
                             .vary = 20};
     bouma_plan_report report = {.size = sizeof(report)};
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_plan *plan;
     char message[512];
     double since = now();
 
-    bouma_options_init(&opts, sizeof(opts));
     opts.place = place;
     opts.files = files;
-    snprintf(opts.machine, sizeof(opts.machine), "%s", spec);
+    opts.machine = spec;
     if (bouma_plan_make(&plan, &what, &opts, message, sizeof(message)))
         printf("%s\n", message);
     REQUIRE(plan);

@@ -20,11 +20,10 @@ static bouma_plan_report report_of(const bouma_plan_spec *spec,
                                    const char *options)
 {
     bouma_plan_report report = {.size = sizeof(report)};
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     char message[256], text[128], *at = text;
     bouma_plan *plan;
 
-    bouma_options_init(&opts, sizeof(opts));
     snprintf(text, sizeof(text), "%s", options);
     for (char *name; (name = strtok_r(at, ";", &at));) {
         char *equals = strchr(name, '=');
@@ -195,10 +194,9 @@ static void patches_and_files_agree(void)
     bouma_plan_report r = {.size = sizeof(r)};
     bouma_plan_file file = {.size = sizeof(file)};
     bouma_plan_patch patch = {.size = sizeof(patch)};
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_plan *plan;
 
-    bouma_options_init(&opts, sizeof(opts));
     opts.files = 5;
     spec.patch[0] = spec.patch[1] = 64;
     REQUIRE(!bouma_plan_make(&plan, &spec, &opts, NULL, 0));
@@ -305,7 +303,7 @@ static void plans_of_an_order_tell_who_holds_it(void)
         bouma_plan_spec spec = spec_of(512, 3, 256, 256, 256);
         bouma_plan_report report = {.size = sizeof(report)};
         bouma_plan_patch patch = {.size = sizeof(patch)};
-        bouma_options opts;
+        bouma_options opts = {.size = sizeof(opts)};
         char message[256];
         bouma_plan *plan;
 
@@ -313,7 +311,6 @@ static void plans_of_an_order_tell_who_holds_it(void)
         spec.hz_template = templates[i % 3];
         spec.hz_blocks_per_file = 16;
         spec.rank_order = (bouma_rank_order)(1 + i / 3);
-        bouma_options_init(&opts, sizeof(opts));
         opts.place = BOUMA_PLACE_LOCAL;
         REQUIRE(
             !bouma_plan_make(&plan, &spec, &opts, message, sizeof(message)));
@@ -513,14 +510,13 @@ static void failing_memory_is_told(bouma_layout layout)
     bouma_plan_spec spec = spec_of(6, 2, 500, 700, 0);
     struct fault_alloc memory;
     char message[256];
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
     bouma_plan *plan;
     long at = 0;
     int rc;
 
     spec.layout = layout;
     fault_alloc_init(&memory);
-    bouma_options_init(&opts, sizeof(opts));
     opts.allocator = &memory.table;
     opts.files = 3;
     do {

@@ -137,7 +137,7 @@ int main(void)
 {
     io = bouma_io_memory_new();
     REQUIRE(io);
-    bouma_options_init(&options, sizeof(options));
+    options = (bouma_options){.size = sizeof(options)};
     options.io = io;
     options.files = 2;
     lies_are_found();

@@ -17,11 +17,10 @@ struct trial {
 static void begin(struct trial *t, enum shape shape, uint64_t count, int files,
                   uint64_t step)
 {
-    bouma_options opts;
+    bouma_options opts = {.size = sizeof(opts)};
 
     memset(t, 0, sizeof(*t));
     t->io = bouma_io_memory_new();
-    bouma_options_init(&opts, sizeof(opts));
     opts.io = t->io;
     opts.durability = BOUMA_DURABILITY_FAST;
     opts.files = files;

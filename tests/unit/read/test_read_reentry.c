@@ -124,10 +124,9 @@ static void callbacks_disturb_no_read(int threads)
     bouma_patch_query plain = {.size = sizeof(plain), .each = take_patch};
     bouma_io *io = bouma_io_memory_new();
     bouma_particle_data *d;
-    bouma_options o;
+    bouma_options o = {.size = sizeof(o)};
 
     REQUIRE(io);
-    bouma_options_init(&o, sizeof(o));
     o.io = io;
     o.durability = BOUMA_DURABILITY_FAST;
     write_all(&o);

@@ -179,8 +179,9 @@ static int ask_grid(bouma_variable *v, enum grid_question question)
     }
     rc = bouma_refinement_open(&r, v, 2, &box);
     for (int i = 0; i < 3 && !rc; i++) {
-        const void *data = bouma_refinement_data(r, &selection, &level);
+        const void *data = NULL;
 
+        CHECK_EQ(bouma_refinement_get(&data, &selection, &level, r), BOUMA_OK);
         give(data, selection.bytes);
         rc = i < 2 ? bouma_refinement_next(r) : BOUMA_OK;
     }
@@ -265,14 +266,13 @@ static void compare(const struct transcript *one, const struct transcript *many)
 static void answers_do_not_depend_on_threads(int print)
 {
     for (size_t c = 0; c < sizeof(codecs) / sizeof(*codecs); c++) {
-        bouma_options opts;
+        bouma_options opts = {.size = sizeof(opts)};
         bouma_io io;
 
         memory = bouma_io_memory_new();
         REQUIRE(memory);
         io = *memory;
         io.read = watched_read;
-        bouma_options_init(&opts, sizeof(opts));
         opts.io = &io;
         opts.durability = BOUMA_DURABILITY_FAST;
         write_all(&opts, codecs[c]);

@@ -561,14 +561,13 @@ static void *work(void *context)
     bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_TYPE_I32};
     bouma_box all = {.hi = {CELLS}};
     bouma_variable *v;
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     bouma_dataset *ds, *reader;
     bouma_grid *g;
     int32_t given[CELLS], found[CELLS];
     char path[16];
 
     snprintf(path, sizeof(path), "d%d", w->number);
-    bouma_options_init(&options, sizeof(options));
     options.io = w->io;
     options.threads = 1;
     atomic_fetch_add(w->ready, 1);

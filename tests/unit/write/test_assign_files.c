@@ -217,10 +217,9 @@ static void the_largest_file_is_as_small_as_it_can_be(void)
     for (int tries = 0; tries < 60; tries++) {
         static struct trial t;
         uint8_t *data[GRIDS * VARIABLES] = {NULL};
-        bouma_options opts;
+        bouma_options opts = {.size = sizeof(opts)};
 
         t.io = bouma_io_memory_new();
-        bouma_options_init(&opts, sizeof(opts));
         opts.io = t.io;
         opts.durability = BOUMA_DURABILITY_FAST;
         opts.assign = BOUMA_ASSIGN_OPTIMAL;

@@ -108,11 +108,10 @@ static int writes_before_last(const char *path, bouma_predict predict)
 {
     bouma_io table = *disk;
     struct watch w = {0};
-    bouma_options options;
+    bouma_options options = {.size = sizeof(options)};
     struct series s;
 
     table.write = count_write;
-    bouma_options_init(&options, sizeof(options));
     options.io = &table;
     options.predict = predict;
     options.buffer_bytes = 65536;
@@ -173,7 +172,7 @@ static void chunks_that_do_not_fit_are_stored_behind(void)
         char message[256];
         struct series s;
 
-        bouma_options_init(&options, sizeof(options));
+        options = (bouma_options){.size = sizeof(options)};
         options.io = disk;
         options.predict = BOUMA_PREDICT_ON;
         options.order = (bouma_order)order;
