@@ -87,8 +87,8 @@ BOUMA_API int bouma_dataset_info_get(bouma_dataset_info *out,
                                      const bouma_dataset *ds);
 
 /* Open a committed step. The caller owns *out and frees it, also after the
- * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
- * it is lost (see bouma_losses()). If another program rewrites the step, reads
+ * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was
+ * one and it is lost (see bouma_losses()). If another program rewrites the step, reads
  * of it may fail with BOUMA_ESTATE: then free it and open it again. (Steps that
  * are open on the writer's own handle are kept until they are freed.)
  * Collective. */

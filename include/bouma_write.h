@@ -84,7 +84,7 @@ typedef struct bouma_grid_spec {
     /* 1: the files of each step are those of an IDX dataset, too, which
      * OpenVisus and PIDX open as PATH/idx/NAME.idx. Blocks are raw and in the
      * order BOUMA_HZ_ORDER_CURVE; the grid has 2 or 3 axes, and a name without
-     * blanks. See the guide, chapter 12. */
+     * blanks. See the guide, "IDX datasets". */
     int idx;
 } bouma_grid_spec;
 
@@ -218,7 +218,8 @@ BOUMA_API int bouma_dataset_clear_failures(bouma_dataset *ds);
 
 /* ---- writing particles -------------------------------------------------- */
 
-/* A set of particles: positions, and any number of variables. Zero means "choose for me", except in ndims. */
+/* A set of particles: positions, and any number of variables. Zero means "choose
+ * for me", except in ndims. */
 typedef struct bouma_particles_spec {
     size_t size; /* sizeof(bouma_particles_spec) */
     int ndims;   /* coordinates of a position, 1 to 3 */

@@ -16,7 +16,8 @@ const bouma_allocator *bm_api_allocator(const bouma_options *opts)
     const size_t enough =
         offsetof(bouma_options, allocator) + sizeof(opts->allocator);
 
-    return opts && opts->size >= enough && opts->allocator &&
+    return opts && bm_struct_is_size(opts->size) && opts->size >= enough &&
+                   opts->allocator &&
                    opts->allocator->size == sizeof(bouma_allocator)
                ? opts->allocator
                : bm_allocator_default();
@@ -57,8 +58,8 @@ int bm_api_no_output(struct bm_error *error, const char *what)
     if (error)
         bm_error_clear(error);
     return error ? bm_fail(error, BOUMA_EINVAL,
-                           "the pointer for %s is NULL, or its member 'size' "
-                           "is not set",
+                           "the pointer for %s is NULL, or 'size' is not set "
+                           "to the sizeof of the struct",
                            what)
                  : BOUMA_EINVAL;
 }

@@ -218,7 +218,8 @@ int bouma_grid_info_get(bouma_grid_info *given, const bouma_grid *grid)
     int first;
 
     if (!bm_reply_begin(given, sizeof(own)))
-        return BOUMA_EINVAL;
+        return bm_api_no_output(grid ? grid->object.schema->error : NULL,
+                                "facts of a grid");
     if (!grid)
         return BOUMA_EINVAL;
     object = &grid->object;
@@ -290,7 +291,9 @@ int bouma_variable_info_get(bouma_variable_info *given,
     bouma_variable_info own = {0}, *out = &own;
 
     if (!bm_reply_begin(given, sizeof(own)))
-        return BOUMA_EINVAL;
+        return bm_api_no_output(variable ? variable->object->schema->error
+                                         : NULL,
+                                "facts of a variable");
     if (!variable)
         return BOUMA_EINVAL;
     out->name = variable->name;

@@ -60,7 +60,7 @@ static int read_together(struct bm_restart_out *out, struct bm_object *set,
     return bm_api_traced(ds, "read for restart", begun, rc);
 }
 
-/* 'lacks' names what the caller has no place for; NULL: nothing. Collective. */
+/* 'lacks' names what the caller's pointer is NULL for; NULL: nothing. Collective. */
 static int restart(struct bm_restart_out *out, struct bm_object *set,
                    const struct bm_wanted *w, const char *lacks)
 {

@@ -204,8 +204,10 @@ static void readers_hear_what_is_wrong(void)
           "the pointer for ");
     TELLS(ds, bouma_variable_select(NULL, v, 0, NULL), BOUMA_EINVAL,
           "the pointer for ");
-    bouma_grid_info_get(NULL, grid);
-    bouma_variable_info_get(NULL, v);
+    TELLS(ds, bouma_grid_info_get(NULL, grid), BOUMA_EINVAL,
+          "the pointer for ");
+    TELLS(ds, bouma_variable_info_get(NULL, v), BOUMA_EINVAL,
+          "the pointer for ");
     TELLS(ds, bouma_variable_select(&selection, v, 2, NULL), BOUMA_ENOTFOUND,
           "level 2");
     TELLS(ds, bouma_variable_select(&selection, v, 0, &outside), BOUMA_EINVAL,
@@ -574,6 +576,11 @@ static void arrays_inside_others_are_checked(void)
     a.data = NULL;
     CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
     CHECK_TEXT(message, "no 'data'");
+    a = entire;
+    a.data = NULL;
+    a.parts = (void *[]){room};
+    CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
+    CHECK_TEXT(message, "'parts'; set its strides by hand");
     a = entire;
     a.size = 0;
     CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
