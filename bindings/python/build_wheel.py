@@ -169,3 +169,17 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_sdist(sdist_directory, config_settings=None):
     raise NotImplementedError("the wheel is built from the repository of bouma: pip install bindings/python")
+
+
+def describe(folder):
+    """Write the files that describe the package, for a build tree or an installation."""
+    os.makedirs(folder, exist_ok=True)
+    for base, text in described(project()).items():
+        with open(os.path.join(folder, base), "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: build_wheel.py FOLDER.dist-info")
+    describe(sys.argv[1])

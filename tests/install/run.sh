@@ -184,12 +184,12 @@ for library in "$libdir"/libbouma*.so; do
 done
 for library in "$libdir"/libbouma*.a; do
     # Data that can be written to is global state. Tables of pointers that only
-    # the loader writes to (in .data.rel.ro) are not.
+    # the loader writes to (in .data.rel.ro; of Fortran, __vtab_*) are not.
     objdump -t "$library" | awk '
         / file format / { object = $1 }
         ($4 ~ /^\.(data|bss|tdata|tbss)/ || $3 ~ /^\.(data|bss|tdata|tbss)/) &&
         !/\.data\.rel\.ro/ && $NF !~ /^\./ &&
-        $NF !~ /asan|ubsan|\.L|__odr/ { print object, $0 }' >"$work/data"
+        $NF !~ /__vtab_|asan|ubsan|\.L|__odr/ { print object, $0 }' >"$work/data"
     if [ -s "$work/data" ] && [ -z "$sanitize" ]; then
         cat "$work/data"
         fail "$library has data that can be changed"

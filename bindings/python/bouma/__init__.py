@@ -27,7 +27,8 @@ from .errors import (AbortedError, BoumaError, BusyError, ClosedError, Communica
 
 __version__ = _api.VERSION
 # What a program that only reads grids does not need is imported when it is used.
-_LATER = {"create": "_write", "append": "_write", "Writer": "_write", "Particles": "_particles", "Series": "_series"}
+_LATER = {"create": "_write", "append": "_write", "Writer": "_write", "Particles": "_particles", "Series": "_series",
+          "from_xarray": "_xarray"}
 
 
 def __getattr__(name: str) -> Any:

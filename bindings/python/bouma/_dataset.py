@@ -194,6 +194,18 @@ class Dataset(Sequence["Step"]):
     def _ipython_key_completions_(self) -> List[str]:
         return self.keys()
 
+    def to_xarray(self, group: Optional[str] = None, level: int = 0, chunks: Any = None) -> Any:
+        """A grid ('group'; the only one) over all steps as an xarray.Dataset, lazily.
+        'chunks' as for xr.open_dataset(): {} gives Dask arrays of patches.
+
+        >>> import bouma
+        >>> bouma.open(example).to_xarray(level=2).density.sizes["time"]
+        3
+        """
+        from ._xarray import as_xarray
+
+        return as_xarray(self, group, level, chunks=chunks)
+
     def close(self) -> None:
         """Free what the dataset holds. Collective with a communicator."""
         self._source.close()

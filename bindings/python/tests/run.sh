@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD tests|docs|mpi|types -- test the Python package of a build: by pytest, its
-# docstrings, with ranks of mpi4py, and its types by mypy. 77: a package for that is missing.
+# run.sh BUILD tests|docs|mpi|types|dask|newest -- test the Python package of a build: by
+# pytest, its docstrings, with ranks of mpi4py, its types by mypy, with a cluster of Dask, and
+# with the newest clients from PyPI. 77: a package for that is missing.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -40,6 +41,20 @@ from mpi4py import MPI; print(MPI.get_vendor()[0])')
         ;;
     *) pytest "$here/test_mpi.py" ;;
     esac
+    ;;
+dask)
+    need numpy xarray distributed
+    "$python" "$here/dask_cluster.py" "$work/series.bouma"
+    ;;
+newest)
+    venv=$build/python_newest
+    [ -e "$venv/done" ] || { "$python" -m venv "$venv" && "$venv/bin/pip" -q install -r "$here/newest.txt" &&
+        touch "$venv/done"; } || { echo "skipped: PyPI cannot be reached"; exit 77; }
+    python=$venv/bin/python
+    pytest "$here" --ignore "$here/test_mpi.py"
+    "$python" "$here/dask_cluster.py" "$work/series.bouma"
+    cd "$build/python"
+    "$python" -m mypy --cache-dir "$work/mypy" --config-file "$here/../pyproject.toml" -p bouma
     ;;
 types)
     need numpy mypy
