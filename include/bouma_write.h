@@ -84,7 +84,7 @@ typedef struct bouma_grid_spec {
     /* 1: the files of each step are those of an IDX dataset, too, which
      * OpenVisus and PIDX open as PATH/idx/NAME.idx. Blocks are raw and in the
      * order BOUMA_HZ_ORDER_CURVE; the grid has 2 or 3 axes, and a name without
-     * blanks. See the guide, chapter 12. */
+     * blanks. See the guide, "IDX datasets". */
     int idx;
 } bouma_grid_spec;
 

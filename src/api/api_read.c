@@ -217,7 +217,8 @@ int bouma_grid_info_get(bouma_grid_info *given, const bouma_grid *grid)
     int first;
 
     if (!bm_reply_begin(given, sizeof(own)))
-        return BOUMA_EINVAL;
+        return bm_api_no_output(grid ? grid->object.schema->error : NULL,
+                                "facts of a grid");
     if (!grid)
         return BOUMA_EINVAL;
     object = &grid->object;
@@ -289,7 +290,9 @@ int bouma_variable_info_get(bouma_variable_info *given,
     bouma_variable_info own = {0}, *out = &own;
 
     if (!bm_reply_begin(given, sizeof(own)))
-        return BOUMA_EINVAL;
+        return bm_api_no_output(variable ? variable->object->schema->error
+                                         : NULL,
+                                "facts of a variable");
     if (!variable)
         return BOUMA_EINVAL;
     out->name = variable->name;
@@ -428,9 +431,8 @@ int bouma_variable_select(bouma_selection *given,
     return bm_reply(given, &own, sizeof(own));
 }
 
-/* Whether these samples can be read now. */
-static int check_readable(bouma_variable *v, int level, const bouma_box *box,
-                          struct bm_box *lifted)
+int bm_api_check_readable(struct bm_box *lifted, const bouma_variable *v,
+                          int level, const bouma_box *box)
 {
     int rc = check_box(v, level, box, lifted);
 
@@ -445,7 +447,7 @@ static int make_request(struct bm_read_request *out, bouma_variable *v,
                         const bouma_array *array)
 {
     struct bm_lattice l;
-    int rc = check_readable(v, level, box, &out->box);
+    int rc = bm_api_check_readable(&out->box, v, level, box);
 
     if (rc)
         return rc;
@@ -548,7 +550,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     return bm_api_leave_step(step, rc);
 }
 
-/* ---- refinement --------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------ */
 
 /* What a caller asks of the patches of a variable, in a struct of ours. */
 static int take_patch_query(bouma_patch_query *q, struct bm_box *lifted,
@@ -605,70 +607,4 @@ int bouma_variable_query(bouma_variable *variable,
     rc = bm_query(step, variable, &own, &lifted);
     rc = bm_api_traced(step->ds, "query patches", begun, rc);
     return bm_api_leave_step(step, rc);
-}
-
-int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
-                          int level, const bouma_box *box)
-{
-    BM_STRICT_MATH;
-    struct bm_box lifted;
-    bouma_step *step;
-    int rc;
-
-    if (!out || !variable)
-        return BOUMA_EINVAL;
-    *out = NULL;
-    bm_error_clear(variable->object->schema->error);
-    rc = check_readable(variable, level, box, &lifted);
-    if (!rc && !bm_box_volume(&lifted))
-        rc = bm_fail(variable->object->schema->error, BOUMA_EINVAL,
-                     "the box is empty: there is nothing to refine");
-    if (rc)
-        return rc;
-    step = variable->object->schema->step;
-    bm_api_enter_step(step);
-    rc = bm_refinement_open(out, step, variable, level, &lifted);
-    return bm_api_leave_step(step, rc);
-}
-
-int bouma_refinement_next(bouma_refinement *refinement)
-{
-    BM_STRICT_MATH;
-    struct bouma_dataset *ds;
-    bouma_step *step;
-    double begun;
-    int rc;
-
-    if (!refinement)
-        return BOUMA_EINVAL;
-    step = refinement->step;
-    ds = step->ds;
-    bm_error_clear(&ds->error);
-    rc = bm_api_check_idle(step);
-    if (rc)
-        return rc;
-    begun = bm_trace_now(ds->engine.tracing.trace);
-    bm_api_enter_step(step);
-    refinement->calls++;
-    rc = bm_refinement_next(refinement);
-    if (--refinement->calls == 0 && refinement->freed)
-        bm_refinement_free(refinement);
-    rc = bm_api_traced(ds, "refine", begun, rc);
-    return bm_api_leave_step(step, rc);
-}
-
-const void *bouma_refinement_data(const bouma_refinement *refinement,
-                                  bouma_selection *selection, int *level)
-{
-    bouma_box box;
-
-    if (!refinement)
-        return NULL;
-    box = bm_box_lower(&refinement->box, refinement->variable->object->ndims);
-    if (selection && bouma_variable_select(selection, refinement->variable,
-                                           refinement->level, &box))
-        return NULL;
-    if (level)
-        *level = refinement->level;
-    return refinement->data;
 }

@@ -436,8 +436,9 @@ static void refine(bouma_variable *v, const struct field *f, int levels,
 
         CHECK_EQ(bouma_refinement_open(&r, v, from, box), BOUMA_OK);
         for (int k = from; k >= 0; k--) {
-            const void *data = bouma_refinement_data(r, &s, &level);
+            const void *data = NULL;
 
+            CHECK_EQ(bouma_refinement_get(&data, &s, &level, r), BOUMA_OK);
             CHECK_EQ(level, k);
             CHECK(field_matches(f, k, box ? box : &all, data));
             CHECK_EQ(bouma_refinement_next(r), k ? BOUMA_OK : BOUMA_ENOTFOUND);

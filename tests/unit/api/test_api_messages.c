@@ -196,8 +196,8 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_variable_range(NULL, v, 0), BOUMA_EINVAL, "no place");
     TELLS(ds, bouma_variable_select(NULL, v, 0, NULL), BOUMA_EINVAL,
           "no place");
-    bouma_grid_info_get(NULL, grid);
-    bouma_variable_info_get(NULL, v);
+    TELLS(ds, bouma_grid_info_get(NULL, grid), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_variable_info_get(NULL, v), BOUMA_EINVAL, "no place");
     TELLS(ds, bouma_variable_select(&selection, v, 2, NULL), BOUMA_ENOTFOUND,
           "level 2");
     TELLS(ds, bouma_variable_select(&selection, v, 0, &outside), BOUMA_EINVAL,
@@ -459,6 +459,7 @@ static void nothing_is_done_without_a_handle(void)
     bouma_grid *g;
     bouma_step *s;
     int level = 5;
+    const void *data = &level;
 
     CHECK_EQ(bouma_dataset_close(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_flush(NULL), BOUMA_EINVAL);
@@ -495,7 +496,9 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(test_read(NULL, 0, NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_open(&r, NULL, 0, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_next(NULL), BOUMA_EINVAL);
-    CHECK(!bouma_refinement_data(NULL, &selection, &level));
+    CHECK_EQ(bouma_refinement_get(&data, &selection, &level, NULL),
+             BOUMA_EINVAL);
+    CHECK(!data);
     bouma_grid_info_get(&grid, NULL);
     bouma_variable_info_get(&variable, NULL);
     CHECK(!grid.name && !variable.name);
@@ -563,6 +566,11 @@ static void arrays_inside_others_are_checked(void)
     a.data = NULL;
     CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
     CHECK_TEXT(message, "no 'data'");
+    a = entire;
+    a.data = NULL;
+    a.parts = (void *[]){room};
+    CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
+    CHECK_TEXT(message, "'parts'; set its strides by hand");
     a = entire;
     a.size = 0;
     CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);

@@ -193,12 +193,12 @@ static void wrong_puts_fail_their_step_only(void)
             break;
         case 3:
             columns[1].variable = other.variables[MASS];
-            words = "variable is not one of theirs";
+            words = "variable is not one of theirs: it is \"";
             rc = PUT(2, NULL);
             break;
         case 4:
             columns[1].variable = NULL;
-            words = "variable is not one of theirs";
+            words = "variable is not one of theirs: it is NULL";
             rc = PUT(2, NULL);
             break;
         case 5:
