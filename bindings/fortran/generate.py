@@ -51,7 +51,9 @@ BY_HAND = re.compile(r"bouma_(array_inside|options_\w+|attributes_(set|get|find)
                      r"restart\w*|sample|query_run)|error_message|\w+_message|hz_template|"
                      r"dataset_delete_steps|\w+_fint)$")
 C_ONLY = re.compile(r"bouma_(io_\w+|value_\w+|file_\w+|plan_\w+|probe\w*|refinement_\w+|repair\w*|losses|drain|"
-                    r"particle_data_free|particles_(file|node)_get|grid_codec|version_number|\w+_mpi)$")
+                    r"particle_data_free|particles_(file|node)_get|particles_(sample_into|refinement_\w+)|grid_codec|version_number|\w+_mpi)$")
+# Handles of functions that are in bouma_c only.
+NO_HANDLES = ("bouma_file", "bouma_plan", "bouma_refinement", "bouma_particles_refinement")
 # (bouma_version_number() is BOUMA_VERSION_NUMBER to Fortran, which has one case.)
 
 
@@ -202,7 +204,7 @@ def types(api):
 
 def handles(api):
     for name in api.handles:
-        if name not in ("bouma_file", "bouma_plan", "bouma_refinement"):
+        if name not in NO_HANDLES:
             yield ""
             yield "  type, public :: %s" % name
             yield "    type(c_ptr) :: ptr = c_null_ptr ! the handle in C, for functions of bouma_c"
@@ -453,7 +455,7 @@ def subroutine_body(w, name, wide):
 def messages(api):
     """The end of a call on a handle, with what it left; and the message by itself."""
     for name in api.handles:
-        if name in ("bouma_file", "bouma_plan", "bouma_refinement"):
+        if name in NO_HANDLES:
             continue
         function = "bouma_error_message_c" if name == "bouma_dataset" else name + "_message_c"
         yield ""
@@ -482,7 +484,7 @@ def message_names(api):
     yield "  public :: bouma_error_message"
     yield "  interface bouma_error_message"
     for name in api.handles:
-        if name not in ("bouma_file", "bouma_plan", "bouma_refinement"):
+        if name not in NO_HANDLES:
             yield "    module procedure error_message_%s" % name[6:]
     yield "  end interface"
 

@@ -20,7 +20,7 @@ expect 0 "$BOUMA" read run.bouma grid/a --step 20 -o out.npy
 equal out.npy "np.load('a1.npy')"
 
 # truncate
-refuse 2 'say it: --after N' "$BOUMA" truncate run.bouma
+refuse 2 'the last to keep: --after N' "$BOUMA" truncate run.bouma
 refuse 2 'after' "$BOUMA" truncate run.bouma --after -2
 expect 0 "$BOUMA" truncate run.bouma --after 15
 [[ $out == "run.bouma: 1 step dropped, 2 steps left" ]] || complain "$out"
@@ -37,7 +37,7 @@ equal out.npy "np.load('a2.npy')"
 expect 0 "$BOUMA" verify run.bouma deep
 mkdir mine
 echo precious >mine/file
-refuse 2 'is no bouma dataset' "$BOUMA" import a2.npy --into mine --clobber
+refuse 2 'is not a readable bouma dataset' "$BOUMA" import a2.npy --into mine --clobber
 [[ -e mine/file ]] || complain "a file was removed"
 # Other files beside those of a dataset stay.
 expect 0 "$BOUMA" import a1.npy --into beside --var b
@@ -46,7 +46,7 @@ expect 0 "$BOUMA" import a2.npy --into beside --var b --clobber
 [[ $(cat beside/notes) == precious ]] || complain "a file was removed"
 # --clobber is not advised where it does not help.
 ln -s nothing_there dangling
-refuse 2 'a link that leads nowhere' "$BOUMA" import a2.npy --into dangling --var b --clobber
+refuse 2 'a dangling link' "$BOUMA" import a2.npy --into dangling --var b --clobber
 echo >plain
 refuse 2 'remove it yourself' "$BOUMA" import a2.npy --into plain --var b --clobber
 # What cannot be read clobbers nothing.

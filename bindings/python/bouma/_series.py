@@ -1,22 +1,17 @@
 """A variable over all steps: time is the first axis."""
+import copy
 import ctypes as c
-from typing import TYPE_CHECKING, Any, List, Optional
+from typing import TYPE_CHECKING, Any, List
 
 import numpy as np
 
 from . import _index
 from ._types import new
 from ._variable import Facts, Lazy, Variable, check_level, lattice, read_index
+from .errors import NotFoundError
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
-
-
-def twin(one: Any) -> Any:
-    """The same object once more, without asking the library."""
-    made = object.__new__(type(one))
-    made.__dict__.update(one.__dict__)
-    return made
 
 
 class Series(Lazy):
@@ -89,32 +84,33 @@ class Series(Lazy):
         return result if order is None else result[order]
 
     def _at(self, index: int) -> Variable:
-        alike = self._alike(int(self.dataset.steps[index]), float(self.dataset.times[index]))
-        if alike is not None:
-            return alike
+        """The variable in another step: as in the last one, if it is the same there."""
+        number = int(self.dataset.steps[index])
+        with self.dataset._source.borrow() as session:
+            same = self._same(session, number)
+        if same:
+            found = copy.copy(self.variable)
+            found._number = number
+            return found
         found = self.dataset[index][self.path]
         if lattice(found.grid.shape, self._level) + found.shape[len(found.grid.shape):] != self._space:
             raise ValueError("%s has shape %s in step %d, and %s in the last one: read the steps one by one"
-                             % (self.path, found.shape, found.step.number, self.variable.shape))
+                             % (self.path, found.shape, number, self.variable.shape))
         return found
 
-    def _alike(self, number: int, time: float) -> Optional[Variable]:
-        """The variable of another step, if it is as in the last one: many steps are read
-        in a row, and asking each of them for all that it has would take the most time."""
-        last = self.variable
-        with self.dataset._source.borrow() as session:
-            info = new("bouma_grid_info")
-            session.check(session.library.bouma_grid_info_get(
-                c.byref(info), session.object(number, "grid", last.grid.name)))
-            facts = Facts(session.library, session.variable(number, "grid", last.grid.name, last.name))
-        axes = info.ndims
-        if ((tuple(info.shape[:axes]), tuple(info.patch[:axes]), info.levels, facts.dtype, facts.components,
-             facts.averages, facts.present) != (last.grid.shape, last.grid.patch, last.grid.levels, last.dtype,
-                                                last.components, last.averages, True)):
-            return None
-        step, grid = twin(last.grid.step), twin(last.grid)
-        step.number, step.time, grid.step = number, time, step
-        return Variable(grid, last.name, facts)
+    def _same(self, session: Any, number: int) -> bool:
+        """Whether grid and variable lie in a step as in the last one."""
+        v, library = self.variable, session.library
+        try:
+            grid, info = session.object(number, "grid", v.grid.name), new("bouma_grid_info")
+            handle = session.variable(number, "grid", v.grid.name, v.name)
+        except NotFoundError:
+            return False
+        session.check(library.bouma_grid_info_get(c.byref(info), grid))
+        facts, n = Facts(library, handle), info.ndims
+        return (facts.present and facts.dtype == v.dtype and facts.components == v.components
+                and facts.averages == v.averages and info.levels == v.levels
+                and tuple(info.shape[:n]) == v.grid.shape and tuple(info.patch[:n]) == v.grid.patch)
 
     def __dask_tokenize__(self) -> Any:
         return ("bouma.Series", self.dataset.id, tuple(self.dataset.steps), self.variable.__dask_tokenize__(),

@@ -1,6 +1,6 @@
 """Variables of grids: lazy arrays that are read by slices, boxes and levels."""
 import ctypes as c
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -8,10 +8,12 @@ from . import _index
 from ._array import box_of, describe, parse_box
 from ._attributes import read_all
 from ._names import bytes_text
+from ._session import Held
 from ._types import DTYPES, constant, new, text_of
 from .errors import error_of
 
 if TYPE_CHECKING:
+    from ._budget import Approximation
     from ._dataset import Grid
 
 AXES = ("z", "y", "x")  # the last one is x, however many there are
@@ -125,6 +127,7 @@ class Variable(Lazy):
 
     def __init__(self, grid: "Grid", name: str, facts: Facts):
         self.grid, self.name, self._facts = grid, name, facts
+        self._number = grid.step.number
         self.dtype = facts.dtype
         self.components = facts.components
         self.shape = grid.shape + ((facts.components,) if facts.components > 1 else ())
@@ -214,8 +217,27 @@ class Variable(Lazy):
         """The variable at a coarser level, to be indexed in samples of that level."""
         return Level(self, level)
 
-    def read(self, box: Any = None, level: int = 0, out: Optional[np.ndarray] = None,
-             dtype: Any = None, collective: bool = False) -> np.ndarray:
+    @overload
+    def read(self, box: Any = None, level: int = 0, out: Optional[np.ndarray] = None, dtype: Any = None,
+             collective: bool = False) -> np.ndarray:
+        ...
+
+    @overload
+    def read(self, box: Any = None, *, max_bytes: int, max_points: Optional[int] = None,
+             max_error: Optional[float] = None) -> "Approximation":
+        ...
+
+    @overload
+    def read(self, box: Any = None, *, max_points: int, max_error: Optional[float] = None) -> "Approximation":
+        ...
+
+    @overload
+    def read(self, box: Any = None, *, max_error: float) -> "Approximation":
+        ...
+
+    def read(self, box: Any = None, level: int = 0, out: Optional[np.ndarray] = None, dtype: Any = None,
+             collective: bool = False, max_bytes: Optional[int] = None, max_points: Optional[int] = None,
+             max_error: Optional[float] = None) -> Any:
         """The samples of a box at a level.
 
         'box' has a slice or a pair for each axis, in samples of full resolution at any
@@ -223,11 +245,20 @@ class Variable(Lazy):
         'dtype', are rounded if the type asks for that. With 'collective' all ranks call
         this, with any boxes, and each chunk is read from its file by one of them.
 
+        With a budget - bytes read, samples, an error that is small enough - the finest
+        level within it is read, and the result is an Approximation, to be refined.
+
         >>> import bouma
         >>> v = bouma.open(example)[-1]["flow/density"]
         >>> v.read(box=[(0, 16), (0, 16), (8, 9)], level=1).shape
         (8, 8, 1)
         """
+        if not max_bytes is max_points is max_error is None:
+            if level or out is not None or dtype is not None or collective:
+                raise TypeError("a budget chooses the level, and takes none of level, out, dtype and collective")
+            from ._budget import Budget, read_within
+
+            return read_within(self, parse_box(box, self.grid.shape), Budget(max_bytes, max_points, max_error))
         low, high = zip(*parse_box(box, self.grid.shape))
         check_level(level, self.levels)
         count = tuple(max(0, (-(-b >> level)) - (-(-a >> level))) for a, b in zip(low, high))
@@ -253,14 +284,14 @@ class Variable(Lazy):
             raise TypeError("out has the bytes of another machine, which a collective read does not swap")
         array = describe(out, len(self.grid.shape), exact=out.dtype == self.dtype)
         with self.grid._source.borrow() as session:
-            step, _ = session.step(self.grid.step.number)
+            step, _ = session.step(self._number)
             request = new("bouma_request", variable=self._handle(session), level=level, box=box_of(low, high),
                           array=c.addressof(array))
             count = 1 if out.size else 0
             session.check(session.library.bouma_step_read(step, c.byref(request), count))
 
     def _handle(self, session: Any) -> Any:
-        return session.variable(self.grid.step.number, "grid", self.grid.name, self.name)
+        return session.variable(self._number, "grid", self.grid.name, self.name)
 
     def _read(self, session: Any, level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray) -> None:
         """Read a box of full-resolution samples into 'out'."""
@@ -301,28 +332,30 @@ class Variable(Lazy):
         return self._refine(parse_box(box, self.grid.shape), first)
 
     def _refine(self, ends: Sequence[Tuple[int, int]], level: int) -> Iterator[Tuple[np.ndarray, int]]:
-        source = self.grid._source
-        session = source.take()  # it holds the refinement
-        refinement = c.c_void_p()
-        library = session.library
+        held, refinement = Held(self.grid._source), c.c_void_p()
+        library = held.session.library
         try:
             box = box_of(*zip(*ends))
-            session.check(library.bouma_refinement_open(c.byref(refinement), self._handle(session), level,
-                                                        c.byref(box)))
+            with held as session:
+                session.check(library.bouma_refinement_open(c.byref(refinement), self._handle(session), level,
+                                                            c.byref(box)))
+                found = self._refined(library, refinement)
             while True:
-                yield self._refined(session, refinement)
-                rc = library.bouma_refinement_next(refinement)
-                if rc == constant("ENOTFOUND"):
-                    return
-                session.check(rc)
+                yield found
+                with held as session:
+                    rc = library.bouma_refinement_next(refinement)
+                    if rc == constant("ENOTFOUND"):
+                        return
+                    session.check(rc)
+                    found = self._refined(library, refinement)
         finally:
-            library.bouma_refinement_free(refinement)
-            source.give(session)
+            held.end(library.bouma_refinement_free, refinement)
 
-    def _refined(self, session: Any, refinement: Any) -> Tuple[np.ndarray, int]:
+    def _refined(self, library: Any, refinement: Any) -> Tuple[np.ndarray, int]:
         selection, level, data = new("bouma_selection"), c.c_int(), c.c_void_p()
-        session.check(session.library.bouma_refinement_get(c.byref(data), c.byref(selection), c.byref(level),
-                                                           refinement))
+        rc = library.bouma_refinement_get(c.byref(data), c.byref(selection), c.byref(level), refinement)
+        if rc:
+            raise error_of(rc, (library.bouma_refinement_message(refinement) or b"").decode())
         shape = tuple(selection.shape[:selection.ndims]) + self.shape[len(self.grid.shape):]
         array = np.empty(shape, self.dtype)
         if array.nbytes:
