@@ -268,6 +268,11 @@ def to_fortran(api, struct):
 # ---- functions of module bouma -----------------------------------------------
 
 
+class NoRule(Exception):
+    """An argument for which there is no counterpart here: the function is in bouma_c
+    only, unless the template has it."""
+
+
 class Wrapper:
     """One function, with texts, handles and structs as Fortran has them. Numbers are
     passed by value, so that they may be of the struct that becomes the result, as in
@@ -345,7 +350,7 @@ class Wrapper:
             else:
                 self.passed.append("int(%s, c_int64_t)%s" % (name, " - 1" if name == "i" else ""))
         else:
-            raise SystemExit("generate.py: %s: the argument %r of type %r follows no rule" % (self.name, name, kind))
+            raise NoRule
 
     def specifics(self):
         """(suffix, declarations of the wide arguments) for each combination of kinds."""
@@ -380,8 +385,11 @@ def procedures(api):
         if BY_HAND.match(one["name"]) or C_ONLY.match(one["name"]):
             continue
         wrapper = Wrapper(api, one)
-        for argument in one["arguments"]:
-            wrapper.take(argument)
+        try:
+            for argument in one["arguments"]:
+                wrapper.take(argument)
+        except NoRule:
+            continue
         specifics = list(wrapper.specifics())
         if one["name"] + "_fint" in functions:  # bouma_mpi has more of that name
             specifics = [("_serial", [])]
