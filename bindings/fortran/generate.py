@@ -25,6 +25,9 @@ KINDS = {
     "uint16_t": "integer(c_int16_t)",
 }
 
+# Handles that programs see; the others are in bouma_c.
+HANDLES = ("bouma_dataset", "bouma_step", "bouma_grid", "bouma_particles", "bouma_variable", "bouma_attributes")
+
 # Structs that programs see with texts as text, and with arrays of as many
 # elements as there are axes. Those of grids have their axes in Fortran's order.
 GIVEN = ("bouma_grid_spec", "bouma_variable_spec", "bouma_particles_spec")
@@ -65,7 +68,7 @@ class Api:
             self.all = json.load(f)
         self.enums = {e["name"] for e in self.all["enums"]}
         self.structs = {s["name"]: s for s in self.all["structs"]}
-        self.handles = [h["name"] for h in self.all["handles"]]
+        self.handles = HANDLES
 
     def raw(self, one):
         """The type of a field, an argument or a result, as C has it."""
@@ -202,11 +205,10 @@ def types(api):
 
 def handles(api):
     for name in api.handles:
-        if name not in ("bouma_file", "bouma_plan", "bouma_refinement"):
-            yield ""
-            yield "  type, public :: %s" % name
-            yield "    type(c_ptr) :: ptr = c_null_ptr ! the handle in C, for functions of bouma_c"
-            yield "  end type"
+        yield ""
+        yield "  type, public :: %s" % name
+        yield "    type(c_ptr) :: ptr = c_null_ptr ! the handle in C, for functions of bouma_c"
+        yield "  end type"
 
 
 def ndims_of(struct):
@@ -461,8 +463,6 @@ def subroutine_body(w, name, wide):
 def messages(api):
     """The end of a call on a handle, with what it left; and the message by itself."""
     for name in api.handles:
-        if name in ("bouma_file", "bouma_plan", "bouma_refinement"):
-            continue
         function = "bouma_error_message_c" if name == "bouma_dataset" else name + "_message_c"
         yield ""
         yield "  subroutine finish_%s(rc, ptr, ierr, errmsg)" % name[6:]
@@ -490,8 +490,7 @@ def message_names(api):
     yield "  public :: bouma_error_message"
     yield "  interface bouma_error_message"
     for name in api.handles:
-        if name not in ("bouma_file", "bouma_plan", "bouma_refinement"):
-            yield "    module procedure error_message_%s" % name[6:]
+        yield "    module procedure error_message_%s" % name[6:]
     yield "  end interface"
 
 
