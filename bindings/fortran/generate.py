@@ -685,6 +685,17 @@ def module(api, template):
         yield from (parts[part.group(1)] if part else [line])
 
 
+def read_template(path):
+    """Its lines; "!@ file NAME" is the file NAME.f90.in beside it."""
+    with open(path, encoding="utf-8") as f:
+        for line in f.read().split("\n")[:-1]:
+            name = re.match(r"\s*!@ file (\w+)$", line)
+            if name:
+                yield from read_template(os.path.join(os.path.dirname(path), name.group(1) + ".f90.in"))
+            else:
+                yield line
+
+
 def constant_names(api):
     names = [c["name"] for c in api.all["constants"] if isinstance(c["value"], int)]
     names += [v["name"] for e in api.all["enums"] for v in e["values"]]
@@ -696,8 +707,7 @@ def main(arguments):
     if len(arguments) != 3:
         sys.exit(__doc__)
     api = Api(arguments[0])
-    with open(arguments[1], encoding="utf-8") as f:
-        template = f.read().split("\n")[:-1]
+    template = list(read_template(arguments[1]))
     for name, lines in (("bouma_c.f90", raw_module(api)), ("bouma.f90", module(api, template))):
         with open(os.path.join(arguments[2], name), "w", encoding="utf-8") as f:
             f.write("\n".join(line.rstrip() for line in lines) + "\n")
