@@ -87,11 +87,13 @@ BOUMA_API int bouma_dataset_info_get(bouma_dataset_info *out,
                                      const bouma_dataset *ds);
 
 /* Open a committed step. The caller owns *out and frees it, also after the
- * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
- * it is lost (see bouma_losses()). If another program rewrites the step, reads
- * of it may fail with BOUMA_ESTATE: then free it and open it again. (Steps that
- * are open on the writer's own handle are kept until they are freed.)
- * Collective. */
+ * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was
+ * one and it is lost (see bouma_losses()). If another program rewrites the
+ * step, reads of it may fail with BOUMA_ESTATE: then free it and open it again.
+ * A step that is rewritten by the handle that it was opened from can be read as
+ * it was until it is freed. A step that is deleted, or dropped by a truncation,
+ * is not kept for those who have it open: reads of it may fail with
+ * BOUMA_ENOTFOUND. Collective. */
 BOUMA_API int bouma_step_open(bouma_step **out, bouma_dataset *ds,
                               int64_t step);
 BOUMA_API void bouma_step_free(bouma_step *step);
@@ -255,13 +257,12 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * are those with no value from 'low' to 'high' in 'component'; files without
  * such values are not read. 'choose' then returns the level for a patch, or -1
  * to skip it; if it is NULL, that is 'level'. 'each' gets the samples of the
- * patch (of its part in 'box') at that level: in the variable's own type, dense,
- * the components of a sample side by side, with shape and position as in
- * 'selection'. It is not called for
- * parts without samples at the level. It returns 0 to continue; anything else
- * ends the call with BOUMA_EABORTED. Both run on the calling thread, 'each' in
- * an order that depends only on the files and levels; neither may read the step
- * (BOUMA_ESTATE).
+ * patch (of its part in 'box') at that level: in the variable's own type,
+ * dense, the components of a sample side by side, with shape and position as in
+ * 'selection'. It is not called for parts without samples at the level. It
+ * returns 0 to continue; anything else ends the call with BOUMA_EABORTED. Both
+ * run on the calling thread, 'each' in an order that depends only on the files
+ * and levels; neither may read the step (BOUMA_ESTATE).
  *
  * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
  * from each other: 'box' is the smallest one around them, and 'step' of the
@@ -396,9 +397,8 @@ BOUMA_API int bouma_refinement_next_within(bouma_answer *answer,
 /* The sets of a step, and their variables, like those of grids. The position is
  * a variable with a handle of its own, bouma_particles_position(): it is not
  * counted among the others and has no number, but can be found by its name,
- * "position".
- * bouma_variable_info_get() and _range() work on all of these variables; their
- * levels are levels of detail. */
+ * "position". bouma_variable_info_get() and _range() work on all of these
+ * variables; their levels are levels of detail. */
 BOUMA_API int bouma_step_particles_count(const bouma_step *step);
 BOUMA_API bouma_particles *bouma_step_particles(bouma_step *step, int i);
 BOUMA_API bouma_particles *bouma_step_find_particles(bouma_step *step,
@@ -539,15 +539,16 @@ BOUMA_API int bouma_particles_count(uint64_t *count, bouma_particles *particles,
 
 /* Read the particles that match into arrays of the caller, of any type and
  * layout: a column for each variable that is wanted, with room for 'capacity'
- * particles each. *count becomes their number. If there are more, the call fails
- * with BOUMA_ELIMIT, *count says how many there are, and nothing is written
- * beyond the capacity. After any other failure *count is 0; so it is if
+ * particles each. *count becomes their number. If there are more, the call
+ * fails with BOUMA_ELIMIT, *count says how many there are, and nothing is
+ * written beyond the capacity. After any other failure *count is 0; so it is if
  * BOUMA_ELIMIT comes from another limit, such as the option 'memory_limit'. The
  * query (NULL: all particles) has no variables and no order. Without columns,
  * particles are only counted.
  *
  *     double (*x)[3] = malloc(capacity * sizeof(*x));
- *     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, x, capacity * sizeof(*x));
+ *     bouma_array array =
+ *         BOUMA_ARRAY(BOUMA_TYPE_F64, x, capacity * sizeof(*x));
  *     bouma_column column = {sizeof(column), bouma_particles_position(dust),
  *                            &array};
  *     rc = bouma_particles_read_into(&count, dust, NULL, &column, 1, capacity);

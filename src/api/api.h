@@ -116,8 +116,9 @@ int bm_api_check_report(const void *report, struct bm_error *error);
 /* EINVAL: the caller gives no such struct for 'what'. 'error' may be NULL. */
 int bm_api_no_output(struct bm_error *error, const char *what);
 
-/* Whether a caller's struct can have that size; else it was never set. */
-int bm_struct_is_size(size_t size);
+/* Whether a struct that begins with its size can have that one: else it was
+ * never set. */
+int bm_struct_is_size(size_t bytes);
 
 /* Copy a caller's struct of 'given_bytes' into a zeroed one of ours; a longer
  * one of a newer caller must end in zeros. 1 if that is so. */

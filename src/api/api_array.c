@@ -1,5 +1,6 @@
 /* api_array.c -- arrays of the caller: checked, and lifted to three axes. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -24,13 +25,15 @@ struct whole {
 static int check_whole(const bouma_array *array, const struct whole *w,
                        struct bm_error *error)
 {
-    const char *wrong = !bouma_type_size(array->type) ? "the array has no type"
-                        : !array->data ? "the array has no 'data'"
-                        : !is_dense(array)
-                            ? "the array has strides already; give a dense one"
-                        : !w->extent ? "extent is NULL"
-                        : !w->first  ? "first is NULL"
-                                     : NULL;
+    const char *wrong =
+        !bouma_type_size(array->type) ? "the array has no type"
+        : array->parts     ? "the array has 'parts'; set its strides by hand, "
+                             "and let each part point to its first sample"
+        : !array->data     ? "the array has no 'data'"
+        : !is_dense(array) ? "the array has strides already; give a dense one"
+        : !w->extent       ? "extent is NULL"
+        : !w->first        ? "first is NULL"
+                           : NULL;
 
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "%s", wrong);
@@ -75,10 +78,16 @@ static int lay_out(bouma_array *array, const struct whole *w,
 static int cut_out(bouma_array *array, const struct whole *w,
                    struct bm_error *error)
 {
+    /* Also the shorter struct of an older caller has strides. */
+    const size_t enough = offsetof(bouma_array, component_stride) +
+                          sizeof(array->component_stride);
     bouma_array own;
     int rc = bm_api_copy_spec(error, &own, sizeof(own), array, array->size,
                               "bouma_array");
 
+    if (!rc && array->size < enough)
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "a bouma_array of %zu bytes has no strides", array->size);
     if (rc)
         return rc;
     rc = check_whole(&own, w, error);
@@ -111,6 +120,12 @@ int bouma_array_inside(bouma_array *array, int components, int ndims,
 
 /* ---- the array of a put or a read --------------------------------------- */
 
+/* Also of INT64_MIN, which has no positive counterpart. */
+static uint64_t distance(int64_t stride)
+{
+    return stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+}
+
 /* Whether two values share bytes. Axes by ascending strides: each must step over
  * all that the ones before it span. */
 static int overlap(int components, const int64_t count[3],
@@ -123,15 +138,16 @@ static int overlap(int components, const int64_t count[3],
     for (int d = 0; d < 4; d++) {
         int64_t one = d < 3 ? a->stride[d] : a->component_stride;
         int64_t many = d < 3 ? count[d] : components;
+        uint64_t apart = distance(one);
         int at = axes;
 
         if (many < 2)
             continue;
-        for (; at && stride[at - 1] > (uint64_t)(one < 0 ? -one : one); at--) {
+        for (; at && stride[at - 1] > apart; at--) {
             stride[at] = stride[at - 1];
             n[at] = n[at - 1];
         }
-        stride[at] = (uint64_t)(one < 0 ? -one : one);
+        stride[at] = apart;
         n[at] = many;
         axes++;
     }
@@ -161,7 +177,8 @@ static int check_strides(const bouma_variable *v, int components,
         if (n > 1 && one > -size && one < size && (one || !may_repeat))
             return bm_fail(v->object->schema->error, BOUMA_EINVAL,
                            "variable \"%s/%s\": with a %s of %lld bytes its "
-                           "values, of %lld bytes each, would overlap",
+                           "values, of %lld bytes each, would overlap; strides "
+                           "count bytes",
                            v->object->name, v->name,
                            d < 3 ? "stride" : "component_stride",
                            (long long)one, (long long)size);
@@ -185,7 +202,7 @@ static uint64_t span_of(const struct bm_array *a, int components,
     for (int d = 0; d < 4; d++) {
         int64_t stride = d < 3 ? a->stride[d] : a->component_stride;
         uint64_t n = (uint64_t)(d < 3 ? count[d] : components) - 1;
-        uint64_t one = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+        uint64_t one = distance(stride);
 
         if (__builtin_mul_overflow(one, n, &one) ||
             __builtin_add_overflow(span, one, &span))
@@ -214,7 +231,8 @@ static int check_span(const bouma_variable *v, const struct bm_array *a,
 static const char *fault_of(const bouma_variable *v, const bouma_array *own)
 {
     if (!bm_type_valid((int)own->type))
-        return "has no type; set 'type' to that of the values in memory";
+        return "has no type; set 'type' to that of the values in memory (if it "
+               "was set, bouma_array_inside() has refused the array)";
     if (own->convert != BOUMA_CONVERT_EXACT &&
         own->convert != BOUMA_CONVERT_ROUND)
         return "has a wrong 'convert'";
@@ -223,7 +241,7 @@ static const char *fault_of(const bouma_variable *v, const bouma_array *own)
     if (own->data && own->parts)
         return "has both 'data' and 'parts'; leave one of them NULL";
     if (!own->data && !own->parts)
-        return "has no data";
+        return "has no data; set 'data' or 'parts'";
     if (own->parts && own->component_stride)
         return "has 'parts' and a component_stride, which has no meaning then";
     for (int c = 0; own->parts && c < v->components; c++)

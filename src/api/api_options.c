@@ -62,7 +62,8 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
         return BOUMA_EINVAL;
     }
     option = bm_option_find(name);
-    if (option && !bm_option_is_in(option, opts->size)) {
+    if (option && (!bm_struct_is_size(opts->size) ||
+                   !bm_option_is_in(option, opts->size))) {
         snprintf(message, bytes,
                  "option '%s' is not in these options: 'size' is not set, or "
                  "they are those of an older version",
@@ -240,8 +241,9 @@ static int take(struct bm_options *out, const bouma_options *given,
     memset(out, 0, sizeof(*out));
     if (given && !bm_struct_copy(&whole, sizeof(whole), given, given->size))
         rc = bm_fail(error, BOUMA_EINVAL,
-                     "the options are those of a newer version, or their "
-                     "member 'size' is not set");
+                     "bouma_options: 'size' is not set to "
+                     "sizeof(bouma_options), or fields of a newer version are "
+                     "set");
     if (!rc && given)
         rc = take_fields(out, &whole, error);
     return rc ? rc : from_environment(out, error);

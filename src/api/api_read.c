@@ -72,10 +72,11 @@ int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
         return BOUMA_EINVAL;
     if (i < 0 || (size_t)i >= step->manifest.count) {
         bm_error_clear(&step->ds->error);
-        return bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
-                       "step %" PRIu64 " has %zu files, counted from 0; none "
-                       "is at place %" PRId64,
-                       step->manifest.step, step->manifest.count, i);
+        return bm_fail(
+            &step->ds->error, BOUMA_ENOTFOUND,
+            "step %" PRIu64
+            " has %zu files, counted from 0; there is no number %" PRId64,
+            step->manifest.step, step->manifest.count, i);
     }
     info = &step->manifest.subfiles[i];
     out->bytes = info->file_bytes;
@@ -118,7 +119,7 @@ struct bm_object *bm_api_object(bouma_step *step, enum bm_object_kind kind,
         return found;
     bm_error_clear(&step->ds->error);
     bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
-            "step %" PRIu64 " has %d %s, counted from 0; none is at place %d",
+            "step %" PRIu64 " has %d %s, counted from 0; there is no number %d",
             step->manifest.step, bm_schema_count(&step->schema, kind),
             bm_kind_words(kind)->many, i);
     return NULL;
@@ -153,11 +154,11 @@ bouma_variable *bm_api_variable(struct bm_object *object, int i)
     if (i >= 0 && i < object->count - first)
         return object->variables[first + i];
     bm_error_clear(object->schema->error);
-    bm_fail(object->schema->error, BOUMA_ENOTFOUND,
-            "%s \"%s\" has %d variables%s, counted from 0; none is at place "
-            "%d",
-            bm_object_kind_name(object->kind), object->name,
-            object->count - first, first ? " beside the position" : "", i);
+    bm_fail(
+        object->schema->error, BOUMA_ENOTFOUND,
+        "%s \"%s\" has %d variables%s, counted from 0; there is no number %d",
+        bm_object_kind_name(object->kind), object->name, object->count - first,
+        first ? " beside the position" : "", i);
     return NULL;
 }
 
@@ -217,7 +218,8 @@ int bouma_grid_info_get(bouma_grid_info *given, const bouma_grid *grid)
     int first;
 
     if (!bm_reply_begin(given, sizeof(own)))
-        return BOUMA_EINVAL;
+        return bm_api_no_output(grid ? grid->object.schema->error : NULL,
+                                "facts of a grid");
     if (!grid)
         return BOUMA_EINVAL;
     object = &grid->object;
@@ -289,7 +291,9 @@ int bouma_variable_info_get(bouma_variable_info *given,
     bouma_variable_info own = {0}, *out = &own;
 
     if (!bm_reply_begin(given, sizeof(own)))
-        return BOUMA_EINVAL;
+        return bm_api_no_output(variable ? variable->object->schema->error
+                                         : NULL,
+                                "facts of a variable");
     if (!variable)
         return BOUMA_EINVAL;
     out->name = variable->name;
@@ -333,10 +337,10 @@ static int check_present(const bouma_variable *v)
 int bm_api_check_idle(const struct bouma_step *step)
 {
     return step && step->open.busy
-               ? bm_fail(&step->ds->error, BOUMA_ESTATE,
-                         "a read or query of this step is under way: what it "
-                         "calls back must not read the step; note what is "
-                         "wanted, and read it after the call")
+               ? bm_fail(
+                     &step->ds->error, BOUMA_ESTATE,
+                     "a read or query of this step is under way: its callback "
+                     "must not read the step; read after the call has returned")
                : BOUMA_OK;
 }
 
@@ -361,7 +365,7 @@ int bouma_variable_range(bouma_range *out, const bouma_variable *variable,
     if (component < 0 || component >= variable->components)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "variable \"%s/%s\" has %d components, counted from 0; "
-                       "none is at place %d",
+                       "there is no number %d",
                        variable->object->name, variable->name,
                        variable->components, component);
     bm_range_public(out, &variable->in_step.ranges[component], variable->type);

@@ -4,8 +4,14 @@
 
 #include "api/api.h"
 
-/* No struct is smaller or larger: a size beyond was never set. */
 enum { SMALLEST = 2 * sizeof(size_t), LARGEST = 1 << 16 };
+
+/* Others would also cut a member in two. */
+int bm_struct_is_size(size_t bytes)
+{
+    return bytes >= SMALLEST && bytes <= LARGEST &&
+           bytes % _Alignof(size_t) == 0;
+}
 
 static size_t size_of(const void *given)
 {
@@ -13,11 +19,6 @@ static size_t size_of(const void *given)
 
     memcpy(&size, given, sizeof(size));
     return size;
-}
-
-int bm_struct_is_size(size_t size)
-{
-    return size >= SMALLEST && size <= LARGEST;
 }
 
 int bm_struct_copy(void *out, size_t bytes, const void *given,

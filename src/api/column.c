@@ -37,7 +37,7 @@ static int check_axes(const bouma_variable *v, const bouma_array *a)
         if (a->stride[d])
             return bm_fail(v->object->schema->error, BOUMA_EINVAL,
                            "variable \"%s/%s\": the array has a stride[%d], "
-                           "but that of particles has one axis",
+                           "but arrays of particles have one axis",
                            v->object->name, v->name, d);
     return BOUMA_OK;
 }
@@ -56,10 +56,8 @@ int bm_api_column(struct bm_column *out, const struct bm_object *set,
     if (rc)
         return rc;
     if (!column.variable || column.variable->object != set)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "particles \"%s\": a column's variable is not one of "
-                       "theirs",
-                       set->name);
+        return bm_api_not_theirs(set, column.variable, "a column's variable",
+                                 error);
     out->variable = column.variable;
     if (!count)
         return BOUMA_OK;

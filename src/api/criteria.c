@@ -8,13 +8,33 @@
 
 /* ---- conditions --------------------------------------------------------- */
 
+int bm_api_not_theirs(const struct bm_object *set, const bouma_variable *v,
+                      const char *whose, struct bm_error *error)
+{
+    const struct bm_object *other = v ? v->object : NULL;
+    const char *why = "";
+
+    if (other && !other->schema->step && set->schema->step)
+        why = ", of what is being written; find it in the step";
+    else if (other && other->schema->step && !set->schema->step)
+        why = ", of a step that is read; use the one that was defined";
+    else if (other && other->schema != set->schema)
+        why = ", of another step or dataset";
+    if (!other)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "particles \"%s\": %s is not one of theirs: it is NULL",
+                       set->name, whose);
+    return bm_fail(error, BOUMA_EINVAL,
+                   "particles \"%s\": %s is not one of theirs: it is "
+                   "\"%s/%s\"%s",
+                   set->name, whose, other->name, v->name, why);
+}
+
 static int check_variable(const struct bm_object *set, const bouma_variable *v,
                           const char *whose, struct bm_error *error)
 {
     if (!v || v->object != set)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "particles \"%s\": %s is not one of theirs", set->name,
-                       whose);
+        return bm_api_not_theirs(set, v, whose, error);
     if (!v->in_step.present && set->particles)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "variable \"%s/%s\" is not in this step", set->name,
@@ -30,7 +50,7 @@ static int check_limit(const bouma_variable *v, const bouma_value *limit,
     return bm_fail(error, BOUMA_EINVAL,
                    limit->type == BOUMA_TYPE_F64
                        ? "a condition on \"%s/%s\" has NaN as its '%s'"
-                       : "a condition on \"%s/%s\": '%s' is no value of "
+                       : "a condition on \"%s/%s\": '%s' must be made with "
                          "bouma_value_int(), _uint() or _real()",
                    v->object->name, v->name, which);
 }
@@ -107,8 +127,9 @@ static int take_box(struct bm_criteria *out, const struct bm_object *set,
     out->shares = q->shares;
     out->boxed = q->box != NULL;
     if (q->shares && (q->shares != 1 || q->box))
-        return bm_fail(error, BOUMA_EINVAL,
-                       "'shares' is 0 or 1, and goes without a box");
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "'shares' must be 0 or 1, and cannot be combined with a box");
     if (q->box)
         rc = bm_bounds_take(&box, q->box, BOUMA_AXES_XYZ, set->ndims,
                             "the box of a query", error);

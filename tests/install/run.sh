@@ -147,6 +147,26 @@ assert api['version'] == sys.argv[2], api['version']
 assert 'bouma_dataset_open' in [f['name'] for f in api['functions']]" \
     "$prefix/share/bouma/api.json" "$version" || fail "share/bouma/api.json"
 
+# ---- Python ---------------------------------------------------------------
+
+package=$(dirname "$(find "$prefix" -path '*/bouma/_api.py')")
+if [ -z "$sanitize" ] && "${PYTHON:-/usr/bin/python3}" -c 'import numpy' 2>/dev/null; then
+    if (cd "$work" && env -u BOUMA_LIBRARY_PATH PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$(dirname "$package")" \
+        "${PYTHON:-/usr/bin/python3}" - "$libdir" <<'END'
+import sys
+import bouma, numpy
+with bouma.create("python.bouma") as ds:
+    ds.write({"g/v": numpy.arange(64.0)})
+assert bouma.open("python.bouma")[0].g.v[::8].sum() == 224
+assert bouma._library.serial()._path.startswith(sys.argv[1] + "/"), bouma._library.serial()._path
+END
+    ); then
+        say "the Python package works"
+    else
+        fail "the Python package"
+    fi
+fi
+
 # ---- other languages, and fewer packages -----------------------------------
 
 if [ -z "$sanitize" ]; then

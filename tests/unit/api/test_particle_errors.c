@@ -193,12 +193,12 @@ static void wrong_puts_fail_their_step_only(void)
             break;
         case 3:
             columns[1].variable = other.variables[MASS];
-            words = "variable is not one of theirs";
+            words = "variable is not one of theirs: it is \"";
             rc = PUT(2, NULL);
             break;
         case 4:
             columns[1].variable = NULL;
-            words = "variable is not one of theirs";
+            words = "variable is not one of theirs: it is NULL";
             rc = PUT(2, NULL);
             break;
         case 5:
@@ -459,9 +459,9 @@ static void wrong_queries_are_refused(void)
                "\"mass\"");
     GIVES_NONE(ds, bouma_particles_variable(set.particles, 8), "8");
     TELLS(ds, bouma_particles_file_get(NULL, set.particles, 0), BOUMA_EINVAL,
-          "no place");
+          "the pointer for ");
     TELLS(ds, bouma_particles_node_get(NULL, set.particles, 0), BOUMA_EINVAL,
-          "no place");
+          "the pointer for ");
     TELLS(ds, bouma_particles_file_get(&file, set.particles, 1),
           BOUMA_ENOTFOUND, "1 files");
     TELLS(ds, bouma_particles_file_get(&file, other.particles, 0),
@@ -562,7 +562,7 @@ static void wrong_queries_are_refused(void)
     c[0] = condition_of(set.variables[MASS], 0, 0, (double)NAN);
     TELLS(ds, ASK, BOUMA_EINVAL, "NaN as its 'high'");
     c[0].high.type = BOUMA_TYPE_F32;
-    TELLS(ds, ASK, BOUMA_EINVAL, "'high' is no value of bouma_value_int()");
+    TELLS(ds, ASK, BOUMA_EINVAL, "'high' must be made with bouma_value_int()");
     c[0].low.type = c[0].high.type = (bouma_type)0;
     TELLS(ds, ASK, BOUMA_EINVAL, "neither 'low' nor 'high'");
     c[0] = condition_of(set.variables[MASS], 1, 0, 1);
