@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """python.py PROGRAM DIRECTORY [--size 512] [--steps 10000] -- what the Python package costs.
 
-PROGRAM is bench_python: the same reads in C. Times of both are taken in turns, and the
-shortest ones compared. The time series of a point is read beside h5py, if that is there: one
+PROGRAM is bench_python: the same reads in C. Times of both are taken in turns; the median of
+their ratios is printed, since other programs may run beside. The time series of a point is read beside h5py, if that is there: one
 HDF5 file with the same chunks."""
 import argparse
 import os
@@ -35,17 +35,30 @@ def seconds_of_import(module):
     return float(subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
+def median(values):
+    return float(np.median(values))
+
+
 def imports():
     """Processor time, in turns; the first of each compiles and fills caches."""
-    times = [(seconds_of_import("numpy"), seconds_of_import("bouma")) for _ in range(11)][1:]
-    numpy, ours = (min(column) for column in zip(*times))
-    say("import bouma / import numpy", ours / numpy, 1.5)
+    times = [(seconds_of_import("numpy"), seconds_of_import("bouma")) for _ in range(16)][1:]
+    say("import bouma / import numpy", median([ours / numpy for numpy, ours in times]), 1.5)
 
 
 def in_c(program, path, low, high, count):
+    """The shortest time, and the least processor time."""
     done = subprocess.run([program, path, str(low), str(high), str(count)], check=True, stdout=subprocess.PIPE,
                           text=True)
-    return min(float(one) for one in done.stdout.split())
+    return np.array(done.stdout.split(), float).reshape(-1, 2).min(axis=0)
+
+
+def in_python(call, count):
+    found = []
+    for _ in range(count):
+        start, used = time.perf_counter(), time.process_time()
+        call()
+        found.append((time.perf_counter() - start, time.process_time() - used))
+    return np.array(found).min(axis=0)
 
 
 def reads(program, path, size):
@@ -56,13 +69,16 @@ def reads(program, path, size):
     out = np.zeros(v.shape, "f4")
     whole, box = [], []
     low, high = size // 4, size // 4 + 64
-    for _ in range(5):
-        whole.append((in_c(program, path, 0, size, 3), shortest(lambda: v.read(out=out), 3)))
-        box.append((in_c(program, path, low, high, 50), shortest(lambda: v[low:high, low:high, low:high], 50)))
-    c, python = (min(column) for column in zip(*whole))
-    say("%d^3 f32 raw, Python / C" % size, python / c, 1.05)
-    c, python = (1000 * min(column) for column in zip(*box))
-    say("a 64^3 box, Python - C (%.3f ms in C)" % c, python - c, 0.3, " ms")
+    for _ in range(9):
+        whole.append((in_c(program, path, 0, size, 4), in_python(lambda: v.read(out=out), 4)))
+        box.append((in_c(program, path, low, high, 50),
+                    in_python(lambda: v[low:high, low:high, low:high], 50)))
+    ratios = np.array([python / c for c, python in whole])
+    say("%d^3 f32 raw, Python / C" % size, median(ratios[:, 0]), 1.05)
+    say("the same in processor time", median(ratios[:, 1]), None)
+    more = np.array([python - c for c, python in box])
+    say("a 64^3 box, Python - C (%.3f ms in C)" % (1000 * median([c[0] for c, _ in box])),
+        1000 * median(more[:, 0]), 0.3, " ms")
 
 
 def series(folder, steps):
