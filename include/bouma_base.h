@@ -245,8 +245,8 @@ typedef struct bouma_array {
  *     bouma_array_inside(&inner, 1, 2, (int64_t[]){66, 66},
  *                        (int64_t[]){1, 1}, NULL, 0);
  *
- * BOUMA_EINVAL if the array is too small for that extent, has strides already or
- * has 'parts', 'first' is not in it, or ndims is not 1 to 3: 'message' (of
+ * BOUMA_EINVAL if the array is too small for that extent, has strides already
+ * or has 'parts', 'first' is not in it, or ndims is not 1 to 3: 'message' (of
  * 'bytes' bytes, may be NULL) says which. Every call then refuses the array, so
  * it is enough to check the status there. Of an array with 'parts', set the
  * strides by hand, and let each part point to its first sample. */

@@ -164,4 +164,10 @@
     X(OPEN_MODE_EMPTY, 5, "empty")                                             \
     X(OPEN_MODE_VIEW, 6, "view")
 
+#define BOUMA_LIMIT_LIST(X)                                                    \
+    X(LIMIT_NONE, 0, "none")                                                   \
+    X(LIMIT_BYTES, 1, "bytes")                                                 \
+    X(LIMIT_POINTS, 2, "points")                                               \
+    X(LIMIT_ERROR, 3, "error")
+
 #endif

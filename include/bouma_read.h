@@ -343,8 +343,8 @@ typedef enum bouma_limit {
  *
  * A budget of 'next_bytes' and 'next_points' is enough for one more step. Where
  * files have not been looked at yet, or conditions may rule data out, these are
- * upper limits. 'next_bytes' is 0 if what comes next has been read already; both
- * are 0 if 'complete' is 1. */
+ * upper limits. 'next_bytes' is 0 if what comes next has been read already;
+ * both are 0 if 'complete' is 1. */
 typedef struct bouma_answer {
     size_t size;  /* sizeof(bouma_answer), set by the caller */
     int complete; /* 1: level 0, or all particles of the query, are there */
@@ -361,8 +361,8 @@ typedef struct bouma_answer {
 } bouma_answer;
 
 /* Open a refinement of 'box' (NULL: all) at the finest level that the budget
- * (NULL: no limits) allows; and go on, with a budget for what comes now. No byte
- * of the data is read twice. The array is that of bouma_refinement_get().
+ * (NULL: no limits) allows; and go on, with a budget for what comes now. No
+ * byte of the data is read twice. The array is that of bouma_refinement_get().
  * 'answer' may be NULL.
  *
  *     bouma_budget budget = {.size = sizeof(budget), .bytes = 10 << 20};
@@ -376,10 +376,10 @@ typedef struct bouma_answer {
  *     }
  *
  * If the budget is too small for even one level more, the calls fail with
- * BOUMA_ELIMIT. The message and the answer's 'next_bytes' and 'next_points' tell
- * what is needed (0, if it is not the budget but the option 'memory_limit' that
- * is too small). There is no refinement then, or the one that was there is as
- * it was; heads that were read are kept, and not read again. After any other
+ * BOUMA_ELIMIT. The message and the answer's 'next_bytes' and 'next_points'
+ * tell what is needed (0, if it is not the budget but the option 'memory_limit'
+ * that is too small). There is no refinement then, or the one that was there is
+ * as it was; heads that were read are kept, and not read again. After any other
  * failure, the finest array that was complete is there. If all is there
  * already, or the error is small enough (BOUMA_LIMIT_ERROR), the call is
  * BOUMA_OK and reads nothing. Not collective. */
@@ -618,11 +618,11 @@ bouma_particles_refinement_next(bouma_particle_data **out, bouma_answer *answer,
                                 bouma_particles_refinement *refinement,
                                 const bouma_budget *budget);
 
-/* The same into arrays of the caller, with room for 'capacity' particles each: a
- * column for each variable of the query, in their order (without any: position,
- * then all others that the step has). No more particles come than there is room
- * for, as if budget.points said so; the answer's 'points' tells how many. After
- * a failure they come with the next call. */
+/* The same into arrays of the caller, with room for 'capacity' particles each:
+ * a column for each variable of the query, in their order (without any:
+ * position, then all others that the step has). No more particles come than
+ * there is room for, as if budget.points said so; the answer's 'points' tells
+ * how many. After a failure they come with the next call. */
 BOUMA_API int bouma_particles_refinement_next_into(
     bouma_answer *answer, bouma_particles_refinement *refinement,
     const bouma_budget *budget, const bouma_column *columns,

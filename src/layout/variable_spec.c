@@ -149,9 +149,8 @@ static const char *check_fields(char *text, size_t room,
 }
 
 const char *bm_variable_check(char *text, size_t room,
-                                  const struct bm_object *grid,
-                                  const bouma_variable_spec *spec,
-                                  int components)
+                              const struct bm_object *grid,
+                              const bouma_variable_spec *spec, int components)
 {
     const char *wrong = check_fields(text, room, grid, spec, components);
 
@@ -168,7 +167,7 @@ const char *bm_variable_check(char *text, size_t room,
 }
 
 bouma_codec bm_variable_codec(const struct bm_object *o,
-                            const bouma_variable_spec *spec)
+                              const bouma_variable_spec *spec)
 {
     const struct bm_layout *layout = o->layout;
 

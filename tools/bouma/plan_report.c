@@ -42,7 +42,7 @@ static void put_order(json_t *object, const bouma_plan_report *report)
 }
 
 void plan_report_put(json_t *object, const bouma_plan_report *report,
-                       const bouma_plan_spec *spec)
+                     const bouma_plan_spec *spec)
 {
     bool hz = report->layout == BOUMA_LAYOUT_HZ;
     json_t *a_rank = json_object();
@@ -118,7 +118,7 @@ static void print_patches(const bouma_plan_report *report, int n)
 }
 
 void plan_report_print(const bouma_plan_report *report,
-                         const bouma_plan_spec *spec)
+                       const bouma_plan_spec *spec)
 {
     char one[FORMAT_BYTES], two[FORMAT_BYTES], three[FORMAT_BYTES];
     bool hz = report->layout == BOUMA_LAYOUT_HZ;

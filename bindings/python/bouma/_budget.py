@@ -131,6 +131,9 @@ class Approximation:
             session.check(rc)
             return taken(self.variable, self._refinement, answer_of(answer), budget)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("what can be refined cannot be pickled; pickle its array")
+
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         return np.array(self.array, dtype=dtype) if copy else np.asarray(self.array, dtype=dtype)
 

@@ -66,6 +66,9 @@ class Some(Table):
         """True if all particles that match have come."""
         return self.answer.complete
 
+    def __reduce__(self) -> Any:
+        return Table, (dict(self),)  # the particles, without what could be refined
+
     def refine(self, limit: Optional[int] = None, max_bytes: Optional[int] = None) -> "Some":
         """The next particles, none of which came before; no byte is read twice."""
         particles, refinement, names, budget = self._rest

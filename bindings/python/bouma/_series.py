@@ -1,13 +1,13 @@
 """A variable over all steps: time is the first axis."""
 import copy
 import ctypes as c
-from typing import TYPE_CHECKING, Any, List
+from typing import TYPE_CHECKING, Any, List, Sequence
 
 import numpy as np
 
 from . import _index
 from ._types import new
-from ._variable import Facts, Lazy, Variable, check_level, lattice, read_index
+from ._variable import Lazy, Variable, check_level, finish, lattice, read_plan
 from .errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Series(Lazy):
         check_level(level, last.levels)
         self.variable = last  # in the last step, as an example for all
         self.dtype = last.dtype
+        self._reference: Any = None
         axes = len(last.grid.shape)
         self._space = lattice(last.grid.shape, level) + last.shape[axes:]
 
@@ -61,56 +62,73 @@ class Series(Lazy):
         plan = _index.parse(key, self.shape)
         if isinstance(plan, np.ndarray):
             raise TypeError("a mask of time and space cannot be read at once; index the steps one by one")
-        time, key = plan[0], _index.expand(key if isinstance(key, tuple) else (key,), self.ndim)
+        time = plan[0]
         if isinstance(time, _index.Some):
             wanted: List[int] = [int(i) for i in time.indices]
         else:
             wanted = [time.start + i * time.step for i in range(time.length)]
             if time.reverse:
                 wanted.reverse()
-            if not time.keep:
-                return read_index(self._at(wanted[0]), key[1:], self._level)
-        result: Any = None
-        for i, index in enumerate(wanted):
-            one = read_index(self._at(index), key[1:], self._level)
-            if result is None:
-                result = np.empty((len(wanted),) + np.shape(one), self.dtype)
-            result[i] = one
-        if result is None:
-            shape = tuple(len(one.order) if isinstance(one, _index.Some) and one.order is not None else one.length
-                          for one in plan if not isinstance(one, _index.Span) or one.keep)
-            return np.empty(shape, self.dtype)
-        order = time.order if isinstance(time, _index.Some) else None
-        return result if order is None else result[order]
+        result = np.empty((len(wanted),) + tuple(one.length for one in plan[1:]), self.dtype)
+        if result.size:
+            self._read(wanted, plan[1:], result)
+        return finish(result, plan)
 
-    def _at(self, index: int) -> Variable:
-        """The variable in another step: as in the last one, if it is the same there."""
-        number = int(self.dataset.steps[index])
+    def _read(self, wanted: List[int], plan: Sequence[Any], result: np.ndarray) -> None:
+        """Read some steps, each into its part of 'result'."""
+        numbers, one = self.dataset.steps, copy.copy(self.variable)
+        info, facts = new("bouma_grid_info"), new("bouma_variable_info")
+        differ = []
         with self.dataset._source.borrow() as session:
-            same = self._same(session, number)
-        if same:
-            found = copy.copy(self.variable)
-            found._number = number
-            return found
-        found = self.dataset[index][self.path]
-        if lattice(found.grid.shape, self._level) + found.shape[len(found.grid.shape):] != self._space:
-            raise ValueError("%s has shape %s in step %d, and %s in the last one: read the steps one by one"
-                             % (self.path, found.shape, number, self.variable.shape))
-        return found
+            self._last(session)
+            for i, index in enumerate(wanted):
+                one._number = int(numbers[index])
+                if self._same(session, one._number, info, facts):
+                    read_plan(one, plan, self._level, result[i], session)
+                else:
+                    differ.append(i)
+        for i in differ:
+            v = self._other(wanted[i])
+            with v.grid._source.borrow() as session:
+                if v.dtype == self.dtype:
+                    read_plan(v, plan, self._level, result[i], session)
+                else:
+                    part = np.empty(result.shape[1:], v.dtype)
+                    read_plan(v, plan, self._level, part, session)
+                    result[i] = part
 
-    def _same(self, session: Any, number: int) -> bool:
+    def _last(self, session: Any) -> None:
+        """What the last step has, to compare with."""
+        if self._reference is None:
+            v, info, facts = self.variable, new("bouma_grid_info"), new("bouma_variable_info")
+            grid = session.object(v._number, "grid", v.grid.name)
+            session.check(session.library.bouma_grid_info_get(c.byref(info), grid))
+            session.check(session.library.bouma_variable_info_get(c.byref(facts), v._handle(session)))
+            self._reference = self._key(info, facts)
+
+    @staticmethod
+    def _key(info: Any, facts: Any) -> Any:
+        return (bytes(info.shape), bytes(info.patch), info.ndims, info.levels, facts.type, facts.components,
+                facts.averages, facts.present)
+
+    def _same(self, session: Any, number: int, info: Any, facts: Any) -> bool:
         """Whether grid and variable lie in a step as in the last one."""
         v, library = self.variable, session.library
         try:
-            grid, info = session.object(number, "grid", v.grid.name), new("bouma_grid_info")
             handle = session.variable(number, "grid", v.grid.name, v.name)
         except NotFoundError:
             return False
-        session.check(library.bouma_grid_info_get(c.byref(info), grid))
-        facts, n = Facts(library, handle), info.ndims
-        return (facts.present and facts.dtype == v.dtype and facts.components == v.components
-                and facts.averages == v.averages and info.levels == v.levels
-                and tuple(info.shape[:n]) == v.grid.shape and tuple(info.patch[:n]) == v.grid.patch)
+        session.check(library.bouma_grid_info_get(c.byref(info), session.object(number, "grid", v.grid.name)))
+        session.check(library.bouma_variable_info_get(c.byref(facts), handle))
+        return bool(self._key(info, facts) == self._reference)
+
+    def _other(self, index: int) -> Variable:
+        """The variable in a step that differs; it must have the same shape."""
+        found: Variable = self.dataset[index][self.path]
+        if lattice(found.grid.shape, self._level) + found.shape[len(found.grid.shape):] != self._space:
+            raise ValueError("%s has shape %s in step %d, and %s in the last one: read the steps one by one"
+                             % (self.path, found.shape, found._number, self.variable.shape))
+        return found
 
     def __dask_tokenize__(self) -> Any:
         return ("bouma.Series", self.dataset.id, tuple(self.dataset.steps), self.variable.__dask_tokenize__(),

@@ -427,8 +427,8 @@ def check_level(level: int, levels: int) -> int:
     return level
 
 
-def read_index(variable: Variable, key: Any, base: int, out: Optional[np.ndarray] = None) -> Any:
-    """variable[key], with indices of level 'base'; into 'out', if given."""
+def read_index(variable: Variable, key: Any, base: int) -> Any:
+    """variable[key], with indices of level 'base'."""
     axes = len(variable.grid.shape)
     shape = lattice(variable.grid.shape, base) + variable.shape[axes:]
     plan = _index.parse(key, shape)
@@ -438,22 +438,27 @@ def read_index(variable: Variable, key: Any, base: int, out: Optional[np.ndarray
             return np.empty(0, variable.dtype)
         return read_index(variable, bounds, base)[plan[bounds]]
     full = tuple(one.length for one in plan)
-    kept = tuple(one.length for one in plan if not isinstance(one, _index.Span) or one.keep)
-    result = np.empty(full, variable.dtype) if out is None else out.reshape(full)
+    result = np.empty(full, variable.dtype)
     if result.size:
-        more = 0 if variable.averages else _index.coarsest(plan[:axes], variable.levels - 1 - base)
-        read_plan(variable, plan, base, more, result)
+        with variable.grid._source.borrow() as session:
+            read_plan(variable, plan, base, result, session)
+    return finish(result, plan)
+
+
+def finish(result: np.ndarray, plan: Sequence[Any]) -> Any:
+    """What was read as an index asks for it: lists in their order, and without the axes of
+    numbers."""
     for axis, one in enumerate(plan):
         if isinstance(one, _index.Some) and one.order is not None:
             result = np.take(result, one.order, axis=axis)
-            return result.reshape(tuple(n for n, o in zip(result.shape, plan)
-                                        if not isinstance(o, _index.Span) or o.keep))
+    kept = tuple(n for n, one in zip(result.shape, plan) if not isinstance(one, _index.Span) or one.keep)
     return result.reshape(kept) if kept else result.reshape(())[()]
 
 
-def read_plan(variable: Variable, plan: Sequence[Any], base: int, more: int, result: np.ndarray) -> None:
-    """Carry out a plan, reading level base + more."""
+def read_plan(variable: Variable, plan: Sequence[Any], base: int, result: np.ndarray, session: Any) -> None:
+    """Carry out a plan of level 'base', reading a coarser one if that has all."""
     axes = len(variable.grid.shape)
+    more = 0 if variable.averages else _index.coarsest(plan[:axes], variable.levels - 1 - base)
     level = base + more
     view = result[tuple(slice(None, None, -1) if isinstance(one, _index.Span) and one.reverse else slice(None)
                         for one in plan)]
@@ -465,17 +470,16 @@ def read_plan(variable: Variable, plan: Sequence[Any], base: int, more: int, res
         if len(parts) > 1 or one.pick is not None or one.high - one.low < values[0]:
             picks = [np.arange(p.low, p.high) if p.pick is None else np.arange(p.low, p.high)[p.pick] for p in parts]
             components = (np.concatenate(picks),)
-    with variable.grid._source.borrow() as session:
-        for parts in _index.boxes(plan[:axes], more, [max(1, n >> base) for n in variable.grid.patch]):
-            low = [one.low << level for one in parts]
-            high = [(one.high - 1 << level) + 1 for one in parts]
-            into = view[tuple(one.into for one in parts)]
-            if all(one.pick is None for one in parts) and not components:
-                variable._read(session, level, low, high, into)
-                continue
-            read = np.empty(tuple(one.high - one.low for one in parts) + values, variable.dtype)
-            variable._read(session, level, low, high, read)
-            for axis, one in enumerate(parts):
-                if one.pick is not None:
-                    read = read[(slice(None),) * axis + (one.pick,)]
-            into[...] = read[(Ellipsis,) + components] if components else read
+    for parts in _index.boxes(plan[:axes], more, [max(1, n >> base) for n in variable.grid.patch]):
+        low = [one.low << level for one in parts]
+        high = [(one.high - 1 << level) + 1 for one in parts]
+        into = view[tuple(one.into for one in parts)]
+        if all(one.pick is None for one in parts) and not components:
+            variable._read(session, level, low, high, into)
+            continue
+        read = np.empty(tuple(one.high - one.low for one in parts) + values, variable.dtype)
+        variable._read(session, level, low, high, read)
+        for axis, one in enumerate(parts):
+            if one.pick is not None:
+                read = read[(slice(None),) * axis + (one.pick,)]
+        into[...] = read[(Ellipsis,) + components] if components else read

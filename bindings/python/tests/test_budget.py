@@ -1,5 +1,6 @@
 """Answers within a budget keep to it, say what they are, and go on without reading twice."""
 import gc
+import pickle
 
 import numpy as np
 import pytest
@@ -66,6 +67,14 @@ def test_particles(run):
     assert len(seen) == len(set(seen)) and set(seen) == wanted
     assert some.refine().count == 0
     assert p.query(limit=10 ** 6).count == 5000
+
+
+def test_pickles(run):
+    some = run[0].p.query(limit=10)
+    again = pickle.loads(pickle.dumps(some))
+    assert again.count == 10 and np.array_equal(again["id"], some["id"])
+    with pytest.raises(TypeError, match="array"):
+        pickle.dumps(run[0]["g/v"].read(max_points=600))
 
 
 def test_answers_are_given_back(run):

@@ -501,10 +501,10 @@ static void wrong_queries_are_refused(void)
     long_query[0] = (bouma_particles_query){.size = sizeof(long_query)};
     TELLS(ds, bouma_particles_read(&d, set.particles, long_query), BOUMA_EINVAL,
           "sizeof(bouma_particles_query)");
-    /* Of a program that knew no 'shares'. */
+    /* Of a program that knew neither 'order' nor 'shares'. */
     memset(&q, 0xff, sizeof(q));
-    memset(&q, 0, offsetof(bouma_particles_query, shares));
-    q.size = offsetof(bouma_particles_query, shares);
+    memset(&q, 0, offsetof(bouma_particles_query, order));
+    q.size = offsetof(bouma_particles_query, order);
     CHECK_EQ(q.shares, -1);
     CHECK_EQ(ASK, BOUMA_OK);
     CHECK(d && d->count > 0);
