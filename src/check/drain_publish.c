@@ -237,7 +237,7 @@ static void sweep_dropped(struct bm_store *far,
     char dir[BM_NAME_BYTES];
 
     next.attempt += next.attempt < UINT32_MAX;
-    bm_sweep_older(far, entry->step, next, 1);
+    bm_sweep_older(far, entry->step, next);
     bm_copies_remove(far, entry->step, entry->generation);
     bm_name_step(dir, entry->step);
     bm_store_remove_dir(far, dir);

@@ -50,8 +50,9 @@ static const struct {
     {"writers", explore_writers},  {"claims", explore_claims},
     {"loss", explore_lost_claims}, {"drains", explore_drains},
     {"clobber", explore_clobbers}, {"truncate", explore_truncations},
-    {"delete", explore_deletions}, {"repair", explore_repairs},
-    {"records", explore_records},  {"pairs", explore_pairs},
+    {"delete", explore_deletions}, {"extend", explore_extensions},
+    {"repair", explore_repairs},   {"records", explore_records},
+    {"pairs", explore_pairs},
 };
 
 static long run_variants(int repetitions, const char *only)
@@ -160,6 +161,18 @@ static const struct mutant mutants[] = {
      {WEAK_DROP_SYNC, "index", 0},
      0,
      explore_deletions},
+    {"extend: no sync of step directories",
+     {WEAK_DROP_SYNC_DIR, "steps/*", 0},
+     0,
+     explore_extensions},
+    {"extend: no sync of subfiles",
+     {WEAK_DROP_SYNC, "steps/*/d.*", 0},
+     0,
+     explore_extensions},
+    {"extend: no sync of manifests",
+     {WEAK_DROP_SYNC, "steps/*/manifest*", 0},
+     0,
+     explore_extensions},
     {"repair: no sync of mended files",
      {WEAK_DROP_SYNC, "steps/*/mended.*", 0},
      0,
@@ -176,8 +189,9 @@ static const struct mutant mutants[] = {
      explore_claims},
 };
 
-/* The number of mutants that were not noticed. */
-static long run_mutants(void)
+/* The number of mutants that were not noticed; of those with 'only' in their
+ * names, unless it is NULL. */
+static long run_mutants(const char *only)
 {
     long missed = 0;
 
@@ -186,6 +200,8 @@ static long run_mutants(void)
         struct tally t = {0};
         long violations;
 
+        if (only && !strstr(m->name, only))
+            continue;
         if (m->instead)
             m->instead(&t, &m->omission);
         else
@@ -205,11 +221,13 @@ int main(int argc, char **argv)
     int repetitions = DEFAULT_REPETITIONS;
 
     if (argc > 1 && strcmp(argv[1], "--mutants") == 0)
-        return run_mutants() ? EXIT_FAILURE : EXIT_SUCCESS;
+        return run_mutants(argc > 2 ? argv[2] : NULL) ? EXIT_FAILURE
+                                                      : EXIT_SUCCESS;
     if (argc > 1)
         repetitions = atoi(argv[1]);
     if (repetitions < 1) {
-        fprintf(stderr, "usage: explore [--mutants | REPETITIONS [NAME]]\n");
+        fprintf(stderr,
+                "usage: explore [--mutants [NAME] | REPETITIONS [NAME]]\n");
         return 2;
     }
     return run_variants(repetitions, argc > 2 ? argv[2] : NULL) ? EXIT_FAILURE
