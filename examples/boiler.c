@@ -355,7 +355,7 @@ static void write_step(const struct output *out, const struct block *b,
     unsigned long long mine = b->count, all, most;
 
     describe_members(arrays, p, b->count > 0 ? b->count : 1);
-    bouma_array_inside(&inside, 1, 3, (int64_t[]){NZ, NY, NX}, box.lo);
+    bouma_array_inside(&inside, 1, 3, (int64_t[]){NZ, NY, NX}, box.lo, NULL, 0);
     check(bouma_step_begin(out->ds, step, TIME_STEP * SUBSTEPS * (double)step),
           out->ds);
     check(bouma_attributes_set_number(bouma_dataset_step_attributes(out->ds),

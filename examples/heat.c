@@ -162,7 +162,7 @@ int main(int argc, char **argv)
             BOUMA_ARRAY(BOUMA_TYPE_F64, now, sizeof(temperature[0]));
         bouma_record record = {.size = sizeof(record)};
 
-        bouma_array_inside(&inner, 1, 3, ghosted, first);
+        bouma_array_inside(&inner, 1, 3, ghosted, first, NULL, 0);
         exchange(now, rank, ranks);
         advance(now, next);
         if (i % EVERY != 0)
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
     bouma_request request = {
         .size = sizeof(request), .box = box, .array = &room};
 
-    bouma_array_inside(&room, 1, 3, ghosted, first);
+    bouma_array_inside(&room, 1, 3, ghosted, first, NULL, 0);
     rc = bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, NULL);
     check(rc, ds);
     check(bouma_step_open(&step, ds, ITERATIONS), ds);

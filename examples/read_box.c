@@ -97,7 +97,7 @@ static int refine(bouma_dataset *ds, bouma_variable *variable, int levels,
     before = info.bytes_read;
     rc = bouma_refinement_open(&refinement, variable, levels - 1, box);
     while (rc == BOUMA_OK) {
-        data = bouma_refinement_data(refinement, &selection, &level);
+        check(bouma_refinement_get(&data, &selection, &level, refinement), ds);
         check(bouma_dataset_info_get(&info, ds), ds);
         print_level(level, data, v.type,
                     selection.bytes / bouma_type_size(v.type),
@@ -108,7 +108,7 @@ static int refine(bouma_dataset *ds, bouma_variable *variable, int levels,
     if (rc != BOUMA_ENOTFOUND) /* there is no level beyond 0 */
         check(rc, ds);
 
-    data = bouma_refinement_data(refinement, &selection, &level);
+    check(bouma_refinement_get(&data, &selection, &level, refinement), ds);
     direct = malloc(selection.bytes);
     if (!direct)
         check(BOUMA_ENOMEM, NULL);

@@ -23,6 +23,8 @@ typedef struct bouma_variable bouma_variable;   /* of a grid, or of particles */
 typedef struct bouma_attributes bouma_attributes; /* named values */
 typedef struct bouma_refinement
     bouma_refinement; /* a box that is read from coarse to fine */
+typedef struct bouma_particles_refinement
+    bouma_particles_refinement; /* a query that is read so */
 
 /* Create a dataset: a directory, by convention named NAME.bouma. An empty
  * directory, or what a killed creation left, is taken over; anything else of
@@ -93,6 +95,8 @@ BOUMA_API const char *
 bouma_attributes_message(const bouma_attributes *attributes);
 BOUMA_API const char *
 bouma_refinement_message(const bouma_refinement *refinement);
+BOUMA_API const char *bouma_particles_refinement_message(
+    const bouma_particles_refinement *refinement);
 
 /* The i-th remark, or NULL past the last. bouma_dataset_append() reports
  * leftovers, such as "step 42 is incomplete (5 subfiles, no manifest),

@@ -1,7 +1,8 @@
 /* bouma_mpi.h -- bouma in MPI programs: link libbouma_mpi instead of libbouma.
  *
  * The library duplicates the communicator, so its messages never mix with the
- * program's. MPI_THREAD_FUNNELED is enough. Everything else is in bouma.h. */
+ * program's. MPI_THREAD_FUNNELED is enough. MPI must be initialized; close
+ * datasets before MPI_Finalize(). Everything else is in bouma.h. */
 #ifndef BOUMA_MPI_H
 #define BOUMA_MPI_H
 

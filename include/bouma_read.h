@@ -87,8 +87,8 @@ BOUMA_API int bouma_dataset_info_get(bouma_dataset_info *out,
                                      const bouma_dataset *ds);
 
 /* Open a committed step. The caller owns *out and frees it, also after the
- * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
- * it is lost (see bouma_losses()). If another program rewrites the step, reads
+ * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was
+ * one and it is lost (see bouma_losses()). If another program rewrites the step, reads
  * of it may fail with BOUMA_ESTATE: then free it and open it again. (Steps that
  * are open on the writer's own handle are kept until they are freed.)
  * Collective. */
@@ -294,17 +294,102 @@ BOUMA_API int bouma_variable_query(bouma_variable *variable,
                                    const bouma_patch_query *query);
 
 /* Read from coarse to fine: hold 'box' (NULL: all) at 'level', then go to finer
- * levels, reading only the additional bytes. The array is dense, of the
- * variable's own type. It belongs to the refinement, and bouma_refinement_next() replaces it; BOUMA_ENOTFOUND if level
- * 0 is already there. After a failure the old array is still valid. */
+ * levels, reading only the additional bytes. bouma_refinement_next() goes one
+ * level further: BOUMA_ENOTFOUND if level 0 is already there. After a failure
+ * the old array is still valid.
+ *
+ * bouma_refinement_get() tells what is there; each of its results may be NULL.
+ * The array is dense, of the variable's own type, the components of a sample
+ * side by side. It belongs to the refinement, and is valid until that goes on
+ * or is freed. */
 BOUMA_API int bouma_refinement_open(bouma_refinement **out,
                                     bouma_variable *variable, int level,
                                     const bouma_box *box);
 BOUMA_API int bouma_refinement_next(bouma_refinement *refinement);
-BOUMA_API const void *bouma_refinement_data(const bouma_refinement *refinement,
-                                            bouma_selection *selection,
-                                            int *level);
+BOUMA_API int bouma_refinement_get(const void **data,
+                                   bouma_selection *selection, int *level,
+                                   const bouma_refinement *refinement);
 BOUMA_API void bouma_refinement_free(bouma_refinement *refinement);
+
+/* ---- reading within a budget -------------------------------------------- */
+
+/* What one call may read and return; 0 in a field: no limit. */
+typedef struct bouma_budget {
+    size_t size;     /* sizeof(bouma_budget) */
+    uint64_t bytes;  /* most bytes read from storage: data, and also heads of
+                        files and trees of particles, which are read once */
+    uint64_t points; /* most samples in the array; most particles returned */
+    double error;    /* of grids: go on until the error is at most this */
+} bouma_budget;
+
+/* What made a call end where it did. */
+typedef enum bouma_limit {
+    BOUMA_LIMIT_NONE = 0, /* nothing: all is there */
+    BOUMA_LIMIT_BYTES = 1,
+    BOUMA_LIMIT_POINTS = 2,
+    BOUMA_LIMIT_ERROR = 3 /* the error is small enough */
+} bouma_limit;
+
+/* What a call within a budget has given, and what the next step takes.
+ *
+ * The error of level 0 is 'largest_error' of bouma_variable_info, a bound. That
+ * of a coarser level is measured: the largest difference of its samples from
+ * those that the next coarser level gives in their places (linear along each
+ * axis, also beyond its outermost samples). So it tells how much the last level
+ * has changed. It is no bound for what finer levels will show: what lies
+ * between samples cannot be known from them. NaN is left out; the error is
+ * infinite as long as there is only one level to look at.
+ *
+ * A budget of 'next_bytes' and 'next_points' is enough for one more step. Where
+ * files have not been looked at yet, or conditions may rule data out, these are
+ * upper limits. 'next_bytes' is 0 if what comes next has been read already; both
+ * are 0 if 'complete' is 1. */
+typedef struct bouma_answer {
+    size_t size;  /* sizeof(bouma_answer), set by the caller */
+    int complete; /* 1: level 0, or all particles of the query, are there */
+    int level;    /* of the array; of particles: the finest level of detail that
+                     was returned, or some of it; -1: none yet */
+    double quality;     /* of particles: about this fraction of those that match
+                           has been returned, by all calls; of grids 0 */
+    uint64_t points;    /* samples in the array; particles of this call */
+    uint64_t bytes;     /* that this call has read from storage */
+    double error;       /* see above; of particles 0 */
+    int error_is_bound; /* 1: a bound; 0: measured */
+    bouma_limit limit;
+    uint64_t next_bytes, next_points;
+} bouma_answer;
+
+/* Open a refinement of 'box' (NULL: all) at the finest level that the budget
+ * (NULL: no limits) allows; and go on, with a budget for what comes now. No byte
+ * of the data is read twice. The array is that of bouma_refinement_get().
+ * 'answer' may be NULL.
+ *
+ *     bouma_budget budget = {.size = sizeof(budget), .bytes = 10 << 20};
+ *     bouma_answer answer = {.size = sizeof(answer)};
+ *     bouma_refinement *r;
+ *
+ *     rc = bouma_refinement_open_within(&r, &answer, heat, NULL, &budget);
+ *     while (!rc && !answer.complete) {
+ *         ... bouma_refinement_get(&data, &selection, &level, r) ...
+ *         rc = bouma_refinement_next_within(&answer, r, &budget);
+ *     }
+ *
+ * If the budget is too small for even one level more, the calls fail with
+ * BOUMA_ELIMIT. The message and the answer's 'next_bytes' and 'next_points' tell
+ * what is needed (0, if it is not the budget but the option 'memory_limit' that
+ * is too small). There is no refinement then, or the one that was there is as
+ * it was; heads that were read are kept, and not read again. After any other
+ * failure, the finest array that was complete is there. If all is there
+ * already, or the error is small enough (BOUMA_LIMIT_ERROR), the call is
+ * BOUMA_OK and reads nothing. Not collective. */
+BOUMA_API int bouma_refinement_open_within(bouma_refinement **out,
+                                           bouma_answer *answer,
+                                           bouma_variable *variable,
+                                           const bouma_box *box,
+                                           const bouma_budget *budget);
+BOUMA_API int bouma_refinement_next_within(bouma_answer *answer,
+                                           bouma_refinement *refinement,
+                                           const bouma_budget *budget);
 
 /* ---- reading particles -------------------------------------------------- */
 
@@ -456,8 +541,10 @@ BOUMA_API int bouma_particles_count(uint64_t *count, bouma_particles *particles,
  * layout: a column for each variable that is wanted, with room for 'capacity'
  * particles each. *count becomes their number. If there are more, the call fails
  * with BOUMA_ELIMIT, *count says how many there are, and nothing is written
- * beyond the capacity. The query (NULL: all particles) has no variables and no
- * order. Without columns, particles are only counted.
+ * beyond the capacity. After any other failure *count is 0; so it is if
+ * BOUMA_ELIMIT comes from another limit, such as the option 'memory_limit'. The
+ * query (NULL: all particles) has no variables and no order. Without columns,
+ * particles are only counted.
  *
  *     double (*x)[3] = malloc(capacity * sizeof(*x));
  *     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, x, capacity * sizeof(*x));
@@ -493,6 +580,55 @@ BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
                                      const bouma_particles_query *query,
                                      uint64_t count, uint64_t seed);
 
+/* The same into arrays of the caller, as bouma_particles_read_into(), with room
+ * for 'count' particles each. *drawn becomes their number. */
+BOUMA_API int bouma_particles_sample_into(uint64_t *drawn,
+                                          bouma_particles *particles,
+                                          const bouma_particles_query *query,
+                                          const bouma_column *columns,
+                                          size_t column_count, uint64_t count,
+                                          uint64_t seed);
+
+/* Read the particles of a query (NULL: all) from coarse to fine, each call as
+ * many as its budget (NULL: no limits) allows: those of the lowest levels of
+ * detail first, so that what has come so far is spread evenly over all that
+ * match. Opening reads nothing; what the query points to is not needed after
+ * it.
+ *
+ * Each call returns particles that have not come before, so that all calls
+ * together return each particle of the query once, and read each byte once:
+ * levels of detail are read as a whole, and particles beyond budget.points are
+ * kept in memory for the next call. As many particles come as the budget
+ * allows, exactly budget.points of them unless too few are left or it is the
+ * bytes that end the call. They come by ascending level. A level is read if all
+ * that it may take is within the bytes, also those for which it then turns out
+ * that no particle matches. A budget of error is BOUMA_EINVAL.
+ *
+ * If the budget is too small for even one level more, the call fails with
+ * BOUMA_ELIMIT, as with grids, and *out is NULL. Without particles that match,
+ * or when all have come, *out has none, and 'complete' is 1. 'answer' may be
+ * NULL. Not collective. */
+BOUMA_API int
+bouma_particles_refinement_open(bouma_particles_refinement **out,
+                                bouma_particles *particles,
+                                const bouma_particles_query *query);
+BOUMA_API int
+bouma_particles_refinement_next(bouma_particle_data **out, bouma_answer *answer,
+                                bouma_particles_refinement *refinement,
+                                const bouma_budget *budget);
+
+/* The same into arrays of the caller, with room for 'capacity' particles each: a
+ * column for each variable of the query, in their order (without any: position,
+ * then all others that the step has). No more particles come than there is room
+ * for, as if budget.points said so; the answer's 'points' tells how many. After
+ * a failure they come with the next call. */
+BOUMA_API int bouma_particles_refinement_next_into(
+    bouma_answer *answer, bouma_particles_refinement *refinement,
+    const bouma_budget *budget, const bouma_column *columns,
+    size_t column_count, uint64_t capacity);
+BOUMA_API void
+bouma_particles_refinement_free(bouma_particles_refinement *refinement);
+
 /* Give each rank the particles of its own box, as after a restart, on any
  * number of ranks; each file is read by one of them.
  *
@@ -512,9 +648,11 @@ BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
 /* The same into arrays of the caller, as bouma_particles_read_into(). All ranks
  * give columns for the same variables, in the same order; arrays and capacities
  * may differ. If those of any rank are too small, the call fails with
- * BOUMA_ELIMIT on all of them, and *count says what each rank needs. Without
- * columns on all ranks, it only says that. Beside the arrays it takes memory
- * for what comes in one round: see the option 'buffer_bytes'. Collective. */
+ * BOUMA_ELIMIT on all ranks, and *count says how many particles each of them
+ * needs room for. After any other failure, that of another limit included,
+ * *count is 0 on all ranks. Without columns on all ranks, particles are only
+ * counted. Beside the arrays the call takes memory for what comes in one round:
+ * see the option 'buffer_bytes'. Collective. */
 BOUMA_API int bouma_particles_restart_into(uint64_t *count,
                                            bouma_particles *particles,
                                            const bouma_particles_query *query,

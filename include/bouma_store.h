@@ -47,7 +47,8 @@ extern "C" {
 /* Memory. 'resize' acts as realloc (NULL: a new block; 'bytes' is never zero)
  * and returns NULL if there is no memory; 'release' accepts NULL. */
 typedef struct bouma_allocator {
-    void *user;
+    size_t size; /* sizeof(bouma_allocator) */
+    void *user;  /* passed to both functions */
     void *(*resize)(void *user, void *block, size_t bytes);
     void (*release)(void *user, void *block);
 } bouma_allocator;

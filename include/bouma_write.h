@@ -84,7 +84,7 @@ typedef struct bouma_grid_spec {
     /* 1: the files of each step are those of an IDX dataset, too, which
      * OpenVisus and PIDX open as PATH/idx/NAME.idx. Blocks are raw and in the
      * order BOUMA_HZ_ORDER_CURVE; the grid has 2 or 3 axes, and a name without
-     * blanks. See the guide, chapter 12. */
+     * blanks. See the guide, "IDX datasets". */
     int idx;
 } bouma_grid_spec;
 
@@ -221,8 +221,10 @@ BOUMA_API int bouma_step_extend(bouma_dataset *ds, int64_t step);
  *
  * An array that is converted, or has a function 'copy', is fetched a part of a
  * chunk at a time: a rank needs memory for the samples of one patch (of one
- * block or tile with BOUMA_LAYOUT_HZ), twice if it does both. With a relative
- * tolerance it is fetched twice. */
+ * block or tile with BOUMA_LAYOUT_HZ), twice if it does both. One with a
+ * function 'copy' is fetched as a whole, when the step ends, if the variable has
+ * a relative tolerance or the grid is of BOUMA_LAYOUT_HZ (without 'hz_wavelet').
+ */
 BOUMA_API int bouma_variable_put_borrow(bouma_variable *variable,
                                         const bouma_box *box,
                                         const bouma_array *array);
@@ -237,7 +239,8 @@ BOUMA_API int bouma_dataset_clear_failures(bouma_dataset *ds);
 
 /* ---- writing particles -------------------------------------------------- */
 
-/* A set of particles: positions, and any number of variables. Zero means "choose for me", except in ndims. */
+/* A set of particles: positions, and any number of variables. Zero means "choose
+ * for me", except in ndims. */
 typedef struct bouma_particles_spec {
     size_t size; /* sizeof(bouma_particles_spec) */
     int ndims;   /* coordinates of a position, 1 to 3 */
@@ -348,12 +351,14 @@ BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
 
 /* Delete a step, or 'count' of them, for good and durably, wherever they are
  * among the others; a damaged one, too. An interrupted call leaves each step
- * either complete or gone: call it again for those that are left. As with
- * bouma_dataset_truncate(), copies in local copies that this call does not know
- * of stay, but no drain brings them back; and a step that is being stored, a
- * group and draining are finished first. A number can be written again later.
- * BOUMA_ENOTFOUND if there is no such step: then nothing is deleted. Many steps
- * at once take less time than one by one. Collective. */
+ * either complete or gone, and the same call again does the rest: a step that
+ * was deleted before is no failure. BOUMA_ENOTFOUND if there never was such a
+ * step: then nothing is deleted. A number can be written again later.
+ *
+ * As with bouma_dataset_truncate(), copies in local copies that this call does
+ * not know of stay, but no drain brings them back; and a step that is being
+ * stored, a group and draining are finished first. Many steps at once take less
+ * time than one by one. Collective. */
 BOUMA_API int bouma_step_delete(bouma_dataset *ds, int64_t step);
 BOUMA_API int bouma_dataset_delete_steps(bouma_dataset *ds,
                                          const int64_t *steps, size_t count);

@@ -20,7 +20,7 @@ bouma_array_inside bouma_options_field bouma_options_info
 bouma_particles_attributes bouma_particles_find_variable
 bouma_particles_position bouma_particles_variable
 bouma_particles_variable_count bouma_plan_free bouma_plan_patch_get
-bouma_refinement_data bouma_refinement_free bouma_step_attributes
+bouma_refinement_get bouma_refinement_free bouma_step_attributes
 bouma_step_begin bouma_step_file_get bouma_step_find_grid
 bouma_step_find_particles bouma_step_free bouma_step_grid bouma_step_grid_count
 bouma_step_particles bouma_step_particles_count bouma_variable_attributes
@@ -28,7 +28,8 @@ bouma_variable_level_bytes bouma_variable_put_borrow bouma_variable_put_copy
 bouma_variable_select bouma_version
 bouma_build_field bouma_build_info bouma_version_number
 bouma_attributes_message bouma_grid_message bouma_particles_message
-bouma_refinement_message bouma_step_message bouma_variable_message
+bouma_refinement_message bouma_particles_refinement_message
+bouma_particles_refinement_free bouma_step_message bouma_variable_message
 bouma_dataset_find_grid bouma_dataset_find_particles
 bouma_dataset_first_step bouma_dataset_last_step bouma_dataset_next_step
 bouma_dataset_previous_step bouma_attributes_get_text
@@ -40,7 +41,7 @@ bouma_drain_fint bouma_file_open_fint bouma_probe_fint bouma_verify_fint
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }
 # A definition begins in the first column; its body after a line that is "{".
-/^[a-z].*[ *]bouma_[a-z_0-9]+\(/ {
+/^([a-z].*[ *])?bouma_[a-z_0-9]+\(/ {
     name = $0
     sub(/\(.*/, "", name)
     sub(/.*[ *]/, "", name)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # run_guide.sh BUILD [PAGE...] -- run every shell snippet of README.md, of the guide and
 # of the pages beside it, page by page, each in an empty directory. A snippet is a block
-# that begins with ```sh; a C program is a block that begins with ```c NAME.c, and is
-# written to that file. A line that begins with "! " must fail. A page that begins with
-# a comment "needs: COMMAND" is skipped where this command fails.
+# that begins with ```sh; a program is a block that begins with ```c NAME.c or
+# ```python NAME.py, and is written to that file. A line that begins with "! " must fail.
+# A page that begins with a comment "needs: COMMAND" is skipped where this command fails.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
@@ -14,6 +14,7 @@ cd "$source"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export PATH=$build/bin:$PATH
+export PYTHONPATH=$build/python
 python=${PYTHON:-/usr/bin/python3}
 
 "$python" - "${pages[@]/#/$source/}" <<'END' >/dev/null
@@ -25,6 +26,9 @@ END
 
 all=$(mktemp -d)
 trap 'rm -rf "$all"' EXIT
+mkdir "$all/bin"
+ln -s "$python" "$all/bin/python3"
+export PATH=$all/bin:$PATH
 for page in "${pages[@]}"; do
     work=$all/${page%.md}
     mkdir -p "$work"
@@ -37,7 +41,6 @@ for page in "${pages[@]}"; do
     # What the snippets take for granted: the library, and python with NumPy.
     cat >"$work/snippets.sh" <<END
 set -euo pipefail
-python3() { "$python" "\$@"; }
 cc() { command cc -Wall -Wextra -Werror "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
 mpicc() { command mpicc -Wall -Wextra -Werror "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
 END
@@ -46,7 +49,7 @@ import re, sys
 page, work = sys.argv[1:]
 for head, body in re.findall(r"^```(\S.*)\n((?:.*\n)*?)```$", open(page).read(), re.M):
     words = head.split()
-    if words[0] == "c" and len(words) > 1:
+    if words[0] in ("c", "python") and len(words) > 1:
         open(f"{work}/{words[1]}", "w").write(body)
     elif words == ["sh"]:
         # bash -e goes on after "! true"; its status tells.

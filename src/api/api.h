@@ -83,6 +83,9 @@ int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
 int bm_api_array(struct bm_array *out, int64_t **apart,
                  const bouma_array *given, const bouma_variable *v,
                  const int64_t count[3], int may_repeat);
+/* Whether the samples of a box (NULL: all) can be read now; lifts it. */
+int bm_api_check_readable(struct bm_box *lifted, const bouma_variable *v,
+                          int level, const bouma_box *box);
 /* ESTATE while a call that reads the step calls its caller back. */
 int bm_api_check_idle(const struct bouma_step *step);
 
@@ -114,6 +117,10 @@ int bm_api_check_report(const void *report, struct bm_error *error);
 
 /* EINVAL: the caller gives no such struct for 'what'. 'error' may be NULL. */
 int bm_api_no_output(struct bm_error *error, const char *what);
+
+/* Whether a struct that begins with its size can have that one: else it was
+ * never set. */
+int bm_struct_is_size(size_t bytes);
 
 /* Copy a caller's struct of 'given_bytes' into a zeroed one of ours; a longer
  * one of a newer caller must end in zeros. 1 if that is so. */

@@ -1,5 +1,6 @@
 /* api_array.c -- arrays of the caller: checked, and lifted to three axes. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -15,48 +16,115 @@ static int is_dense(const bouma_array *array)
     return !any;
 }
 
-/* The strides of a dense array, and what it takes; EINVAL if that is more than
- * the array has. */
-static int lay_out(bouma_array *array, int components, int ndims,
-                   const int64_t *extent)
+/* A dense array of the caller, and the sample of it where a part begins. */
+struct whole {
+    int components, ndims;
+    const int64_t *extent, *first;
+};
+
+static int check_whole(const bouma_array *array, const struct whole *w,
+                       struct bm_error *error)
+{
+    const char *wrong =
+        !bouma_type_size(array->type) ? "the array has no type"
+        : array->parts     ? "the array has 'parts'; set its strides by hand, "
+                             "and let each part point to its first sample"
+        : !array->data     ? "the array has no 'data'"
+        : !is_dense(array) ? "the array has strides already; give a dense one"
+        : !w->extent       ? "extent is NULL"
+        : !w->first        ? "first is NULL"
+                           : NULL;
+
+    if (wrong)
+        return bm_fail(error, BOUMA_EINVAL, "%s", wrong);
+    if (w->ndims < 1 || w->ndims > BM_MAX_DIMS || w->components < 1)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "ndims is %d, and components is %d; there are 1 to %d "
+                       "axes, and 1 component or more",
+                       w->ndims, w->components, BM_MAX_DIMS);
+    for (int d = 0; d < w->ndims; d++)
+        if (w->first[d] < 0 || w->first[d] >= w->extent[d])
+            return bm_fail(error, BOUMA_EINVAL,
+                           "first[%d] is %" PRId64 ", and the extent of that "
+                           "axis is %" PRId64,
+                           d, w->first[d], w->extent[d]);
+    return BOUMA_OK;
+}
+
+/* Set the strides of a dense array. */
+static int lay_out(bouma_array *array, const struct whole *w,
+                   struct bm_error *error)
 {
     int64_t bytes = (int64_t)bouma_type_size(array->type);
+    int over;
 
     array->component_stride = bytes;
-    if (__builtin_mul_overflow(bytes, components, &bytes))
-        return BOUMA_EINVAL;
-    for (int d = ndims - 1; d >= 0; d--) {
+    over = __builtin_mul_overflow(bytes, w->components, &bytes);
+    for (int d = w->ndims - 1; d >= 0 && !over; d--) {
         array->stride[d] = bytes;
-        if (extent[d] < 1 || __builtin_mul_overflow(bytes, extent[d], &bytes))
-            return BOUMA_EINVAL;
+        over = __builtin_mul_overflow(bytes, w->extent[d], &bytes);
     }
-    return (uint64_t)bytes <= array->bytes ? BOUMA_OK : BOUMA_EINVAL;
+    if (over)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "an array of that extent has 2^63 bytes or more");
+    if ((uint64_t)bytes > array->bytes)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "the array has %zu bytes, and needs %" PRId64
+                       " for that extent",
+                       array->bytes, bytes);
+    return BOUMA_OK;
+}
+
+static int cut_out(bouma_array *array, const struct whole *w,
+                   struct bm_error *error)
+{
+    /* Also the shorter struct of an older caller has strides. */
+    const size_t enough = offsetof(bouma_array, component_stride) +
+                          sizeof(array->component_stride);
+    bouma_array own;
+    int rc = bm_api_copy_spec(error, &own, sizeof(own), array, array->size,
+                              "bouma_array");
+
+    if (!rc && array->size < enough)
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "a bouma_array of %zu bytes has no strides", array->size);
+    if (rc)
+        return rc;
+    rc = check_whole(&own, w, error);
+    if (!rc)
+        rc = lay_out(&own, w, error);
+    if (rc) {
+        array->type = (bouma_type)0; /* refused wherever it is used */
+        return rc;
+    }
+    for (int d = 0; d < w->ndims; d++) {
+        own.data = (uint8_t *)own.data + w->first[d] * own.stride[d];
+        own.bytes -= (size_t)(w->first[d] * own.stride[d]);
+    }
+    memcpy(array, &own, array->size < sizeof(own) ? array->size : sizeof(own));
+    return BOUMA_OK;
 }
 
 int bouma_array_inside(bouma_array *array, int components, int ndims,
-                       const int64_t *extent, const int64_t *first)
+                       const int64_t *extent, const int64_t *first,
+                       char *message, size_t bytes)
 {
-    int rc;
+    const struct whole w = {components, ndims, extent, first};
+    struct bm_error error = {0};
+    int rc = array ? cut_out(array, &w, &error)
+                   : bm_fail(&error, BOUMA_EINVAL, "array is NULL");
 
-    if (!array || array->size < sizeof(*array))
-        return BOUMA_EINVAL;
-    rc = extent && first && ndims >= 1 && ndims <= 3 && components >= 1 &&
-                 array->data && is_dense(array)
-             ? lay_out(array, components, ndims, extent)
-             : BOUMA_EINVAL;
-    for (int d = 0; d < ndims && !rc; d++)
-        if (first[d] < 0 || first[d] >= extent[d])
-            rc = BOUMA_EINVAL;
-    for (int d = 0; d < ndims && !rc; d++) {
-        array->data = (uint8_t *)array->data + first[d] * array->stride[d];
-        array->bytes -= (size_t)(first[d] * array->stride[d]);
-    }
-    if (rc)
-        array->type = (bouma_type)0; /* refused wherever it is used */
+    bm_api_tell(message, bytes, error.text);
     return rc;
 }
 
 /* ---- the array of a put or a read --------------------------------------- */
+
+/* Also of INT64_MIN, which has no positive counterpart. */
+static uint64_t distance(int64_t stride)
+{
+    return stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+}
 
 /* Whether two values share bytes. Axes by ascending strides: each must step over
  * all that the ones before it span. */
@@ -70,15 +138,16 @@ static int overlap(int components, const int64_t count[3],
     for (int d = 0; d < 4; d++) {
         int64_t one = d < 3 ? a->stride[d] : a->component_stride;
         int64_t many = d < 3 ? count[d] : components;
+        uint64_t apart = distance(one);
         int at = axes;
 
         if (many < 2)
             continue;
-        for (; at && stride[at - 1] > (uint64_t)(one < 0 ? -one : one); at--) {
+        for (; at && stride[at - 1] > apart; at--) {
             stride[at] = stride[at - 1];
             n[at] = n[at - 1];
         }
-        stride[at] = (uint64_t)(one < 0 ? -one : one);
+        stride[at] = apart;
         n[at] = many;
         axes++;
     }
@@ -108,7 +177,8 @@ static int check_strides(const bouma_variable *v, int components,
         if (n > 1 && one > -size && one < size && (one || !may_repeat))
             return bm_fail(v->object->schema->error, BOUMA_EINVAL,
                            "variable \"%s/%s\": with a %s of %lld bytes its "
-                           "values, of %lld bytes each, would overlap",
+                           "values, of %lld bytes each, would overlap; strides "
+                           "count bytes",
                            v->object->name, v->name,
                            d < 3 ? "stride" : "component_stride",
                            (long long)one, (long long)size);
@@ -132,7 +202,7 @@ static uint64_t span_of(const struct bm_array *a, int components,
     for (int d = 0; d < 4; d++) {
         int64_t stride = d < 3 ? a->stride[d] : a->component_stride;
         uint64_t n = (uint64_t)(d < 3 ? count[d] : components) - 1;
-        uint64_t one = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+        uint64_t one = distance(stride);
 
         if (__builtin_mul_overflow(one, n, &one) ||
             __builtin_add_overflow(span, one, &span))
@@ -161,7 +231,8 @@ static int check_span(const bouma_variable *v, const struct bm_array *a,
 static const char *fault_of(const bouma_variable *v, const bouma_array *own)
 {
     if (!bm_type_valid((int)own->type))
-        return "has no type; set 'type' to that of the values in memory";
+        return "has no type; set 'type' to that of the values in memory (if it "
+               "was set, bouma_array_inside() has refused the array)";
     if (own->convert != BOUMA_CONVERT_EXACT &&
         own->convert != BOUMA_CONVERT_ROUND)
         return "has a wrong 'convert'";
@@ -170,7 +241,7 @@ static const char *fault_of(const bouma_variable *v, const bouma_array *own)
     if (own->data && own->parts)
         return "has both 'data' and 'parts'; leave one of them NULL";
     if (!own->data && !own->parts)
-        return "has no data";
+        return "has no data; set 'data' or 'parts'";
     if (own->parts && own->component_stride)
         return "has 'parts' and a component_stride, which has no meaning then";
     for (int c = 0; own->parts && c < v->components; c++)

@@ -26,8 +26,8 @@ bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds)
 {
     if (ds && !ds->given.in_step && !bm_api_check_open(ds))
         bm_api_put(ds, bm_fail(&ds->error, BOUMA_ESTATE,
-                               "no step was begun; call bouma_step_begin() "
-                               "first"));
+                               "attributes of the step: no step was begun; "
+                               "call bouma_step_begin() first"));
     return ds && ds->given.in_step ? owned(&ds->given.step_attributes, ds)
                                    : NULL;
 }
@@ -74,7 +74,8 @@ static int set_attribute(bouma_attributes *attributes, const char *name,
     if (count > BM_MAX_ATTRIBUTE / bouma_type_size(type))
         return bm_fail(error, BOUMA_ELIMIT,
                        "attribute \"%s\" is larger than 1 MiB", name);
-    if (attributes->count >= BM_MAX_ATTRIBUTES)
+    if (attributes->count >= BM_MAX_ATTRIBUTES &&
+        !bm_attributes_find(attributes, name))
         return bm_fail(error, BOUMA_ELIMIT,
                        "attribute \"%s\": there are %d already", name,
                        BM_MAX_ATTRIBUTES);
@@ -88,7 +89,7 @@ int bouma_attributes_set(bouma_attributes *attributes, const char *name,
                          bouma_type type, size_t count, const void *values)
 {
     bouma_dataset *ds;
-    int rc;
+    int rc, of_step;
 
     if (!attributes)
         return BOUMA_ESTATE;
@@ -98,14 +99,16 @@ int bouma_attributes_set(bouma_attributes *attributes, const char *name,
             attributes->error, BOUMA_ESTATE,
             "attribute \"%s\": what was read from a file cannot be changed",
             name ? name : "");
-    rc = set_attribute(attributes, name, type, count, values);
     ds = attributes->dataset;
-    if (!ds)
-        return rc;
-    return bm_api_defined(
-        ds, attributes, name,
-        attributes == &ds->given.step_attributes ? BM_OF_STEP : BM_OF_DATASET,
-        rc);
+    of_step = ds && attributes == &ds->given.step_attributes;
+    if (of_step && !ds->given.in_step)
+        rc = bm_fail(attributes->error, BOUMA_ESTATE,
+                     "attribute \"%s\": its step has ended", name ? name : "");
+    else
+        rc = set_attribute(attributes, name, type, count, values);
+    return ds ? bm_api_defined(ds, attributes, name,
+                               of_step ? BM_OF_STEP : BM_OF_DATASET, rc)
+              : rc;
 }
 
 int bouma_attributes_set_text(bouma_attributes *attributes, const char *name,

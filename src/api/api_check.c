@@ -42,7 +42,10 @@ int bm_api_verify(struct bm_comm *comm, struct bm_request *q, bouma_depth depth,
                      "there is no depth %d of checks; they are %d "
                      "(BOUMA_DEPTH_QUICK) to %d (BOUMA_DEPTH_DEEP)",
                      (int)depth, BOUMA_DEPTH_QUICK, BOUMA_DEPTH_DEEP);
-    rc = bm_comm_agree(comm, rc, &q->error);
+    rc = bm_comm_begin(comm, "a check", (uint64_t)depth, NULL, rc, &q->error);
+    if (rc == BOUMA_EMISMATCH && !q->error.status)
+        bm_fail(&q->error, rc, "%s: the ranks check it at different depths",
+                q->path);
     if (rc)
         bm_comm_free(comm);
     else

@@ -31,6 +31,9 @@ int bouma_assign_is_for_grids(bouma_assign choice)
 bouma_codec bouma_grid_codec(const bouma_variable_spec *spec)
 {
     BM_STRICT_MATH;
+    bouma_variable_spec own;
 
-    return spec ? bm_schema_grid_codec(spec) : 0;
+    return spec && bm_struct_copy(&own, sizeof(own), spec, spec->size)
+               ? bm_schema_grid_codec(&own)
+               : (bouma_codec)0;
 }

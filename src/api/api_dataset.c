@@ -16,7 +16,9 @@ const bouma_allocator *bm_api_allocator(const bouma_options *opts)
     const size_t enough =
         offsetof(bouma_options, allocator) + sizeof(opts->allocator);
 
-    return opts && opts->size >= enough && opts->allocator
+    return opts && bm_struct_is_size(opts->size) && opts->size >= enough &&
+                   opts->allocator &&
+                   opts->allocator->size == sizeof(bouma_allocator)
                ? opts->allocator
                : bm_allocator_default();
 }
@@ -57,7 +59,7 @@ int bm_api_no_output(struct bm_error *error, const char *what)
         bm_error_clear(error);
     return error ? bm_fail(error, BOUMA_EINVAL,
                            "there is no place for %s: the pointer is NULL, or "
-                           "the member 'size' is not set",
+                           "'size' is not set to the sizeof of the struct",
                            what)
                  : BOUMA_EINVAL;
 }
@@ -381,7 +383,7 @@ int bouma_dataset_info_get(bouma_dataset_info *given, const bouma_dataset *ds)
     memcpy(out->id, ds->id, 16);
     out->format_major = ds->version.major;
     out->format_minor = ds->version.minor;
-    out->bytes_read = ds->store.bytes_read + ds->second.bytes_read;
+    out->bytes_read = bm_dataset_bytes_read(ds);
     out->bytes_written = ds->store.bytes_written;
     out->files_opened = ds->store.files_opened + ds->second.files_opened;
     out->local_bytes_read = ds->mode == BM_MODE_READ ? ds->second.bytes_read

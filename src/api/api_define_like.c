@@ -45,8 +45,8 @@ static void make_new(struct bm_object *o)
     }
 }
 
-/* All objects of a step; after a failure, some. They go through the bytes in which a step has
- * them, so that nothing that is stored can be forgotten. */
+/* Objects of a step; after a failure, some. They go through the bytes in which a
+ * step has them, so that nothing that is stored can be forgotten. */
 static int take_objects(bouma_dataset *ds, const struct bm_schema *from,
                         uint64_t step)
 {
@@ -129,24 +129,33 @@ static int take_extended(bouma_dataset *ds, const struct bouma_step *step)
     return rc;
 }
 
-static int take_attributes(bouma_dataset *ds,
-                           const struct bouma_attributes *from)
+static int set_all(struct bouma_attributes *to,
+                   const struct bouma_attributes *from)
 {
-    struct bouma_attributes *to = &ds->found.attributes;
-    int rc = bm_dataset_describe(ds);
-
-    for (int i = 0; i < from->count && !rc; i++) {
+    for (int i = 0; i < from->count; i++) {
         const struct bm_attribute *e = &from->entries[i];
 
         if (to->count >= BM_MAX_ATTRIBUTES && !bm_attributes_find(to, e->name))
-            rc = bm_fail(&ds->error, BOUMA_ELIMIT,
-                         "attribute \"%s\": there are %d already", e->name,
-                         BM_MAX_ATTRIBUTES);
-        else if (bm_attributes_set(to, e->name, e->type, e->count, e->values))
-            rc = bm_fail(&ds->error, BOUMA_ENOMEM,
-                         "attribute \"%s\": no memory", e->name);
+            return bm_fail(to->error, BOUMA_ELIMIT,
+                           "attribute \"%s\": there are %d already", e->name,
+                           BM_MAX_ATTRIBUTES);
+        if (bm_attributes_set(to, e->name, e->type, e->count, e->values))
+            return bm_fail(to->error, BOUMA_ENOMEM,
+                           "attribute \"%s\": no memory", e->name);
     }
-    return rc;
+    return BOUMA_OK;
+}
+
+/* Those of the dataset with those of a step, which take the place of the former
+ * once all ranks have them: steps of ranks that differ in them are refused. */
+static int merge_attributes(struct bouma_attributes *out, bouma_dataset *ds,
+                            const struct bouma_attributes *from)
+{
+    int rc = bm_dataset_describe(ds);
+
+    if (!rc)
+        rc = set_all(out, &ds->found.attributes);
+    return rc ? rc : set_all(out, from);
 }
 
 /* The number of the step that is meant. */
@@ -169,10 +178,19 @@ static int choose(bouma_dataset *ds, int64_t *step)
     return BOUMA_OK;
 }
 
+static void swap(struct bouma_attributes *a, struct bouma_attributes *b)
+{
+    struct bouma_attributes was = *a;
+
+    *a = *b;
+    *b = was;
+}
+
 static int define_like(bouma_dataset *ds, int64_t step)
 {
-    struct bouma_step *like = NULL;
     int before = ds->schema.count, rc = choose(ds, &step);
+    struct bouma_attributes merged;
+    struct bouma_step *like = NULL;
 
     rc = bm_comm_begin(ds->comm, "defining like a step", (uint64_t)step, NULL,
                        rc, &ds->error);
@@ -184,15 +202,20 @@ static int define_like(bouma_dataset *ds, int64_t step)
     rc = bm_step_open(&like, ds, (uint64_t)step);
     if (rc) /* on all ranks */
         return rc;
+    bm_attributes_init(&merged, ds->a, &ds->error);
+    merged.dataset = ds->found.attributes.dataset;
     rc = like->writings
              ? take_extended(ds, like)
              : take_objects(ds, like->manifest.schema, like->manifest.step);
     if (!rc)
-        rc = take_attributes(ds, &like->manifest.dataset_attributes);
+        rc = merge_attributes(&merged, ds, &like->manifest.dataset_attributes);
     bm_step_free(like);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     while (rc && ds->schema.count > before)
         bm_schema_remove_last(&ds->schema);
+    if (!rc)
+        swap(&ds->found.attributes, &merged);
+    bm_attributes_release(&merged);
     return rc;
 }
 

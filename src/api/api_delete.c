@@ -28,20 +28,17 @@ static int take(struct bm_step_list *out, bouma_dataset *ds,
                : BOUMA_OK;
 }
 
-/* Whether all of them are there. Only rank 0 knows of those of which an
- * interrupted call has left some files. */
-static int check_there(bouma_dataset *ds, const struct bm_step_list *steps)
+/* Whether all of them are there, or were: who calls again after an interrupted
+ * call need not know how far it came. Only rank 0 knows what is on record. */
+static int check_known(bouma_dataset *ds, const struct bm_step_list *steps)
 {
-    for (size_t i = 0; i < steps->count; i++) {
-        uint64_t step = steps->entries[i].step;
+    uint64_t step;
 
-        if (!bm_step_list_find(&ds->found.steps, step) && ds->comm->rank == 0 &&
-            !bm_dataset_half_dropped(ds, step))
-            return bm_fail(&ds->error, BOUMA_ENOTFOUND,
-                           "%s: has no step %" PRIu64 "; nothing was deleted",
-                           ds->store.path, step);
-    }
-    return BOUMA_OK;
+    if (ds->comm->rank != 0 || !bm_dataset_find_unknown(ds, steps, &step))
+        return BOUMA_OK;
+    return bm_fail(&ds->error, BOUMA_ENOTFOUND,
+                   "%s: has no step %" PRIu64 "; nothing was deleted",
+                   ds->store.path, step);
 }
 
 static int delete_steps(bouma_dataset *ds, const struct bm_step_list *steps,
@@ -65,7 +62,7 @@ static int delete_steps(bouma_dataset *ds, const struct bm_step_list *steps,
         rc = bm_drain_finish(ds);
     if (rc)
         return rc;
-    rc = bm_comm_agree(ds->comm, check_there(ds, steps), &ds->error);
+    rc = bm_comm_agree(ds->comm, check_known(ds, steps), &ds->error);
     return rc || !steps->count ? rc : bm_dataset_delete(ds, steps);
 }
 

@@ -17,7 +17,11 @@ int bm_api_drain(struct bm_comm *comm, struct bm_request *q, const char *local,
     if (!rc && !strcmp(local, q->path))
         rc = bm_fail(&q->error, BOUMA_EINVAL,
                      "%s: cannot be drained to where it is", q->path);
-    rc = bm_comm_agree(comm, rc, &q->error);
+    rc = bm_comm_begin(comm, "draining", remove != 0, NULL, rc, &q->error);
+    if (rc == BOUMA_EMISMATCH && !q->error.status)
+        bm_fail(&q->error, rc,
+                "%s: some ranks remove what is drained, others do not",
+                q->path);
     if (rc)
         bm_comm_free(comm);
     else

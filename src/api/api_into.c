@@ -103,10 +103,10 @@ static int read_into(uint64_t *count, struct bm_object *set,
     if (!rc)
         rc = bm_api_query(&own);
     rc = into.rc ? into.rc : rc;
-    if (!rc)
-        rc = bm_into_check(&into, set);
-    if (!rc || (rc == BOUMA_ELIMIT && into.count > wanted->capacity))
+    if (!rc) { /* another limit would have ended the query before the last */
         *count = into.count;
+        rc = bm_into_check(&into, set);
+    }
     bm_api_into_release(&into, &asked);
     return bm_api_leave_step(own.step, rc);
 }

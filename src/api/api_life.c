@@ -7,7 +7,7 @@
 
 #include "api/api.h"
 #include "engine/plain.h"
-#include "read/read.h"
+#include "read/particle_refine.h"
 #include "write/write.h"
 
 /* ---- freeing ------------------------------------------------------------ */
@@ -48,6 +48,15 @@ void bouma_refinement_free(bouma_refinement *refinement)
     refinement->freed = 1;
     if (!refinement->calls)
         bm_refinement_free(refinement);
+}
+
+void bouma_particles_refinement_free(bouma_particles_refinement *refinement)
+{
+    if (!refinement || refinement->freed)
+        return;
+    refinement->freed = 1;
+    if (!refinement->calls)
+        bm_particle_refinement_free(refinement);
 }
 
 void bouma_file_free(bouma_file *file)
@@ -142,6 +151,12 @@ const char *bouma_attributes_message(const bouma_attributes *attributes)
 }
 
 const char *bouma_refinement_message(const bouma_refinement *refinement)
+{
+    return message_of(refinement ? &refinement->step->ds->error : NULL);
+}
+
+const char *
+bouma_particles_refinement_message(const bouma_particles_refinement *refinement)
 {
     return message_of(refinement ? &refinement->step->ds->error : NULL);
 }

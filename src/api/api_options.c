@@ -62,7 +62,8 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
         return BOUMA_EINVAL;
     }
     option = bm_option_find(name);
-    if (option && !bm_option_is_in(option, opts->size)) {
+    if (option && (!bm_struct_is_size(opts->size) ||
+                   !bm_option_is_in(option, opts->size))) {
         snprintf(message, bytes,
                  "option '%s' is not in these options: 'size' is not set, or "
                  "they are those of an older version",
@@ -191,21 +192,6 @@ static int from_environment(struct bm_options *opts, struct bm_error *error)
     return rc ? rc : from_variables(opts, error);
 }
 
-int bm_struct_copy(void *out, size_t bytes, const void *given,
-                   size_t given_bytes)
-{
-    const unsigned char *p = given;
-
-    memset(out, 0, bytes);
-    if (given_bytes < sizeof(size_t))
-        return 0;
-    memcpy(out, given, given_bytes < bytes ? given_bytes : bytes);
-    for (size_t i = bytes; i < given_bytes; i++)
-        if (p[i])
-            return 0;
-    return 1;
-}
-
 /* Also one of a version that had no links. */
 static int is_table(const bouma_io *io)
 {
@@ -236,6 +222,12 @@ static int take_fields(struct bm_options *out, const bouma_options *given,
                      "option 'io' has a table of %zu bytes; this library's "
                      "bouma_io has %zu",
                      out->io->size, sizeof(bouma_io));
+    if (!rc && out->allocator &&
+        out->allocator->size != sizeof(bouma_allocator))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "option 'allocator' has a table of %zu bytes; this "
+                     "library's bouma_allocator has %zu",
+                     out->allocator->size, sizeof(bouma_allocator));
     return rc;
 }
 
@@ -249,8 +241,9 @@ static int take(struct bm_options *out, const bouma_options *given,
     memset(out, 0, sizeof(*out));
     if (given && !bm_struct_copy(&whole, sizeof(whole), given, given->size))
         rc = bm_fail(error, BOUMA_EINVAL,
-                     "the options are those of a newer version, or their "
-                     "member 'size' is not set");
+                     "bouma_options: 'size' is not set to "
+                     "sizeof(bouma_options), or fields of a newer version are "
+                     "set");
     if (!rc && given)
         rc = take_fields(out, &whole, error);
     return rc ? rc : from_environment(out, error);

@@ -306,8 +306,8 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
         message[0] = 0;
     if (plan) {
         plan->counter.a = a;
-        plan->a =
-            (bouma_allocator){&plan->counter, count_resize, count_release};
+        plan->a = (bouma_allocator){sizeof(plan->a), &plan->counter,
+                                    count_resize, count_release};
         bm_schema_init(&plan->schema, &plan->a, &error);
         rc = bm_options_complete(&plan->options, opts, &error);
         if (!rc && !out)

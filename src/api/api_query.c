@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/criteria.h"
+#include "api/column.h"
 #include "read/collector.h"
 
 int bm_api_check_alone(const struct bm_criteria *q, const struct bm_object *set)
@@ -196,5 +196,55 @@ int bouma_particles_sample(bouma_particle_data **out,
         rc =
             bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");
     rc = finish(out, &c, &asked, set, rc);
+    return bm_api_leave_step(own.step, rc);
+}
+
+int bouma_particles_sample_into(uint64_t *drawn, bouma_particles *particles,
+                                const bouma_particles_query *query,
+                                const bouma_column *columns,
+                                size_t column_count, uint64_t count,
+                                uint64_t seed)
+{
+    BM_STRICT_MATH;
+    const struct bm_wanted wanted = {query, columns, column_count, count};
+    struct bm_draw keys = {.seed = seed};
+    struct bm_particle_query own;
+    struct bm_collector c = {0};
+    struct bm_asked asked;
+    struct bm_object *set;
+    struct bm_into into;
+    int rc;
+
+    if (drawn)
+        *drawn = 0;
+    if (!drawn || !particles)
+        return bm_api_no_output(particles ? particles->object.schema->error
+                                          : NULL,
+                                "the number of particles");
+    set = &particles->object;
+    bm_error_clear(set->schema->error);
+    rc = bm_api_into(&into, &asked, set, &wanted);
+    own = (struct bm_particle_query){.step = set->schema->step,
+                                     .set = set,
+                                     .query = asked.criteria,
+                                     .draw = &keys};
+    if (!rc)
+        rc = bm_api_check_alone(&own.query, set);
+    if (!rc && bm_collector_init(&c, set->schema->a, &asked.criteria))
+        rc =
+            bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");
+    c.draw = &keys;
+    bm_api_enter_step(own.step);
+    if (!rc)
+        rc = draw(&own, &c, count);
+    if (!rc && bm_collector_thin(&c, count))
+        rc =
+            bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");
+    if (!rc)
+        rc = bm_into_collected(&into, &c);
+    if (!rc)
+        *drawn = c.count;
+    bm_collector_release(&c);
+    bm_api_into_release(&into, &asked);
     return bm_api_leave_step(own.step, rc);
 }

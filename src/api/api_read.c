@@ -240,7 +240,8 @@ int bouma_grid_info_get(bouma_grid_info *given, const bouma_grid *grid)
     int first;
 
     if (!bm_reply_begin(given, sizeof(own)))
-        return BOUMA_EINVAL;
+        return bm_api_no_output(grid ? grid->object.schema->error : NULL,
+                                "facts of a grid");
     if (!grid)
         return BOUMA_EINVAL;
     object = &grid->object;
@@ -312,7 +313,9 @@ int bouma_variable_info_get(bouma_variable_info *given,
     bouma_variable_info own = {0}, *out = &own;
 
     if (!bm_reply_begin(given, sizeof(own)))
-        return BOUMA_EINVAL;
+        return bm_api_no_output(variable ? variable->object->schema->error
+                                         : NULL,
+                                "facts of a variable");
     if (!variable)
         return BOUMA_EINVAL;
     out->name = variable->name;
@@ -451,9 +454,8 @@ int bouma_variable_select(bouma_selection *given,
     return bm_reply(given, &own, sizeof(own));
 }
 
-/* Whether these samples can be read now. */
-static int check_readable(bouma_variable *v, int level, const bouma_box *box,
-                          struct bm_box *lifted)
+int bm_api_check_readable(struct bm_box *lifted, const bouma_variable *v,
+                          int level, const bouma_box *box)
 {
     int rc = check_box(v, level, box, lifted);
 
@@ -468,7 +470,7 @@ static int make_request(struct bm_read_request *out, bouma_variable *v,
                         const bouma_array *array)
 {
     struct bm_lattice l;
-    int rc = check_readable(v, level, box, &out->box);
+    int rc = bm_api_check_readable(&out->box, v, level, box);
 
     if (rc)
         return rc;
@@ -518,27 +520,18 @@ struct caller_requests {
     size_t count;
 };
 
-/* The i-th of a caller's requests. They may be those of another version, whose
- * structs have another size. *is_taken: it is for this writing of the step. */
+/* The i-th of a caller's requests. *is_taken: it is for this writing of the step. */
 static int make_request_of(struct bm_read_request *out, bouma_step *writing,
                            const bouma_request *requests, size_t i,
                            int *is_taken)
 {
     bouma_step *step = bm_step_whole(writing);
     struct bm_error *error = &step->ds->error;
-    const uint8_t *at = (const uint8_t *)requests + i * requests->size;
     bouma_request r;
-    int rc;
+    int rc =
+        bm_api_copy_element(error, &r, sizeof(r), requests, i, "bouma_request");
 
     *is_taken = 0;
-    memcpy(&r.size, at, sizeof(r.size));
-    if (r.size != requests->size)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "request %zu has a size of %zu, and the first of %zu; "
-                       "set it to sizeof(bouma_request) in all of them",
-                       i, r.size, requests->size);
-    rc = bm_api_copy_spec(error, &r, sizeof(r), at, requests->size,
-                          "bouma_request");
     if (rc)
         return rc;
     if (!r.variable || !r.variable->object->schema->step ||
@@ -609,115 +602,61 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     return bm_api_leave_step(step, rc);
 }
 
-/* ---- refinement --------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------ */
+
+/* What a caller asks of the patches of a variable, in a struct of ours. */
+static int take_patch_query(bouma_patch_query *q, struct bm_box *lifted,
+                            const bouma_variable *variable,
+                            const bouma_patch_query *given)
+{
+    struct bm_error *error = variable->object->schema->error;
+    int rc = bm_api_copy_spec(error, q, sizeof(*q), given,
+                              given ? given->size : 0, "bouma_patch_query");
+
+    if (rc)
+        return rc;
+    if (!q->each)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "a query of patches needs a function 'each'");
+    rc = check_box(variable, q->choose ? 0 : q->level, q->box, lifted);
+    if (!rc)
+        rc = check_present(variable);
+    if (!rc)
+        rc = bm_api_check_idle(variable->object->schema->step);
+    if (!rc && q->within &&
+        (q->component < 0 || q->component >= variable->components))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "there is no component %d of \"%s/%s\", which has %d, "
+                     "counted from 0",
+                     q->component, variable->object->name, variable->name,
+                     variable->components);
+    if (!rc && q->within && !(q->low <= q->high))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "no value is from %g to %g: give the lower one first",
+                     q->low, q->high);
+    return rc;
+}
 
 int bouma_variable_query(bouma_variable *variable,
                          const bouma_patch_query *query)
 {
     BM_STRICT_MATH;
     struct bouma_step *step;
-    struct bm_error *error;
+    bouma_patch_query own;
     struct bm_box lifted;
     double begun;
     int rc;
 
     if (!variable)
         return BOUMA_EINVAL;
-    error = variable->object->schema->error;
-    bm_error_clear(error);
-    if (!query || query->size != sizeof(*query) || !query->each)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "a query needs its size (sizeof(bouma_patch_query)) and "
-                       "a function 'each'");
-    rc = check_box(variable, query->choose ? 0 : query->level, query->box,
-                   &lifted);
-    if (!rc)
-        rc = check_present(variable);
-    if (!rc)
-        rc = bm_api_check_idle(variable->object->schema->step);
-    if (!rc && query->within &&
-        (query->component < 0 || query->component >= variable->components))
-        rc = bm_fail(error, BOUMA_EINVAL,
-                     "there is no component %d of \"%s/%s\", which has %d, "
-                     "counted from 0",
-                     query->component, variable->object->name, variable->name,
-                     variable->components);
-    if (!rc && query->within && !(query->low <= query->high))
-        rc = bm_fail(error, BOUMA_EINVAL,
-                     "no value is from %g to %g: give the lower one first",
-                     query->low, query->high);
+    bm_error_clear(variable->object->schema->error);
+    rc = take_patch_query(&own, &lifted, variable, query);
     if (rc)
         return rc;
     step = variable->object->schema->step;
     begun = bm_trace_now(step->ds->engine.tracing.trace);
     bm_api_enter_step(step);
-    rc = bm_query(step, variable, query, &lifted);
+    rc = bm_query(step, variable, &own, &lifted);
     rc = bm_api_traced(step->ds, "query patches", begun, rc);
     return bm_api_leave_step(step, rc);
-}
-
-int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
-                          int level, const bouma_box *box)
-{
-    BM_STRICT_MATH;
-    struct bm_box lifted;
-    bouma_step *step;
-    int rc;
-
-    if (!out || !variable)
-        return BOUMA_EINVAL;
-    *out = NULL;
-    bm_error_clear(variable->object->schema->error);
-    rc = check_readable(variable, level, box, &lifted);
-    if (!rc && !bm_box_volume(&lifted))
-        rc = bm_fail(variable->object->schema->error, BOUMA_EINVAL,
-                     "the box is empty: there is nothing to refine");
-    if (rc)
-        return rc;
-    step = variable->object->schema->step;
-    bm_api_enter_step(step);
-    rc = bm_refinement_open(out, step, variable, level, &lifted);
-    return bm_api_leave_step(step, rc);
-}
-
-int bouma_refinement_next(bouma_refinement *refinement)
-{
-    BM_STRICT_MATH;
-    struct bouma_dataset *ds;
-    bouma_step *step;
-    double begun;
-    int rc;
-
-    if (!refinement)
-        return BOUMA_EINVAL;
-    step = refinement->step;
-    ds = step->ds;
-    bm_error_clear(&ds->error);
-    rc = bm_api_check_idle(step);
-    if (rc)
-        return rc;
-    begun = bm_trace_now(ds->engine.tracing.trace);
-    bm_api_enter_step(step);
-    refinement->calls++;
-    rc = bm_refinement_next(refinement);
-    if (--refinement->calls == 0 && refinement->freed)
-        bm_refinement_free(refinement);
-    rc = bm_api_traced(ds, "refine", begun, rc);
-    return bm_api_leave_step(step, rc);
-}
-
-const void *bouma_refinement_data(const bouma_refinement *refinement,
-                                  bouma_selection *selection, int *level)
-{
-    bouma_box box;
-
-    if (!refinement)
-        return NULL;
-    box = bm_box_lower(&refinement->box, refinement->variable->object->ndims);
-    if (selection && bouma_variable_select(selection, refinement->variable,
-                                           refinement->level, &box))
-        return NULL;
-    if (level)
-        *level = refinement->level;
-    return refinement->data;
 }

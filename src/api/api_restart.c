@@ -40,8 +40,8 @@ static int begin(struct bm_object *set)
 }
 
 /* 'rc' is this rank's status so far. Collective. */
-static int restart(struct bm_restart_out *out, struct bm_object *set,
-                   const struct bm_criteria *asked, int shares, int rc)
+static int read_together(struct bm_restart_out *out, struct bm_object *set,
+                         const struct bm_criteria *asked, int shares, int rc)
 {
     bouma_dataset *ds = set->schema->dataset;
     double begun;
@@ -60,37 +60,49 @@ static int restart(struct bm_restart_out *out, struct bm_object *set,
     return bm_api_traced(ds, "read for restart", begun, rc);
 }
 
+/* 'lacks' names what the caller has no place for; NULL: nothing. Collective. */
+static int restart(struct bm_restart_out *out, struct bm_object *set,
+                   const struct bm_wanted *w, const char *lacks)
+{
+    struct bm_asked asked;
+    bouma_step *step;
+    int rc = begin(set);
+
+    if (rc)
+        return rc;
+    step = set->schema->step;
+    bm_api_enter_step(step);
+    rc = out->into ? bm_api_into(out->into, &asked, set, w)
+                   : bm_asked_init(&asked, set, w->query);
+    if (!rc && lacks)
+        rc = bm_fail(set->schema->error, BOUMA_EINVAL,
+                     "a rank has no place for the %s of a restart", lacks);
+    rc = read_together(out, set, &asked.criteria,
+                       !w->query || asked.criteria.shares, rc);
+    if (out->into)
+        bm_api_into_release(out->into, &asked);
+    else
+        bm_asked_release(&asked, set->schema->a);
+    return bm_api_leave_step(step, rc);
+}
+
 int bouma_particles_restart(bouma_particle_data **out,
                             bouma_particles *particles,
                             const bouma_particles_query *query)
 {
     BM_STRICT_MATH;
-    struct bm_restart_out to = {NULL, NULL};
-    struct bm_asked asked;
-    struct bm_object *set;
-    bouma_step *step;
+    const struct bm_wanted wanted = {.query = query};
+    struct bm_restart_out to = {0};
     int rc;
 
     if (out)
         *out = NULL;
     if (!particles)
         return BOUMA_EINVAL;
-    set = &particles->object;
-    rc = begin(set);
-    if (rc)
-        return rc;
-    step = set->schema->step;
-    bm_api_enter_step(step);
-    rc = bm_asked_init(&asked, set, query);
-    if (!rc && !out)
-        rc = bm_fail(set->schema->error, BOUMA_EINVAL,
-                     "a rank has no place for the particles of a restart");
-    rc =
-        restart(&to, set, &asked.criteria, !query || asked.criteria.shares, rc);
+    rc = restart(&to, &particles->object, &wanted, out ? NULL : "particles");
     if (out)
         *out = to.data;
-    bm_asked_release(&asked, set->schema->a);
-    return bm_api_leave_step(step, rc);
+    return rc;
 }
 
 int bouma_particles_restart_into(uint64_t *count, bouma_particles *particles,
@@ -101,31 +113,16 @@ int bouma_particles_restart_into(uint64_t *count, bouma_particles *particles,
     BM_STRICT_MATH;
     const struct bm_wanted wanted = {query, columns, column_count, capacity};
     struct bm_into into;
-    struct bm_restart_out to = {NULL, &into};
-    struct bm_asked asked;
-    struct bm_object *set;
-    bouma_step *step;
+    struct bm_restart_out to = {.into = &into};
     int rc;
 
     if (count)
         *count = 0;
     if (!particles)
         return BOUMA_EINVAL;
-    set = &particles->object;
-    rc = begin(set);
-    if (rc)
-        return rc;
-    step = set->schema->step;
-    bm_api_enter_step(step);
-    rc = bm_api_into(&into, &asked, set, &wanted);
-    if (!rc && !count)
-        rc = bm_fail(set->schema->error, BOUMA_EINVAL,
-                     "a rank has no place for the number of particles of a "
-                     "restart");
-    rc =
-        restart(&to, set, &asked.criteria, !query || asked.criteria.shares, rc);
-    if (count && (!rc || rc == BOUMA_ELIMIT))
+    rc = restart(&to, &particles->object, &wanted,
+                 count ? NULL : "number of particles");
+    if (count && to.counted)
         *count = into.count;
-    bm_api_into_release(&into, &asked);
-    return bm_api_leave_step(step, rc);
+    return rc;
 }

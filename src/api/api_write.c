@@ -51,7 +51,8 @@ int bm_api_copy_element(struct bm_error *error, void *out, size_t bytes,
     size_t first, own;
 
     memcpy(&first, at, sizeof(first));
-    at += i * first;
+    if (bm_struct_is_size(first)) /* else the copy is refused */
+        at += i * first;
     memcpy(&own, at, sizeof(own));
     if (own != first)
         return bm_fail(error, BOUMA_EINVAL,
@@ -68,7 +69,7 @@ int bm_api_copy_element(struct bm_error *error, void *out, size_t bytes,
 static int add_refusal(bouma_dataset *ds, uint64_t key,
                        enum bm_refused_scope scope, int rc)
 {
-    if (!ds->opened || ds->closed || ds->mode == BM_MODE_READ)
+    if (!ds->opened || ds->closed || ds->life.freed || ds->mode == BM_MODE_READ)
         return rc; /* no step can be written anyway */
     return bm_refused_add(&ds->given.refused, ds->a, key, scope, rc,
                           &ds->error);
@@ -192,7 +193,9 @@ int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
                      what);
     if (!rc && !ds->given.in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "no step was begun; call bouma_step_begin() first");
+                     "%s: put while no step was begun; call "
+                     "bouma_step_begin() first",
+                     what);
     return rc;
 }
 

@@ -56,10 +56,8 @@ int bm_api_column(struct bm_column *out, const struct bm_object *set,
     if (rc)
         return rc;
     if (!column.variable || column.variable->object != set)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "particles \"%s\": a column's variable is not one of "
-                       "theirs",
-                       set->name);
+        return bm_api_not_theirs(set, column.variable, "a column's variable",
+                                 error);
     out->variable = column.variable;
     if (!count)
         return BOUMA_OK;

@@ -8,13 +8,33 @@
 
 /* ---- conditions --------------------------------------------------------- */
 
+int bm_api_not_theirs(const struct bm_object *set, const bouma_variable *v,
+                      const char *whose, struct bm_error *error)
+{
+    const struct bm_object *other = v ? v->object : NULL;
+    const char *why = "";
+
+    if (other && !other->schema->step && set->schema->step)
+        why = ", of what is being written; find it in the step";
+    else if (other && other->schema->step && !set->schema->step)
+        why = ", of a step that is read; use the one that was defined";
+    else if (other && other->schema != set->schema)
+        why = ", of another step or dataset";
+    if (!other)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "particles \"%s\": %s is not one of theirs: it is NULL",
+                       set->name, whose);
+    return bm_fail(error, BOUMA_EINVAL,
+                   "particles \"%s\": %s is not one of theirs: it is "
+                   "\"%s/%s\"%s",
+                   set->name, whose, other->name, v->name, why);
+}
+
 static int check_variable(const struct bm_object *set, const bouma_variable *v,
                           const char *whose, struct bm_error *error)
 {
     if (!v || v->object != set)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "particles \"%s\": %s is not one of theirs", set->name,
-                       whose);
+        return bm_api_not_theirs(set, v, whose, error);
     if (!v->in_step.present && set->particles)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "variable \"%s/%s\" is not in this step", set->name,

@@ -15,6 +15,10 @@ struct bm_asked {
 /* 'given' may be NULL. To be released in any case. */
 int bm_asked_init(struct bm_asked *out, const struct bm_object *set,
                   const bouma_particles_query *given);
+/* EINVAL: 'v' (may be NULL) is not a variable of 'set', but 'whose' it should
+ * be: "a column's variable". */
+int bm_api_not_theirs(const struct bm_object *set, const bouma_variable *v,
+                      const char *whose, struct bm_error *error);
 /* Only a restart divides particles among ranks. */
 int bm_api_check_alone(const struct bm_criteria *asked,
                        const struct bm_object *set);

@@ -19,11 +19,6 @@ int bm_bounds_take(bouma_bounds *out, const bouma_bounds *given, bouma_axes own,
                        "%s: 'axes' is %d; set it to BOUMA_AXES_XYZ or "
                        "BOUMA_AXES_ZYX",
                        what, (int)given->axes);
-    if (given->closed >> ndims)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "%s: 'closed' has a bit for an axis beyond the %d that "
-                       "there are",
-                       what, ndims);
     for (int d = 0; d < ndims; d++) {
         int i = bm_bounds_index(given->axes, own, ndims, d);
 

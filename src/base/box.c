@@ -49,7 +49,9 @@ uint64_t bm_box_volume(const struct bm_box *box)
     for (int d = 0; d < 3; d++) {
         if (box->hi[d] <= box->lo[d])
             return 0;
-        volume *= (uint64_t)box->hi[d] - (uint64_t)box->lo[d];
+        if (__builtin_mul_overflow(
+                volume, (uint64_t)box->hi[d] - (uint64_t)box->lo[d], &volume))
+            volume = UINT64_MAX;
     }
     return volume;
 }

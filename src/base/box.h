@@ -26,7 +26,7 @@ bouma_box bm_box_lower(const struct bm_box *box, int ndims);
 int bm_box_meet(struct bm_box *out, const struct bm_box *a,
                 const struct bm_box *b);
 
-/* Samples in a box; 0 if it is empty. The caller has checked the limits. */
+/* Samples in a box; 0 only if it is empty, and UINT64_MAX if there are more. */
 uint64_t bm_box_volume(const struct bm_box *box);
 
 int bm_box_inside(const struct bm_box *inner, const struct bm_box *outer);

@@ -168,8 +168,8 @@ void bm_value_text(char text[BM_VALUE_TEXT_BYTES], bouma_type type,
         snprintf(text, BM_VALUE_TEXT_BYTES, "%" PRId64, wide.i);
 }
 
-void bm_convert_refusal(char text[BM_REFUSAL_TEXT_BYTES],
-                        const struct bm_conversion *c, const void *value)
+int bm_convert_refusal(char text[BM_REFUSAL_TEXT_BYTES],
+                       const struct bm_conversion *c, const void *value)
 {
     const struct bm_conversion rounding = {c->from, c->to, 1};
     char number[BM_VALUE_TEXT_BYTES];
@@ -180,4 +180,5 @@ void bm_convert_refusal(char text[BM_REFUSAL_TEXT_BYTES],
     snprintf(text, BM_REFUSAL_TEXT_BYTES,
              near ? "%s is not exact as %s" : "%s does not fit into %s", number,
              bouma_type_name(c->to));
+    return near;
 }

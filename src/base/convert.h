@@ -32,9 +32,9 @@ void bm_value_text(char text[BM_VALUE_TEXT_BYTES], bouma_type type,
                    const void *value);
 
 /* Why 'value' was refused, for messages: "300 does not fit into i8", "0.1 is
- * not exact as f32". */
+ * not exact as f32". Returns 1 if rounding would take it. */
 #define BM_REFUSAL_TEXT_BYTES 96
-void bm_convert_refusal(char text[BM_REFUSAL_TEXT_BYTES],
-                        const struct bm_conversion *c, const void *value);
+int bm_convert_refusal(char text[BM_REFUSAL_TEXT_BYTES],
+                       const struct bm_conversion *c, const void *value);
 
 #endif

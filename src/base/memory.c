@@ -19,7 +19,7 @@ static void default_release(void *user, void *block)
 
 const bouma_allocator *bm_allocator_default(void)
 {
-    static const bouma_allocator table = {NULL, default_resize,
+    static const bouma_allocator table = {sizeof(table), NULL, default_resize,
                                           default_release};
 
     return &table;

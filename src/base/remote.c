@@ -143,7 +143,10 @@ static int copy_planes(const struct runs *r, int64_t there, int64_t here)
 {
     size_t most = r->remote->most ? r->remote->most : BM_REMOTE_BYTES;
     size_t run = at_most(r->run, most);
-    size_t rows = run < r->run ? 1 : at_most(r->rows.count, most / run);
+    /* Rows of a put may overlap; a copy in two axes must not. */
+    int apart = r->rows.stride >= (int64_t)r->run;
+    size_t rows =
+        run < r->run || !apart ? 1 : at_most(r->rows.count, most / run);
     size_t planes = rows < r->rows.count
                         ? 1
                         : at_most(r->planes.count, most / (run * rows));

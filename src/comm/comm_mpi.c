@@ -12,7 +12,8 @@
  *                                nonblocking as well; when a handle is opened
  *     MPI_Iprobe, MPI_Test       by definition
  *     MPI_Cancel, MPI_Request_free, MPI_Get_count, MPI_Error_string,
- *     MPI_Comm_rank, MPI_Comm_size, MPI_Comm_set_errhandler, MPI_Finalized
+ *     MPI_Comm_rank, MPI_Comm_size, MPI_Comm_set_errhandler, MPI_Initialized,
+ *     MPI_Finalized
  *                                local by definition
  *     MPI_Comm_free              collective in name; MPIs just count references
  *                                down, as nothing is under way any more
@@ -33,6 +34,13 @@
 /* ---- when MPI fails ------------------------------------------------------ */
 
 #define TRIES 4
+
+static int is_finalized(void)
+{
+    int finalized = 0;
+
+    return MPI_Finalized(&finalized) || finalized;
+}
 
 /* A call of MPI has failed for good. */
 static int lose(struct bm_mpi_comm *m, int code, const char *call)
@@ -85,6 +93,8 @@ static void mpi_warn(struct bm_comm *comm)
         bm_comm_lose(&m->whole->base, "%s", comm->why);
         return;
     }
+    if (is_finalized()) /* nobody can be told */
+        return;
     for (int distance = 1; distance < comm->size && m->comm != MPI_COMM_NULL;
          distance *= 2) {
         int peer = (int)(((int64_t)comm->rank + distance) % comm->size);
@@ -144,12 +154,23 @@ static int from_mpi(const struct bm_mpi_comm *m, int rank)
     return (int)at;
 }
 
+/* Before anything is sent or received: MPI would end the program. */
+static void check_mpi(struct bm_mpi_comm *m)
+{
+    if (!m->base.lost && is_finalized())
+        bm_comm_lose(&m->base,
+                     "rank %d: MPI was finalized; this handle can only be "
+                     "freed now",
+                     bm_comm_name(&m->base, m->base.rank));
+}
+
 int bm_mpi_send(struct bm_mpi_comm *m, const void *data, size_t bytes, int peer,
                 int tag, MPI_Request *request)
 {
     int rc = MPI_SUCCESS, tries = 0;
 
     *request = MPI_REQUEST_NULL;
+    check_mpi(m);
     spare_memory(m);
     while (!m->base.lost) {
         rc = MPI_Isend(data, (int)bytes, MPI_BYTE, to_mpi(m, peer),
@@ -168,6 +189,7 @@ int bm_mpi_receive(struct bm_mpi_comm *m, void *data, size_t bytes, int peer,
     int rc = MPI_SUCCESS, tries = 0;
 
     *request = MPI_REQUEST_NULL;
+    check_mpi(m);
     spare_memory(m);
     while (!m->base.lost) {
         rc = MPI_Irecv(data, (int)bytes, MPI_BYTE, to_mpi(m, peer),
@@ -389,10 +411,8 @@ static void mpi_cancel(struct bm_transfer *t)
 static void mpi_release(struct bm_comm *comm)
 {
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
-    int finalized = 0;
 
-    MPI_Finalized(&finalized);
-    if (finalized || m->comm == MPI_COMM_NULL || comm->lost) {
+    if (is_finalized() || m->comm == MPI_COMM_NULL || comm->lost) {
         if (!comm->lost)
             bm_drop(comm->a, m->members);
         return;
@@ -553,13 +573,30 @@ static int tell_poverty(const bouma_allocator *a, MPI_Comm comm, double timeout,
     return rc;
 }
 
+/* Else MPI would end the program. If MPI cannot say, it runs. */
+static int check_running(struct bm_error *error)
+{
+    int begun = 1, over = 0;
+
+    MPI_Initialized(&begun);
+    MPI_Finalized(&over);
+    if (begun && !over)
+        return BOUMA_OK;
+    return bm_fail(error, BOUMA_ESTATE,
+                   over ? "MPI_Finalize() was called before this"
+                        : "MPI is not initialized; call MPI_Init() first");
+}
+
 int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
                     MPI_Comm comm, double timeout, struct bm_error *error)
 {
-    struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m));
-    int rc;
+    struct bm_mpi_comm *m;
+    int rc = check_running(error);
 
     *out = NULL;
+    if (rc) /* no rank can be told */
+        return rc;
+    m = bm_new(a, 1, sizeof(*m));
     if (!m)
         return tell_poverty(a, comm, timeout, error);
     init(m, a, timeout);

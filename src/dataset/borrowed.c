@@ -120,6 +120,27 @@ int bm_put_keep_copy(struct bm_put *put, const bouma_allocator *a,
     return rc;
 }
 
+static int is_fetched_at_once(const struct bm_put *put)
+{
+    const struct bouma_variable *v = put->variable;
+    const struct bm_object *o = v->object;
+
+    return put->from.array.remote.copy &&
+           ((o->layout->scattered && !bm_object_is_tiled(o)) ||
+            (v->tolerance > 0 &&
+             v->tolerance_kind == BOUMA_TOLERANCE_RELATIVE));
+}
+
+int bm_borrowed_fetch(struct bouma_dataset *ds)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < ds->given.put_count && !rc; i++)
+        if (is_fetched_at_once(&ds->given.puts[i]))
+            rc = bm_put_keep_copy(&ds->given.puts[i], ds->a, &ds->error);
+    return rc;
+}
+
 /* Call 'each' for all lanes that were handed over. */
 static void each_lane(struct bm_particle_block *block, void *context,
                       void (*each)(void *context, struct bm_particle_lane *lane,

@@ -27,6 +27,10 @@ void bm_particle_block_remember(struct bm_particle_block *block);
  * are mapped still, so that reading them does not end the program. ESTATE, and
  * whose is not. */
 int bm_borrowed_is_there(struct bouma_dataset *ds);
+/* Copy here at once what would be fetched from a device more than once, or
+ * sample by sample: arrays of a variable with a relative tolerance, and those
+ * of which no chunk has whole rows. */
+int bm_borrowed_fetch(struct bouma_dataset *ds);
 /* With the option 'check': whether all borrowed arrays are as they were handed
  * over. ESTATE, and whose is not. */
 int bm_borrowed_check(struct bouma_dataset *ds);

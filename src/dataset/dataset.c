@@ -382,6 +382,11 @@ void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a)
     given->block_count = 0;
 }
 
+uint64_t bm_dataset_bytes_read(const struct bouma_dataset *ds)
+{
+    return ds->store.bytes_read + ds->second.bytes_read;
+}
+
 int bm_dataset_threads(const struct bouma_dataset *ds)
 {
     const int most = 8;

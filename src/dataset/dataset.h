@@ -203,6 +203,10 @@ void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a);
  * are processors, if nobody else needs them and the allocator is known to bear
  * it. */
 int bm_dataset_threads(const struct bouma_dataset *ds);
+
+/* Bytes read so far, of local copies, too. */
+uint64_t bm_dataset_bytes_read(const struct bouma_dataset *ds);
+
 /* Pipes of a dataset: buffers and transport as its options and the machine
  * say. */
 struct bm_pipe_options bm_dataset_pipe(const struct bouma_dataset *ds);

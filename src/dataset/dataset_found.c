@@ -303,8 +303,10 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
     int rc = BOUMA_OK;
 
     bm_attributes_clear(&ds->found.attributes);
-    if (!ds->found.steps.count)
+    if (!ds->found.steps.count) {
+        ds->found.described = 1; /* who asks again keeps what was set */
         return BOUMA_OK;
+    }
     newest = ds->found.steps.entries[ds->found.steps.count - 1].step;
     bm_schema_init(&schema, ds->a, &why);
     bm_manifest_init(&m, ds->a, &schema, &why);

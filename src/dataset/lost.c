@@ -3,6 +3,7 @@
 
 #include "dataset/dataset.h"
 #include "layout/writings.h"
+#include "store/truncations.h"
 
 int bm_step_peek(struct bm_store *s, uint64_t step, const uint8_t *id,
                  struct bm_step_entry *out)
@@ -65,6 +66,21 @@ static int any_is_short(struct bm_store *s, const uint8_t id[16],
     return found;
 }
 
+/* Who dropped the step may have died before the record went. */
+static int was_dropped(struct bm_store *s, const uint8_t id[16],
+                       const struct bm_step_entry *entry)
+{
+    struct bm_error ignored = {0};
+    struct bm_truncations t;
+    int was;
+
+    bm_truncations_init(&t, s->a);
+    was = !bm_truncations_load(s, id, &t, &ignored) &&
+          bm_truncations_has(&t, entry->step, entry->generation);
+    bm_truncations_release(&t);
+    return was;
+}
+
 int bm_loss_is_over(struct bm_store *s, const uint8_t id[16],
                     const struct bm_lost_step *l)
 {
@@ -75,6 +91,8 @@ int bm_loss_is_over(struct bm_store *s, const uint8_t id[16],
         return 0;
     is_there = bm_step_peek(s, l->entry.step, id, &entry) &&
                entry.step == l->entry.step;
+    if (!is_there && was_dropped(s, id, &l->entry))
+        return 1;
     /* A step that is there (again) is not lost as a whole. */
     if (bm_lost_step_is_whole(l))
         return is_there;

@@ -10,8 +10,8 @@
 int bm_step_peek(struct bm_store *s, uint64_t step, const uint8_t *id,
                  struct bm_step_entry *out);
 
-/* Whether a record means nothing any more: what it says is there again, or was
- * written anew. So is one that is damaged, if the step is there: only a look at
+/* Whether a record means nothing any more: what it says is there again, was
+ * written anew, or was dropped on purpose. So is one that is damaged, if the step is there: only a look at
  * the step can tell whether parts of it are lost. */
 int bm_loss_is_over(struct bm_store *s, const uint8_t id[16],
                     const struct bm_lost_step *l);

@@ -165,7 +165,8 @@ static int note_incomplete(const struct bm_step_search *w, uint64_t step)
         (is_whole && is_dropped(w, step, l.latest)))
         snprintf(text, sizeof(text),
                  "step %" PRIu64 " was dropped on purpose, ignored; "
-                 "%" PRIu64 " of its files are left",
+                 "%" PRIu64 " of its files are left: `bouma delete-step` "
+                 "removes them",
                  step, l.subfiles);
     else if (l.manifests)
         snprintf(text, sizeof(text),

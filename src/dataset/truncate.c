@@ -191,6 +191,15 @@ static void shorten(struct bm_step_list *list, struct choice choice)
     list->changes++;
 }
 
+/* After a failure some may be gone, and others not. Collective. */
+static void find_left(struct bouma_dataset *ds)
+{
+    struct bm_error why = ds->error;
+
+    bm_dataset_refresh(ds); /* if that fails, too, the list is as it was */
+    ds->error = why;
+}
+
 static int drop(struct bouma_dataset *ds, struct choice choice)
 {
     int first = ds->comm->rank == 0, mine = first || ds->claim.claims,
@@ -218,11 +227,13 @@ static int drop(struct bouma_dataset *ds, struct choice choice)
     if (!rc && ds->draining.drain)
         rc = bm_drain_load_losses(ds);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    if (!rc) {
-        shorten(&ds->found.steps, choice);
-        shorten(&ds->commits.replaced, choice);
+    if (rc) {
+        find_left(ds);
+        return rc;
     }
-    return rc;
+    shorten(&ds->found.steps, choice);
+    shorten(&ds->commits.replaced, choice);
+    return BOUMA_OK;
 }
 
 int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
@@ -257,16 +268,31 @@ static int has_rest(struct bm_store *s, uint64_t step)
     return any;
 }
 
-int bm_dataset_half_dropped(struct bouma_dataset *ds, uint64_t step)
+/* An earlier call may not have come to its end: steps that it has put on record
+ * need not be there any more. */
+static int was_deleted(struct bouma_dataset *ds, const struct bm_truncations *t,
+                       uint64_t step)
+{
+    return bm_truncations_is_deleted(t, step) ||
+           (bm_truncations_limit(t, step).epoch &&
+            (has_rest(&ds->store, step) ||
+             (ds->draining.drain && has_rest(&ds->second, step))));
+}
+
+int bm_dataset_find_unknown(struct bouma_dataset *ds,
+                            const struct bm_step_list *steps, uint64_t *unknown)
 {
     struct bm_error ignored = {0};
     struct bm_truncations t;
-    int dropped;
+    int found = 0;
 
     bm_truncations_init(&t, ds->a);
-    dropped = !bm_truncations_load(target(ds), ds->id, &t, &ignored) &&
-              bm_truncations_limit(&t, step).epoch;
+    bm_truncations_load(target(ds), ds->id, &t, &ignored);
+    for (size_t i = 0; i < steps->count && !found; i++) {
+        *unknown = steps->entries[i].step;
+        found = !bm_step_list_find(&ds->found.steps, *unknown) &&
+                !was_deleted(ds, &t, *unknown);
+    }
     bm_truncations_release(&t);
-    return dropped && (has_rest(&ds->store, step) ||
-                       (ds->draining.drain && has_rest(&ds->second, step)));
+    return found;
 }

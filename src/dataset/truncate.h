@@ -10,13 +10,15 @@
  */
 int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last);
 
-/* The same with the steps of a list, all of which are there, or were when they
- * began to be dropped. */
+/* The same with the steps of a list, all of which are there, or were once and
+ * are on record as deleted. */
 int bm_dataset_delete(struct bouma_dataset *ds,
                       const struct bm_step_list *steps);
 
-/* Rank 0: whether files are left of a step that has no manifest and was dropped:
- * by one who was interrupted. */
-int bm_dataset_half_dropped(struct bouma_dataset *ds, uint64_t step);
+/* Rank 0: whether some step of a list is neither there nor on record as deleted;
+ * the first one such. */
+int bm_dataset_find_unknown(struct bouma_dataset *ds,
+                            const struct bm_step_list *steps,
+                            uint64_t *unknown);
 
 #endif

@@ -13,21 +13,27 @@ static int axes_of(const struct bouma_variable *v)
     return v->object->kind == BM_PARTICLES ? 1 : v->object->ndims;
 }
 
+/* Wraps around; what is that large is refused for its size. */
+static int64_t product(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
 static void set_dense(struct bm_array *out, int components,
                       const int64_t shape[3])
 {
     out->component_stride = (int64_t)bouma_type_size(out->type);
-    out->stride[2] = out->component_stride * components;
-    out->stride[1] = out->stride[2] * shape[2];
-    out->stride[0] = out->stride[1] * shape[1];
+    out->stride[2] = product(out->component_stride, components);
+    out->stride[1] = product(out->stride[2], shape[2]);
+    out->stride[0] = product(out->stride[1], shape[1]);
 }
 
 void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
                       const struct bouma_variable *variable,
                       const int64_t shape[3])
 {
+    int64_t any = 0, size = (int64_t)bouma_type_size(out->type);
     int ndims = axes_of(variable);
-    int64_t any = 0;
 
     for (int d = 0; d < ndims && given; d++)
         any |= given->stride[d];
@@ -35,15 +41,18 @@ void bm_array_lay_out(struct bm_array *out, const bouma_array *given,
         int planar = given && (given->parts || given->component_stride);
 
         set_dense(out, planar ? 1 : variable->components, shape);
-        if (planar && !given->parts)
+        if (planar && !given->parts && variable->components > 1)
             out->component_stride = given->component_stride;
         return;
     }
+    /* Along an axis of one sample any stride is right, and none is used. */
     for (int d = 0; d < 3; d++)
-        out->stride[d] = d < 3 - ndims ? 0 : given->stride[d - 3 + ndims];
-    out->component_stride = given->component_stride || given->parts
-                                ? given->component_stride
-                                : (int64_t)bouma_type_size(out->type);
+        out->stride[d] = shape[d] > 1 ? given->stride[d - 3 + ndims] : size;
+    out->component_stride =
+        given->parts ? 0
+        : given->component_stride && variable->components > 1
+            ? given->component_stride
+            : size;
 }
 
 struct bm_array bm_array_dense(const struct bouma_variable *v, uint8_t *data,
@@ -115,7 +124,7 @@ static int refuse(const struct bm_cutout *w, const struct bm_conversion *c,
                   struct bm_error *error)
 {
     const struct bouma_variable *v = w->variable;
-    int ndims = axes_of(v);
+    int near, ndims = axes_of(v);
     char why[BM_REFUSAL_TEXT_BYTES], index[80] = "", which[40] = "";
     size_t n = 0;
 
@@ -128,12 +137,15 @@ static int refuse(const struct bm_cutout *w, const struct bm_conversion *c,
     }
     if (v->components > 1)
         snprintf(which, sizeof(which), "component %d of ", component);
-    bm_convert_refusal(why, c, value);
+    near = bm_convert_refusal(why, c, value);
     return bm_fail(error, BOUMA_EINVAL,
                    "variable \"%s/%s\", %ssample [%s]: %s; the array is %s, "
-                   "the variable %s",
+                   "the variable %s%s",
                    v->object->name, v->name, which, index, why,
-                   bouma_type_name(w->array.type), bouma_type_name(v->type));
+                   bouma_type_name(w->array.type), bouma_type_name(v->type),
+                   near ? ". Give both one type, or set the array's 'convert' "
+                          "to BOUMA_CONVERT_ROUND"
+                        : "");
 }
 
 /* The axis along which 'from' is walked through in small steps. */

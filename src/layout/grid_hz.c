@@ -418,6 +418,7 @@ const struct bm_layout bm_layout_grid_hz = {
     .kind = BM_GRID,
     .code = BOUMA_LAYOUT_HZ,
     .pieces = 1,
+    .scattered = 1,
     .use = BM_FOR_FIELDS,
     .lossy = BOUMA_CODEC_INTERP,
     .define = define,

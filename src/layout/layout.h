@@ -168,8 +168,9 @@ struct bm_tile_functions {
 
 struct bm_layout {
     enum bm_object_kind kind;
-    uint8_t code;          /* in files; never changes */
-    int pieces;            /* of a chunk; 0: one for each level */
+    uint8_t code;  /* in files; never changes */
+    int pieces;    /* of a chunk; 0: one for each level */
+    int scattered; /* the samples of a chunk lie apart from each other */
     enum bm_codec_use use; /* that it has for codecs */
     bouma_codec lossy;     /* of variables with a tolerance and no codec */
 

@@ -398,8 +398,8 @@ static const char *check_fields(char *text, size_t room,
 {
     if (!bm_type_valid((int)spec->type))
         snprintf(text, room,
-                 "has the type %d, which is none; such as "
-                 "BOUMA_TYPE_F32 or BOUMA_TYPE_F64 are",
+                 "has the type %d, which is none; set 'type', such as to "
+                 "BOUMA_TYPE_F64",
                  (int)spec->type);
     else if (spec->unit && strlen(spec->unit) > BM_MAX_NAME)
         return "has a unit of more than 255 bytes";

@@ -176,6 +176,9 @@ int bm_collector_thin(struct bm_collector *c, uint64_t count)
         for (int k = 0; k < lanes_of(c, v); k++)
             reorder(bm_collector_lane(c, v, k), room, order, n, size);
     }
+    for (size_t i = 0; i < n; i++)
+        memcpy(c->keys.data + i * sizeof(uint64_t), &order[i].key,
+               sizeof(uint64_t));
     c->count = n;
     bm_drop(c->a, order);
     bm_drop(c->a, room);

@@ -41,8 +41,8 @@ uint8_t *bm_collector_lane(const struct bm_collector *c, size_t v, int lane);
  * Not 0 if there is no memory. */
 int bm_collector_add(void *context, const bouma_batch *batch);
 
-/* Sort what was drawn by its keys, and keep only the first 'count'. BOUMA_OK or
- * ENOMEM. */
+/* Sort what was drawn, and its keys, by these, and keep only the first 'count'.
+ * BOUMA_OK or ENOMEM. */
 int bm_collector_thin(struct bm_collector *c, uint64_t count);
 
 /* What was collected, as the caller gets it; the collector is emptied. NULL if

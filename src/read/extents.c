@@ -90,7 +90,7 @@ static int check_limit(const struct bouma_dataset *ds, uint64_t bytes,
 }
 
 int bm_extents_read(struct bouma_step *step, size_t source,
-                    struct bm_extent *extents, size_t count,
+                    struct bm_extent *extents, size_t count, int exact,
                     struct bm_block_of_memory *raw)
 {
     struct bouma_dataset *ds = step->ds;
@@ -104,7 +104,7 @@ int bm_extents_read(struct bouma_step *step, size_t source,
         return rc;
     if (count)
         qsort(extents, count, sizeof(*extents), by_offset);
-    gap = choose_gap(extents, count);
+    gap = exact ? 0 : choose_gap(extents, count);
     for (size_t i = 0, next; i < count; i = next) {
         next = run_end(extents, i, count, gap, &end);
         need += (size_t)(end - extents[i].offset) + 16;

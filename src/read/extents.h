@@ -18,10 +18,11 @@ struct bm_extent {
 };
 
 /* Sort the extents by offset and read them: what lies close together in one
- * call, with no more than an eighth that nobody wants. 'raw' is the memory that
- * they lie in, kept and grown from one call to the next. */
+ * call, with no more than an eighth that nobody wants; if 'exact', no byte of
+ * that. 'raw' is the memory that they lie in, kept and grown from one call to
+ * the next. */
 int bm_extents_read(struct bouma_step *step, size_t source,
-                    struct bm_extent *extents, size_t count,
+                    struct bm_extent *extents, size_t count, int exact,
                     struct bm_block_of_memory *raw);
 
 /* The same, but what the shelf has is not read, and what is read is put there;

@@ -211,6 +211,42 @@ static uint64_t chunk_bytes(const struct batch *b, size_t chunk)
     return bytes;
 }
 
+int bm_look_may(struct bm_look *look, uint64_t bytes)
+{
+    uint64_t left = look->limit > look->bytes + look->looked
+                        ? look->limit - look->bytes - look->looked
+                        : 0;
+
+    if (look->over || bytes > left)
+        return 0;
+    look->looked += bytes;
+    return 1;
+}
+
+/* Whether a subfile's head is there, or may be read. If not, all that the
+ * subfile can have of the chunks is counted. */
+static int may_open(const struct batch *b, size_t file,
+                    const struct bm_part_info *part)
+{
+    const struct bm_fetch *f = b->fetch;
+    uint64_t head = f->step->manifest.subfiles[file].head_bytes;
+
+    if (!f->look || f->step->sources[file].loaded || bm_look_may(f->look, head))
+        return 1;
+    f->look->over = 1;
+    f->look->bytes += head;
+    for (int k = b->fine; k <= b->coarse; k++)
+        f->look->bytes += part->level_bytes[k];
+    return 0;
+}
+
+/* Count the bytes of chunks. */
+static void look_at(const struct batch *b, const size_t *chunks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        b->fetch->look->bytes += chunk_bytes(b, chunks[i]);
+}
+
 /* The chunks of one subfile, batch by batch. */
 static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
 {
@@ -360,12 +396,16 @@ static int fetch_files(struct batch *b, size_t *chunks)
         if (!part ||
             !(b->wanted ? b->wanted[file++] : any_inside(b, &part->bounds)))
             continue;
+        if (!may_open(b, i, part))
+            continue;
         rc = find_chunks(b, i, chunks, &n);
         found += n;
-        if (!rc)
+        if (!rc && f->look)
+            look_at(b, chunks, n);
+        else if (!rc)
             rc = fetch_source(b, chunks, n);
     }
-    if (rc || found == f->count)
+    if (rc || found == f->count || (f->look && f->look->over))
         return rc;
     return bm_fail(&f->step->ds->error, BOUMA_EFORMAT,
                    "step %" PRIu64 ": %zu of %zu chunks are in no subfile",
@@ -377,7 +417,8 @@ int bm_fetch(const struct bm_fetch *fetch)
     const bouma_allocator *a = fetch->step->ds->a;
     const struct bm_object *o = fetch->variable->object;
     size_t *chunks = bm_new_raw(a, fetch->count, sizeof(*chunks));
-    struct batch b = {.fetch = fetch, .fetcher = {.step = fetch->step}};
+    struct batch b = {.fetch = fetch,
+                      .fetcher = {.step = fetch->step, .exact = fetch->exact}};
     int rc;
 
     fetch->step->open.busy++;

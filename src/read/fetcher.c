@@ -56,7 +56,7 @@ int bm_fetcher_read(struct bm_fetcher *f)
     int rc = f->shelf ? bm_extents_fetch(f->step, f->source, f->plan, f->count,
                                          f->shelf)
                       : bm_extents_read(f->step, f->source, f->plan, f->count,
-                                        &f->room[RAW]);
+                                        f->exact, &f->room[RAW]);
 
     for (size_t i = 0; i < f->tags; i++)
         f->by_tag[i] = NULL;

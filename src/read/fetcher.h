@@ -15,6 +15,8 @@ struct bm_fetcher {
     struct bouma_step *step;
     size_t source;
     struct bm_shelf *shelf; /* of the source, or NULL */
+    int exact; /* no byte is read that no piece has: each counts, or is wanted
+                  later */
     struct bm_extent *plan; /* [count]; once read, by offset */
     size_t count;
     struct bm_extent **by_tag; /* [tags], once read */

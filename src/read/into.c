@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "read/collector.h"
+
 /* The values of one column. */
 static int add_column(struct bm_into *into, const struct bm_column *c,
                       uint64_t count, const void *values, uint64_t apart)
@@ -40,6 +42,22 @@ int bm_into_add(struct bm_into *into, uint64_t count,
 int bm_into_batch(void *context, const bouma_batch *batch)
 {
     return bm_into_add(context, batch->count, batch->columns, batch->count);
+}
+
+int bm_into_collected(struct bm_into *into, const struct bm_collector *c)
+{
+    const void **columns =
+        bm_new(into->a, into->column_count, sizeof(*columns));
+    int rc;
+
+    if (!columns)
+        return bm_fail(into->error, BOUMA_ENOMEM,
+                       "no memory to hand over particles");
+    for (size_t i = 0; i < into->column_count; i++)
+        columns[i] = c->columns[i];
+    rc = bm_into_add(into, c->count, columns, c->room);
+    bm_drop(into->a, columns);
+    return rc;
 }
 
 int bm_into_check(const struct bm_into *into, const struct bm_object *set)

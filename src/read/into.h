@@ -31,6 +31,10 @@ int bm_into_add(struct bm_into *into, uint64_t count,
 /* A batch of planar columns, for bm_particle_query() with this as context. */
 int bm_into_batch(void *context, const bouma_batch *batch);
 
+/* What was collected, with planar columns. */
+struct bm_collector;
+int bm_into_collected(struct bm_into *into, const struct bm_collector *c);
+
 /* ELIMIT if there are more than the arrays have room for. */
 int bm_into_check(const struct bm_into *into, const struct bm_object *set);
 

@@ -267,13 +267,69 @@ static int open_file(struct bm_query_state *s, size_t subfile, size_t *index)
                            subfile);
 }
 
+/* Whether a file's head and, if that is needed, its tree are there, or may be
+ * read. If not, all that the file can have is counted. */
+static int may_open(struct bm_query_state *s, size_t subfile)
+{
+    const struct bm_subfile_info *info = &s->step->manifest.subfiles[subfile];
+    const struct bm_summary *found =
+        bm_summaries_find(&info->summaries, s->set->number);
+    const struct bm_particle_summary *summary =
+        found ? bm_particle_summary_of(found) : NULL;
+    struct bm_particle_look *look = s->query->look;
+    const struct bm_source *source = &s->step->sources[subfile];
+    uint64_t bytes = source->loaded ? 0 : info->head_bytes;
+
+    if (s->asked.test_count && summary &&
+        !bm_step_has_tree(s->step, subfile, s->set))
+        bytes += summary->tree_bytes;
+    if (!summary || bm_look_may(&look->heads, bytes))
+        return 1;
+    look->heads.over = 1;
+    look->heads.bytes += bytes;
+    for (int k = 0; k < s->set->levels; k++) {
+        look->particles[k] += summary->count;
+        for (int i = 0; i < s->asked.column_count; i++) {
+            const struct bm_part_info *part =
+                bm_subfile_info_part(info, s->asked.columns[i].variable->id);
+
+            look->bytes[k] += part ? part->level_bytes[k] : 0;
+        }
+    }
+    return 0;
+}
+
+/* Count the pieces of the chunks that runs meet. */
+static void look_at_chunks(struct bm_query_state *s, size_t chunks)
+{
+    const struct bm_particle_summary *summary = s->file.summary;
+    const struct bm_query_column *columns = s->asked.columns;
+    struct bm_particle_look *look = s->query->look;
+    size_t levels = (size_t)s->set->levels;
+
+    for (size_t c = next_chunk(s, 0); c < chunks; c = next_chunk(s, c + 1)) {
+        uint64_t values[BM_MAX_LEVELS];
+
+        bm_particle_summary_values(s->set, summary->count, summary->seed, c,
+                                   values);
+        for (size_t k = 0; k < levels; k++) {
+            look->particles[k] += values[k];
+            for (int i = 0; i < s->asked.column_count && values[k]; i++)
+                look->bytes[k] += columns[i].section->sizes[c * levels + k];
+        }
+    }
+}
+
 static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
                       uint64_t to)
 {
     uint64_t bytes = 0;
     size_t chunks, index, batch = 0;
-    int rc = open_file(s, subfile, &index);
+    int rc;
 
+    if (s->query->look && !may_open(s, subfile))
+        return BOUMA_OK;
+    rc = open_file(s, subfile, &index);
     if (rc)
         return rc;
     if (s->query->draw)
@@ -281,6 +337,10 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
     chunks = (size_t)bm_particle_summary_chunks(s->set, s->file.summary->count);
     rc = find_runs(s, index, from,
                    to < s->file.summary->count ? to : s->file.summary->count);
+    if (!rc && s->query->look) {
+        look_at_chunks(s, chunks);
+        return BOUMA_OK;
+    }
     for (size_t c = next_chunk(s, 0); c < chunks && !rc;
          c = next_chunk(s, c + 1)) {
         rc = add_chunk(s, c, &bytes);

@@ -39,7 +39,8 @@ uint64_t bm_query_draw_levels(const struct bm_query_state *s, size_t chunk)
     uint64_t begin = (uint64_t)chunk * d->chunk, end = begin + slots;
     uint64_t levels = 0;
 
-    if (s->query->draw->first == 0 && s->query->draw->last == UINT64_MAX)
+    if (s->query->draw->by_rank ||
+        (s->query->draw->first == 0 && s->query->draw->last == UINT64_MAX))
         return UINT64_MAX;
     for (size_t i = f->next_run; i < f->run_count && f->runs[i].begin < end;
          i++) {
@@ -60,6 +61,8 @@ void bm_query_draw(const struct bm_query_state *s, struct bm_query_chunk *c,
     uint64_t begin = (uint64_t)c->chunk * bm_bat_of(s->set)->detail.chunk;
     uint32_t m = 0;
 
+    if (s->query->draw->by_rank)
+        return;
     for (uint32_t i = 0; i < c->count; i++) {
         uint16_t at = c->chosen[i];
 
@@ -69,6 +72,20 @@ void bm_query_draw(const struct bm_query_state *s, struct bm_query_chunk *c,
     c->count = m;
 }
 
+static void rank_keys(const struct bm_query_state *s,
+                      const struct bm_query_chunk *c, const uint16_t *slots,
+                      uint64_t *keys)
+{
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
+    uint64_t seed = s->file.summary->seed;
+    uint32_t shift = bm_detail_shift(d, seed, c->chunk);
+    uint64_t offset = (uint64_t)(bm_detail_offset(seed, c->chunk) * 0x1p32);
+
+    for (uint32_t i = 0; i < c->count; i++)
+        keys[i] =
+            ((uint64_t)d->rank[slots[c->chosen[i]] ^ shift] << 32) + offset;
+}
+
 void bm_query_draw_keys(const struct bm_query_state *s,
                         const struct bm_query_chunk *c, int level,
                         uint64_t *keys)
@@ -76,6 +93,10 @@ void bm_query_draw_keys(const struct bm_query_state *s,
     const uint16_t *slots = c->slots + c->first[level];
     uint64_t begin = (uint64_t)c->chunk * bm_bat_of(s->set)->detail.chunk;
 
+    if (s->query->draw->by_rank) {
+        rank_keys(s, c, slots, keys);
+        return;
+    }
     for (uint32_t i = 0; i < c->count; i++)
         keys[i] = key_of(s, begin + slots[c->chosen[i]]);
 }

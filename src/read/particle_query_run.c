@@ -115,6 +115,7 @@ static int make_room(struct bm_query_state *s)
     s->file.wanted = bm_new(a, tests, sizeof(*s->file.wanted));
     s->batch.tested.step = s->batch.others.step = s->step;
     s->batch.tested.shelf = s->batch.others.shelf = s->query->shelf;
+    s->batch.tested.exact = s->batch.others.exact = s->query->exact;
     if (!row || !q->columns || !q->tests || !q->least || !q->most ||
         !s->file.wanted)
         return BOUMA_ENOMEM;

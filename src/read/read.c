@@ -162,10 +162,12 @@ static int read_stored(struct bouma_step *step,
 
 int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
 {
+    const struct bm_object *grid = request->variable->object;
     struct bm_read_request inner;
     int rc;
 
-    if (!bm_object_is_tiled(request->variable->object))
+    if (!bm_object_is_tiled(grid) &&
+        !(request->to.remote.copy && grid->layout->scattered))
         return read_stored(step, request);
     rc = bm_tiles_request(&inner, step, request);
     if (!rc)

@@ -119,7 +119,21 @@ struct bm_fetch {
     uint64_t before, total;    /* chunks, for the progress of a larger call */
     const struct bm_box *clip; /* 'each' looks at nothing else; NULL: at all */
     const struct bm_fetch_ordered *ordered; /* instead of 'each', or NULL */
+    int exact;            /* no byte is read that no piece has */
+    struct bm_look *look; /* NULL, or: read no chunks, only find their bytes */
 };
+
+/* What is to be read, as far as heads tell. Those that are not there are read
+ * as long as all is within the limit; then 'bytes' has an upper limit, with
+ * heads, for the rest. */
+struct bm_look {
+    uint64_t limit;
+    uint64_t bytes;  /* of all pieces */
+    uint64_t looked; /* of heads that were read for this */
+    int over;        /* some heads were not */
+};
+/* May so many bytes be read to find out more? If so, they are counted. */
+int bm_look_may(struct bm_look *look, uint64_t bytes);
 
 /* For callers that want chunks one by one: in the order of files, and of the
  * chunks in each. */
@@ -168,6 +182,9 @@ void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
 
 /* ---- particles ---------------------------------------------------------- */
 
+/* Whether that of a set is there already. */
+int bm_step_has_tree(const struct bouma_step *step, size_t source,
+                     const struct bm_object *set);
 /* The tree of a summary of an open source; loaded once. */
 int bm_step_tree(struct bouma_step *step, size_t source, size_t summary,
                  const struct bm_tree **out);
@@ -177,6 +194,9 @@ int bm_step_tree(struct bouma_step *step, size_t source, size_t summary,
  * nothing else. Those with the n smallest keys are a simple random sample of n,
  * whatever is asked for, in however many steps keys are gone through. */
 struct bm_draw {
+    /* Not by chance: all particles, and the keys tell their order by quality.
+     * A key is rank + offset (see detail.h), times 2^32. */
+    int by_rank;
     uint64_t seed;
     uint64_t first, last; /* only particles with keys from first to last */
     const uint64_t *keys; /* [count] of the batch that 'each' is given */
@@ -222,8 +242,34 @@ struct bm_particle_query {
      * read for this one; and the values of it that were decoded. With 'each'
      * NULL all that can match is read, and nothing else is done. */
     struct bm_shelf *shelf, *values;
+    int exact;                     /* no byte is read that no piece has */
+    struct bm_particle_look *look; /* NULL, or: read no particles, only find
+                                      what they cost; all of the set's files */
 };
 int bm_particle_query(const struct bm_particle_query *query);
+
+/* What a query may read, by level of detail, whatever its quality; in 'heads'
+ * the heads and trees that have not been read. */
+struct bm_particle_look {
+    struct bm_look heads;
+    uint64_t bytes[BM_MAX_LEVELS], particles[BM_MAX_LEVELS];
+};
+
+/* A query that is read level by level: particle_refine.c. It holds the step. */
+struct bm_budget;
+struct bouma_particles_refinement;
+/* With a copy of the criteria. NULL: no memory, with a message. */
+struct bouma_particles_refinement *
+bm_particle_refinement_new(struct bouma_step *step, struct bm_object *set,
+                           const struct bm_criteria *criteria);
+void bm_particle_refinement_free(struct bouma_particles_refinement *r);
+/* The next particles: into arrays of the caller, or, if 'into' is NULL, *out.
+ * ELIMIT, with a message, if not a level fits; 'answer' is filled then, too. */
+struct bm_into;
+int bm_particle_refinement_next(bouma_particle_data **out, struct bm_into *into,
+                                bouma_answer *answer,
+                                struct bouma_particles_refinement *r,
+                                const struct bm_budget *budget);
 
 /* ---- refinement --------------------------------------------------------- */
 
@@ -231,13 +277,30 @@ int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
                        const struct bouma_variable *variable, int level,
                        const struct bm_box *lifted);
 int bm_refinement_next(struct bouma_refinement *r);
+/* As far as the budget allows: refine_within.c. 'out' tells how far; ELIMIT,
+ * with a message, if that is no level at all. */
+struct bm_budget;
+int bm_refinement_within(bouma_answer *out, struct bouma_refinement *r,
+                         const struct bm_budget *budget);
+/* Not a level yet; for the first of these calls. NULL: no memory. */
+struct bouma_refinement *
+bm_refinement_new(struct bouma_step *step,
+                  const struct bouma_variable *variable,
+                  const struct bm_box *lifted);
+int bm_refinement_go(struct bouma_refinement *r, int level);
+/* The bytes of a step to 'level' from the next coarser one; if there is none
+ * yet, from nothing. */
+int bm_refinement_look(struct bm_look *look, const struct bouma_refinement *r,
+                       int level, int from_nothing);
 void bm_refinement_free(struct bouma_refinement *r);
 
 struct bouma_refinement {
     struct bouma_step *step;
     const struct bouma_variable *variable;
     struct bm_box box;
-    int level;
+    int level;     /* the number of levels: none is there yet */
+    int measured;  /* what each level adds is measured: */
+    double error;  /* that of 'level'; infinite: not known */
     int freed;     /* by its caller */
     int calls;     /* under way: they keep it */
     uint8_t *data; /* dense, of the current level */

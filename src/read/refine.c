@@ -2,10 +2,12 @@
  * The samples of the levels already read are kept, chunk by chunk, because the
  * next finer level is put together from them. A chunk is read from the first
  * level on at which it has samples in the box. */
+#include <math.h>
 #include <string.h>
 
 #include "base/search.h"
 #include "read/read_tiles.h"
+#include "read/refine_error.h"
 
 struct refining {
     struct bouma_refinement *r;
@@ -61,15 +63,15 @@ static void forget(const struct bouma_refinement *r, struct bm_refined *chunks)
 
 /* The keys of the new level: those that the level before has, too, and then
  * the others. How many there are of the first kind. */
-static size_t split_keys(uint64_t *out, const struct refining *w)
+static size_t split_keys(uint64_t *out, const struct bm_refined *old,
+                         const struct bm_refined *chunks)
 {
-    const struct bm_refined *old = &w->r->chunks;
     size_t shared = 0, other = 0, at = 0;
 
     for (int others = 0; others < 2; others++) {
         at = 0;
-        for (size_t i = 0; i < w->chunks.count; i++) {
-            uint64_t key = w->chunks.keys[i];
+        for (size_t i = 0; i < chunks->count; i++) {
+            uint64_t key = chunks->keys[i];
             int is_old;
 
             while (at < old->count && old->keys[at] < key)
@@ -86,42 +88,77 @@ static size_t split_keys(uint64_t *out, const struct refining *w)
 
 /* Chunks that the level before has, too, need one more level; others all from
  * the coarsest on. */
-static int fetch_chunks(struct refining *w)
+static int fetch_chunks(struct bm_fetch *fetch, const struct bm_refined *old,
+                        const struct bm_refined *chunks)
 {
-    struct bouma_refinement *r = w->r;
-    const bouma_allocator *a = r->step->ds->a;
-    uint64_t *keys = bm_new_raw(a, w->chunks.count, sizeof(*keys));
-    struct bm_fetch fetch = {.step = r->step,
-                             .variable = r->variable,
-                             .fine = w->level,
-                             .coarse = w->level,
-                             .keys = keys,
-                             .total = w->chunks.count,
-                             .each = refine_chunk,
-                             .coarser = coarser_samples,
-                             .context = w};
+    const bouma_allocator *a = fetch->step->ds->a;
+    uint64_t *keys = bm_new_raw(a, chunks->count, sizeof(*keys));
     int rc;
 
     if (!keys)
-        return bm_fail(&r->step->ds->error, BOUMA_ENOMEM,
+        return bm_fail(&fetch->step->ds->error, BOUMA_ENOMEM,
                        "no memory to refine");
-    fetch.count = split_keys(keys, w);
-    rc = fetch.count ? bm_fetch(&fetch) : BOUMA_OK;
-    fetch.before = fetch.count;
-    fetch.keys += fetch.count;
-    fetch.count = w->chunks.count - fetch.count;
-    fetch.coarse = r->variable->object->levels - 1;
-    if (!rc && fetch.count)
-        rc = bm_fetch(&fetch);
+    fetch->keys = keys;
+    fetch->total = chunks->count;
+    fetch->count = split_keys(keys, old, chunks);
+    rc = fetch->count ? bm_fetch(fetch) : BOUMA_OK;
+    fetch->before = fetch->count;
+    fetch->keys += fetch->count;
+    fetch->count = chunks->count - fetch->count;
+    fetch->coarse = fetch->variable->object->levels - 1;
+    if (!rc && fetch->count)
+        rc = bm_fetch(fetch);
     bm_drop(a, keys);
     return rc;
 }
 
-static int go_to(struct bouma_refinement *r, int level)
+int bm_refinement_look(struct bm_look *look, const struct bouma_refinement *r,
+                       int level, int from_nothing)
+{
+    const struct bm_object *o = r->variable->object;
+    struct bm_box box = bm_tiles_around(o, &r->box);
+    struct bm_refined before = {NULL, 0, NULL}, chunks = {NULL, 0, NULL};
+    struct bm_fetch fetch = {.step = r->step,
+                             .variable = r->variable,
+                             .fine = level,
+                             .coarse = level,
+                             .look = look};
+    int rc = bm_chunks_select(&chunks.keys, &chunks.count, o, &box, level);
+
+    if (!rc && !from_nothing)
+        rc = bm_chunks_select(&before.keys, &before.count, o, &box, level + 1);
+    rc = rc ? bm_fail(&r->step->ds->error, rc, "no memory to refine")
+            : fetch_chunks(&fetch, &before, &chunks);
+    bm_drop(o->a, chunks.keys);
+    bm_drop(o->a, before.keys);
+    return rc;
+}
+
+/* What a new level adds to the one that is there, the next coarser one. */
+static double measure(const struct bouma_refinement *r, const uint8_t *data,
+                      int level)
+{
+    struct bm_refined_level fine = {bm_lattice_of(&r->box, level), data};
+    struct bm_refined_level coarse = {bm_lattice_of(&r->box, r->level),
+                                      r->data};
+
+    return bm_refine_error(&fine, &coarse, r->variable->type,
+                           r->variable->components);
+}
+
+int bm_refinement_go(struct bouma_refinement *r, int level)
 {
     struct bouma_dataset *ds = r->step->ds;
     struct bm_lattice l = bm_lattice_of(&r->box, level);
     struct refining w = {.r = r, .level = level};
+    struct bm_fetch fetch = {.step = r->step,
+                             .variable = r->variable,
+                             .fine = level,
+                             .coarse = level,
+                             .each = refine_chunk,
+                             .coarser = coarser_samples,
+                             .context = &w,
+                             .exact = 1};
     struct bm_read_request shown = {
         .variable = r->variable, .level = level, .box = r->box};
     uint64_t bytes = bm_lattice_samples(&l) *
@@ -147,7 +184,7 @@ static int go_to(struct bouma_refinement *r, int level)
     if (rc == BOUMA_ENOMEM)
         bm_fail(&ds->error, rc, "no memory to refine");
     if (!rc)
-        rc = fetch_chunks(&w);
+        rc = fetch_chunks(&fetch, &r->chunks, &w.chunks);
     if (!rc && bm_tiles_are_apart(&shown))
         rc = bm_tiles_give(&shown, &w.stored, r->step);
     bm_tiles_drop(&w.stored, r->step, &shown);
@@ -156,6 +193,8 @@ static int go_to(struct bouma_refinement *r, int level)
         bm_drop(ds->a, shown.to.data);
         return rc;
     }
+    r->error = r->measured && r->data ? measure(r, shown.to.data, level)
+                                      : (double)INFINITY;
     forget(r, &r->chunks);
     bm_drop(ds->a, r->data);
     r->chunks = w.chunks;
@@ -164,28 +203,37 @@ static int go_to(struct bouma_refinement *r, int level)
     return BOUMA_OK;
 }
 
-int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
-                       const struct bouma_variable *variable, int level,
-                       const struct bm_box *lifted)
+struct bouma_refinement *
+bm_refinement_new(struct bouma_step *step,
+                  const struct bouma_variable *variable,
+                  const struct bm_box *lifted)
 {
-    const bouma_allocator *a = step->ds->a;
-    struct bouma_refinement *r = bm_new(a, 1, sizeof(*r));
-    int rc;
+    struct bouma_refinement *r = bm_new(step->ds->a, 1, sizeof(*r));
 
-    *out = NULL;
-    if (!r)
-        return bm_fail(&step->ds->error, BOUMA_ENOMEM, "no memory to refine");
+    if (!r) {
+        bm_fail(&step->ds->error, BOUMA_ENOMEM, "no memory to refine");
+        return NULL;
+    }
     bm_step_hold(step);
     r->step = step;
     r->variable = variable;
     r->box = *lifted;
-    rc = go_to(r, level);
-    if (rc) {
+    r->level = variable->object->levels;
+    r->error = INFINITY;
+    return r;
+}
+
+int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
+                       const struct bouma_variable *variable, int level,
+                       const struct bm_box *lifted)
+{
+    struct bouma_refinement *r = bm_refinement_new(step, variable, lifted);
+    int rc = r ? bm_refinement_go(r, level) : BOUMA_ENOMEM;
+
+    *out = rc ? NULL : r;
+    if (rc)
         bm_refinement_free(r);
-        return rc;
-    }
-    *out = r;
-    return BOUMA_OK;
+    return rc;
 }
 
 int bm_refinement_next(struct bouma_refinement *r)
@@ -193,7 +241,7 @@ int bm_refinement_next(struct bouma_refinement *r)
     if (r->level == 0)
         return bm_fail(&r->step->ds->error, BOUMA_ENOTFOUND,
                        "level 0 is the finest there is");
-    return go_to(r, r->level - 1);
+    return bm_refinement_go(r, r->level - 1);
 }
 
 void bm_refinement_free(struct bouma_refinement *r)

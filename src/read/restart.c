@@ -513,6 +513,7 @@ int bm_restart(struct bm_restart_out *out, struct bouma_step *step,
         rc = go_through(&r);
         /* What is for others is not needed any more. */
         let_go(&r, &r.found);
+        out->counted = !rc; /* no slice failed, on any rank */
         if (!rc)
             rc = finish(&r, out);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);

@@ -9,6 +9,8 @@
 struct bm_restart_out {
     bouma_particle_data *data;
     struct bm_into *into;
+    int counted; /* into->count is the number of all, also if they do not fit;
+                    the same on all ranks */
 };
 
 /* 'query' is complete (variables are listed); with 'shares' its box is not

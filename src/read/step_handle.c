@@ -508,6 +508,18 @@ static int load_tree(struct bouma_step *step, size_t source,
     return rc;
 }
 
+int bm_step_has_tree(const struct bouma_step *step, size_t source,
+                     const struct bm_object *set)
+{
+    const struct bm_source *s = &step->sources[source];
+    const struct bm_summary_list *all = &s->head.summaries;
+
+    for (size_t i = 0; s->loaded && s->trees && i < all->count; i++)
+        if (all->entries[i]->object == set)
+            return s->trees[i].a != NULL;
+    return 0;
+}
+
 int bm_step_tree(struct bouma_step *step, size_t source, size_t summary,
                  const struct bm_tree **out)
 {

@@ -115,17 +115,32 @@ int bm_truncations_delete(struct bm_truncations *t,
     return BOUMA_OK;
 }
 
-struct bm_generation bm_truncations_limit(const struct bm_truncations *t,
-                                          uint64_t step)
+/* NULL: it was not deleted. */
+static const struct bm_deletion *find_deletion(const struct bm_truncations *t,
+                                               uint64_t step)
 {
-    struct bm_generation limit = truncated(t, step);
     size_t at = 0;
 
     BM_BISECT(at, t->deletion_count, i, t->deletions[i].step <= step)
-    if (at < t->deletion_count && t->deletions[at].step == step &&
-        bm_generation_is_later(t->deletions[at].generation, limit))
-        limit = t->deletions[at].generation;
-    return limit;
+    return at < t->deletion_count && t->deletions[at].step == step
+               ? &t->deletions[at]
+               : NULL;
+}
+
+int bm_truncations_is_deleted(const struct bm_truncations *t, uint64_t step)
+{
+    return find_deletion(t, step) != NULL;
+}
+
+struct bm_generation bm_truncations_limit(const struct bm_truncations *t,
+                                          uint64_t step)
+{
+    const struct bm_deletion *deleted = find_deletion(t, step);
+    struct bm_generation limit = truncated(t, step);
+
+    return deleted && bm_generation_is_later(deleted->generation, limit)
+               ? deleted->generation
+               : limit;
 }
 
 int bm_truncations_has(const struct bm_truncations *t, uint64_t step,

@@ -42,6 +42,8 @@ int bm_truncations_delete(struct bm_truncations *t,
 /* The last generation of a step that is dropped; epoch 0: none is. */
 struct bm_generation bm_truncations_limit(const struct bm_truncations *t,
                                           uint64_t step);
+/* Whether some writing of a step was deleted by its number. */
+int bm_truncations_is_deleted(const struct bm_truncations *t, uint64_t step);
 /* Whether this writing of a step was dropped. One of epoch 0 is not known, and
  * was not. */
 int bm_truncations_has(const struct bm_truncations *t, uint64_t step,

@@ -291,6 +291,8 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
     init(job, ds);
     if (!status)
         status = bm_borrowed_is_there(ds);
+    if (!status)
+        status = bm_borrowed_fetch(ds);
     rc = run(job, beginning, status);
     if (!job->failed)
         rc = run(job,

@@ -60,6 +60,9 @@ for ranks in 1 3; do
     same serial.raw parallel.raw
     on 3 read $ds grid/a --step 0 --box 3:40,5:,:-3 -o - >stream.raw
     same serial.raw stream.raw
+    expect 0 "$BOUMA" read $ds grid/a --step 0 --level 1 -o serial.npy
+    expect 0 on 3 read $ds grid/a --step 0 --limit 20K -o parallel.npy
+    same serial.npy parallel.npy
     for view in --slice=y=20 --slice=z=40 --project=mean --project=max; do
         expect 0 "$BOUMA" render $ds grid/a --step 0 --level 1 $view -o serial.png
         expect 0 on 3 render $ds grid/a --step 0 --level 1 $view -o parallel.png

@@ -47,12 +47,12 @@ static const struct {
     const char *name;
     history *run;
 } histories[] = {
-    {"writers", explore_writers},  {"claims", explore_claims},
-    {"loss", explore_lost_claims}, {"drains", explore_drains},
-    {"clobber", explore_clobbers}, {"truncate", explore_truncations},
-    {"delete", explore_deletions}, {"extend", explore_extensions},
-    {"repair", explore_repairs},   {"records", explore_records},
-    {"pairs", explore_pairs},
+    {"writers", explore_writers},   {"claims", explore_claims},
+    {"loss", explore_lost_claims},  {"drains", explore_drains},
+    {"clobber", explore_clobbers},  {"truncate", explore_truncations},
+    {"delete", explore_deletions},  {"several", explore_several},
+    {"extend", explore_extensions}, {"repair", explore_repairs},
+    {"records", explore_records},   {"pairs", explore_pairs},
 };
 
 static long run_variants(int repetitions, const char *only)
@@ -161,6 +161,10 @@ static const struct mutant mutants[] = {
      {WEAK_DROP_SYNC, "index", 0},
      0,
      explore_deletions},
+    {"several: no sync of step directories",
+     {WEAK_DROP_SYNC_DIR, "steps/*", 0},
+     0,
+     explore_several},
     {"extend: no sync of step directories",
      {WEAK_DROP_SYNC_DIR, "steps/*", 0},
      0,

@@ -282,8 +282,6 @@ static void drop_steps(struct weak_fs *fs, struct oracle *o, struct tally *t,
     if (!rc)
         rc = g->is_single ? bouma_step_delete(ds, g->first)
                           : bouma_dataset_truncate(ds, g->first - 1);
-    if (rc == BOUMA_ENOTFOUND && g->is_single)
-        rc = BOUMA_OK; /* one who died did it all */
     for (int i = g->first; i < g->end && !rc; i++)
         o->steps[i].tried = -1; /* and now they must not */
     if (!rc && more) {

@@ -1,4 +1,4 @@
-#include "sweep_acts.h"
+#include "sweep_play.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ void sweep_violation(struct sweep_run *run, const char *format, ...)
 
 /* The status of a collective call: one same on all ranks, with a message when
  * it is a failure, and none without a fault. */
-static int together(struct sweep_run *run, const char *call, int status)
+int sweep_together(struct sweep_run *run, const char *call, int status)
 {
     int lowest, highest;
 
@@ -49,7 +49,7 @@ static int together(struct sweep_run *run, const char *call, int status)
 
 /* The status of a call that is not collective: ranks may differ, but go on
  * together. */
-static int apart(struct sweep_run *run, const char *call, int status)
+int sweep_apart(struct sweep_run *run, const char *call, int status)
 {
     int lowest, highest;
 
@@ -74,9 +74,9 @@ static int clear_the_way(struct sweep_run *run, int status)
     return 0;
 }
 
-static int open_dataset(struct sweep_run *run, const char *call,
-                        int (*how)(bouma_dataset **out, const char *path,
-                                   const bouma_options *opts))
+int sweep_open_dataset(struct sweep_run *run, const char *call,
+                       int (*how)(bouma_dataset **out, const char *path,
+                                  const bouma_options *opts))
 {
     int status;
 
@@ -89,13 +89,13 @@ static int open_dataset(struct sweep_run *run, const char *call,
         run->ds = NULL;
         status = how(&run->ds, run->path, &run->opts);
     } while (run->calm && clear_the_way(run, status));
-    status = together(run, call, status);
+    status = sweep_together(run, call, status);
     run->is_open = status == BOUMA_OK;
     return status;
 }
 
 /* A close that failed may be repeated, but need not do anything then. */
-static int close_dataset(struct sweep_run *run)
+int sweep_close_dataset(struct sweep_run *run)
 {
     int status;
 
@@ -103,10 +103,10 @@ static int close_dataset(struct sweep_run *run)
         return BOUMA_OK;
     run->is_closed = 1;
     status = bouma_dataset_close(run->ds);
-    return together(run, "close", status);
+    return sweep_together(run, "close", status);
 }
 
-static int write_step(struct sweep_run *run, int step)
+int sweep_write_step(struct sweep_run *run, int step)
 {
     const struct sweep_team *team = run->team;
     int status;
@@ -121,12 +121,12 @@ static int write_step(struct sweep_run *run, int step)
     /* The fault hit after the commit. */
     if (run->calm && status == BOUMA_EEXISTS)
         status = BOUMA_OK;
-    status = together(run, "writing a step", status);
+    status = sweep_together(run, "writing a step", status);
     run->written[step] = status == BOUMA_OK;
     return status;
 }
 
-static int first_of(int status, int next)
+int sweep_first_of(int status, int next)
 {
     return status ? status : next;
 }
@@ -137,9 +137,9 @@ static int write_steps(struct sweep_run *run, int first, int last)
     int status = BOUMA_OK;
 
     for (int step = first; step <= last; step++) {
-        int rc = write_step(run, step);
+        int rc = sweep_write_step(run, step);
 
-        status = first_of(status, rc);
+        status = sweep_first_of(status, rc);
     }
     return status;
 }
@@ -148,13 +148,13 @@ static int write_steps(struct sweep_run *run, int first, int last)
 
 static int play_create(struct sweep_run *run)
 {
-    int status = open_dataset(run, "create", run->team->create);
+    int status = sweep_open_dataset(run, "create", run->team->create);
 
     if (status)
         return status;
     status = write_steps(run, 0, 1);
     /* Stay open after a failure: the same handle is to write again. */
-    return status ? status : close_dataset(run);
+    return status ? status : sweep_close_dataset(run);
 }
 
 /* The sizes of a step choose the files of the next one. */
@@ -163,21 +163,21 @@ static int play_predict(struct sweep_run *run)
     int status;
 
     run->opts.predict = BOUMA_PREDICT_ON;
-    status = open_dataset(run, "create", run->team->create);
+    status = sweep_open_dataset(run, "create", run->team->create);
     if (status)
         return status;
     status = write_steps(run, 0, 2);
-    return status ? status : close_dataset(run);
+    return status ? status : sweep_close_dataset(run);
 }
 
 static int play_append(struct sweep_run *run)
 {
-    int status = open_dataset(run, "append", run->team->append);
+    int status = sweep_open_dataset(run, "append", run->team->append);
 
     if (status)
         return status;
-    status = write_step(run, 2);
-    return status ? status : close_dataset(run);
+    status = sweep_write_step(run, 2);
+    return status ? status : sweep_close_dataset(run);
 }
 
 /* Steps held back by a group, and a flush. */
@@ -187,16 +187,16 @@ static int play_group(struct sweep_run *run)
 
     run->opts.durability = BOUMA_DURABILITY_GROUP;
     run->opts.group = 2;
-    status = open_dataset(run, "append", run->team->append);
+    status = sweep_open_dataset(run, "append", run->team->append);
     if (status)
         return status;
     status = write_steps(run, 2, 3);
-    flushed = together(run, "flush", bouma_dataset_flush(run->ds));
-    status = first_of(status, flushed);
+    flushed = sweep_together(run, "flush", bouma_dataset_flush(run->ds));
+    status = sweep_first_of(status, flushed);
     /* A group that fails is given up as a whole. */
     if (status)
         run->written[2] = run->written[3] = 0;
-    return status ? status : close_dataset(run);
+    return status ? status : sweep_close_dataset(run);
 }
 
 static int set_attributes(struct sweep_run *run)
@@ -217,15 +217,29 @@ static int set_attributes(struct sweep_run *run)
 
 static int play_attributes(struct sweep_run *run)
 {
-    int status = open_dataset(run, "append", run->team->append);
+    int status = sweep_open_dataset(run, "append", run->team->append);
 
     if (status)
         return status;
-    status = apart(run, "attributes", set_attributes(run));
+    status = sweep_apart(run, "attributes", set_attributes(run));
     if (status)
         return status;
-    status = write_step(run, 2);
-    return status ? status : close_dataset(run);
+    status = sweep_write_step(run, 2);
+    return status ? status : sweep_close_dataset(run);
+}
+
+static int refine_within(bouma_variable *variable)
+{
+    bouma_budget budget = {.size = sizeof(budget), .points = 20};
+    bouma_answer answer = {.size = sizeof(answer)};
+    bouma_refinement *refinement = NULL;
+    int status = bouma_refinement_open_within(&refinement, &answer, variable,
+                                              NULL, &budget);
+
+    if (!status)
+        status = bouma_refinement_next_within(&answer, refinement, NULL);
+    bouma_refinement_free(refinement);
+    return status;
 }
 
 static int refine(bouma_variable *variable)
@@ -237,7 +251,7 @@ static int refine(bouma_variable *variable)
     if (!status)
         status = bouma_refinement_next(refinement);
     bouma_refinement_free(refinement);
-    return status;
+    return status ? status : refine_within(variable);
 }
 
 /* A part of the grid, where it belongs in an array of the grid's size. */
@@ -250,7 +264,7 @@ static int read_box(struct sweep_run *run, bouma_variable *variable)
     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, found, sizeof(found));
     int status;
 
-    bouma_array_inside(&array, 1, 2, extent, box.lo);
+    bouma_array_inside(&array, 1, 2, extent, box.lo, NULL, 0);
     status = bouma_variable_read(variable, 0, &box, &array);
     scenario_fill(&expected, 1, 0);
     for (int row = 2; row < 6 && !status; row++)
@@ -280,20 +294,20 @@ static int play_read(struct sweep_run *run)
 {
     enum scenario_verdict verdict;
     bouma_step *step = NULL;
-    int status = open_dataset(run, "open", run->team->open);
+    int status = sweep_open_dataset(run, "open", run->team->open);
     int generation, read_status;
 
     if (status)
         return status;
-    status = together(run, "refresh", bouma_dataset_refresh(run->ds));
-    read_status =
-        together(run, "opening a step", bouma_step_open(&step, run->ds, 1));
-    status = first_of(status, read_status);
+    status = sweep_together(run, "refresh", bouma_dataset_refresh(run->ds));
+    read_status = sweep_together(run, "opening a step",
+                                 bouma_step_open(&step, run->ds, 1));
+    status = sweep_first_of(status, read_status);
     if (!status) {
-        status = apart(run, "reading a box", read_apart(run, step));
+        status = sweep_apart(run, "reading a box", read_apart(run, step));
         verdict = scenario_read_together(step, 1, &generation, &read_status);
-        status =
-            first_of(status, together(run, "reading together", read_status));
+        status = sweep_first_of(
+            status, sweep_together(run, "reading together", read_status));
         if (verdict == SCENARIO_WRONG)
             sweep_violation(run, "wrong values");
     }
@@ -306,26 +320,27 @@ static int play_query(struct sweep_run *run)
 {
     const struct sweep_team *team = run->team;
     bouma_step *step = NULL;
-    int status = open_dataset(run, "open", run->team->open);
+    int status = sweep_open_dataset(run, "open", run->team->open);
     int wrong = 0, count, rc;
 
     if (status)
         return status;
-    status =
-        together(run, "opening a step", bouma_step_open(&step, run->ds, 1));
+    status = sweep_together(run, "opening a step",
+                            bouma_step_open(&step, run->ds, 1));
     if (!status) {
-        status = apart(run, "asking", sweep_particles_ask(step, 1, &wrong));
-        rc = together(run, "sharing",
-                      sweep_particles_share(step, 1, &count, &wrong));
+        status =
+            sweep_apart(run, "asking", sweep_particles_ask(step, 1, &wrong));
+        rc = sweep_together(run, "sharing",
+                            sweep_particles_share(step, 1, &count, &wrong));
         count = team->sum(count);
         wrong += !rc && count != SWEEP_PARTICLES;
-        status = first_of(status, rc);
-        rc = together(run, "a box for each",
-                      sweep_particles_box(step, 1, team->rank, team->ranks,
-                                          &count, &wrong));
+        status = sweep_first_of(status, rc);
+        rc = sweep_together(run, "a box for each",
+                            sweep_particles_box(step, 1, team->rank,
+                                                team->ranks, &count, &wrong));
         count = team->sum(count);
         wrong += !rc && count != SWEEP_PARTICLES_FINITE;
-        status = first_of(status, rc);
+        status = sweep_first_of(status, rc);
         if (wrong)
             sweep_violation(run, "wrong particles");
     }
@@ -349,7 +364,7 @@ static int play_verify(struct sweep_run *run)
                         "%s",
                         bouma_status_name(status), (int)report.steps,
                         (int)report.damages, (int)report.unchecked, message);
-    return together(run, "verify", status);
+    return sweep_together(run, "verify", status);
 }
 
 static int play_repair(struct sweep_run *run)
@@ -367,7 +382,7 @@ static int play_repair(struct sweep_run *run)
     /* What could not be looked at is left, and mended next time. */
     if (!status && report.unchecked)
         status = BOUMA_EIO;
-    return together(run, "repair", status);
+    return sweep_together(run, "repair", status);
 }
 
 /* Writers are chosen on a machine that all ranks make. */
@@ -401,13 +416,13 @@ static int drain_and_close(struct sweep_run *run)
 
     if (run->is_closed)
         return BOUMA_OK;
-    status = together(run, "drain", bouma_dataset_drain(run->ds));
-    return status ? status : close_dataset(run);
+    status = sweep_together(run, "drain", bouma_dataset_drain(run->ds));
+    return status ? status : sweep_close_dataset(run);
 }
 
 static int play_persist_new(struct sweep_run *run)
 {
-    int status = open_dataset(run, "create", run->team->create);
+    int status = sweep_open_dataset(run, "create", run->team->create);
 
     if (status)
         return status;
@@ -417,11 +432,11 @@ static int play_persist_new(struct sweep_run *run)
 
 static int play_persist(struct sweep_run *run)
 {
-    int status = open_dataset(run, "append", run->team->append);
+    int status = sweep_open_dataset(run, "append", run->team->append);
 
     if (status)
         return status;
-    status = write_step(run, 2);
+    status = sweep_write_step(run, 2);
     return status ? status : drain_and_close(run);
 }
 
@@ -444,7 +459,7 @@ static int drain_local_copies(struct sweep_run *run, int remove)
         sweep_violation(run, "drain fails without a fault: %s", message);
     if (!status && report.waiting)
         sweep_violation(run, "drain waits for what is there");
-    return together(run, "drain", status);
+    return sweep_together(run, "drain", status);
 }
 
 static int play_drain(struct sweep_run *run)
@@ -460,7 +475,7 @@ static int play_remove(struct sweep_run *run)
 /* ---- what is there before ----------------------------------------------- */
 
 /* Steps 0 and 1, closed well. */
-static void prepare_dataset(struct sweep_run *run)
+void sweep_prepare_dataset(struct sweep_run *run)
 {
     run->calm = 1;
     play_create(run);
@@ -472,11 +487,11 @@ static void prepare_dataset(struct sweep_run *run)
 /* And step 2, held back by a group whose writer was killed. */
 static void prepare_held_step(struct sweep_run *run)
 {
-    prepare_dataset(run);
+    sweep_prepare_dataset(run);
     run->calm = 1;
     run->opts.durability = BOUMA_DURABILITY_GROUP;
-    if (!open_dataset(run, "append", run->team->append))
-        write_step(run, 2);
+    if (!sweep_open_dataset(run, "append", run->team->append))
+        sweep_write_step(run, 2);
     bouma_dataset_free(run->ds);
     run->ds = NULL;
     run->is_open = run->calm = 0;
@@ -519,17 +534,23 @@ static void prepare_left_behind(struct sweep_run *run)
 const struct sweep_act sweep_acts[] = {
     {"create", NULL, play_create, 2, 0, 0, 0, 0, 0},
     {"predict", NULL, play_predict, 3, 0, 0, 0, 0, 0},
-    {"append", prepare_dataset, play_append, 3, 2, 0, 0, 0, 0},
-    {"group", prepare_dataset, play_group, 4, 2, 0, 0, 0, 0},
-    {"attributes", prepare_dataset, play_attributes, 3, 2, 0, 0, 0, 0},
-    {"read", prepare_dataset, play_read, 2, 2, 1, 0, 0, 0},
-    {"verify", prepare_dataset, play_verify, 2, 2, 1, 0, 0, 0},
+    {"append", sweep_prepare_dataset, play_append, 3, 2, 0, 0, 0, 0},
+    {"group", sweep_prepare_dataset, play_group, 4, 2, 0, 0, 0, 0},
+    {"attributes", sweep_prepare_dataset, play_attributes, 3, 2, 0, 0, 0, 0},
+    {"read", sweep_prepare_dataset, play_read, 2, 2, 1, 0, 0, 0},
+    {"verify", sweep_prepare_dataset, play_verify, 2, 2, 1, 0, 0, 0},
     {"repair", prepare_held_step, play_repair, 3, 2, 0, 1, 0, 0},
-    {"cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 0, 0},
-    {"particles", prepare_dataset, play_append, 3, 2, 0, 0, 1, 0},
-    {"particles by cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 1, 0},
-    {"query", prepare_dataset, play_query, 2, 2, 1, 0, 1, 0},
-    {"check", prepare_dataset, play_verify, 2, 2, 1, 0, 1, 0},
+    {"cost", sweep_prepare_dataset, play_by_cost, 3, 2, 0, 0, 0, 0},
+    {"particles", sweep_prepare_dataset, play_append, 3, 2, 0, 0, 1, 0},
+    {"particles by cost", sweep_prepare_dataset, play_by_cost, 3, 2, 0, 0, 1,
+     0},
+    {"query", sweep_prepare_dataset, play_query, 2, 2, 1, 0, 1, 0},
+    {"into", sweep_prepare_dataset, sweep_play_into, 2, 2, 1, 0, 1, 0},
+    {"patches", sweep_prepare_dataset, sweep_play_patches, 2, 2, 1, 0, 0, 0},
+    {"like", sweep_prepare_dataset, sweep_play_like, 3, 2, 0, 0, 0, 0},
+    {"delete", sweep_prepare_three, sweep_play_delete, 2, 2, 0, 0, 0, 0},
+    {"truncate", sweep_prepare_three, sweep_play_truncate, 2, 2, 0, 0, 0, 0},
+    {"check", sweep_prepare_dataset, play_verify, 2, 2, 1, 0, 1, 0},
     {"mend", prepare_held_step, play_repair, 3, 2, 0, 1, 1, 0},
     {"persist_new", prepare_nodes, play_persist_new, 2, 0, 0, 0, 0, 1},
     {"persist", prepare_local_copies, play_persist, 3, 2, 0, 0, 0, 1},

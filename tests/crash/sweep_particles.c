@@ -126,6 +126,28 @@ static int count_of(int64_t step, const bouma_particles_query *q, double low,
     return n;
 }
 
+/* Some of them, then all others. */
+static int refine(bouma_particles *dust, int64_t number, int *wrong)
+{
+    bouma_budget few = {.size = sizeof(few), .points = 5};
+    bouma_particles_refinement *refinement = NULL;
+    uint64_t count = 0;
+    int rc = bouma_particles_refinement_open(&refinement, dust, NULL);
+
+    for (int i = 0; i < 2 && !rc; i++) {
+        bouma_particle_data *d;
+
+        rc = bouma_particles_refinement_next(&d, NULL, refinement,
+                                             i ? NULL : &few);
+        *wrong += rc ? d != NULL : sweep_particles_wrong(d, number);
+        count += rc ? 0 : d->count;
+        *wrong += !rc && count != (i ? SWEEP_PARTICLES : 5);
+        bouma_particle_data_free(d);
+    }
+    bouma_particles_refinement_free(refinement);
+    return rc;
+}
+
 int sweep_particles_ask(bouma_step *step, int64_t number, int *wrong)
 {
     bouma_particles *dust = bouma_step_find_particles(step, "dust");
@@ -156,7 +178,7 @@ int sweep_particles_ask(bouma_step *step, int64_t number, int *wrong)
         return rc;
     *wrong += sweep_particles_wrong(d, number) || d->count != 10;
     bouma_particle_data_free(d);
-    return BOUMA_OK;
+    return refine(dust, number, wrong);
 }
 
 static int take(bouma_particle_data *d, int rc, int64_t number, int *count,

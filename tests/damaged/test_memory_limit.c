@@ -194,7 +194,7 @@ static void an_open_keeps_to_the_limit(const bouma_options *given)
 int main(void)
 {
     size_t largest = 0;
-    bouma_allocator allocator = {&largest, resize, release};
+    bouma_allocator allocator = {sizeof(allocator), &largest, resize, release};
     bouma_io *io = bouma_io_memory_new();
     bouma_options options = {.size = sizeof(options)};
 

@@ -12,8 +12,12 @@ static void load_part(const struct csv_file *csv, struct particle_table *table,
     if (!kinds)
         exit(1);
     if (csv_look(csv, table, rows, kinds, &message)) {
-        for (size_t i = 0; i < table->count; i++)
+        /* Who asks for f64 gets numbers rounded that have more digits; else
+         * they are refused. */
+        for (size_t i = 0; i < table->count; i++) {
             table->columns[i].type = csv_type(kinds[i]);
+            table->columns[i].asked = true;
+        }
         HOLDS(csv_load(csv, table, rows, &message));
         /* A narrow type may not fit, and then that is told. */
         table_unload(table);

@@ -27,7 +27,7 @@ static void try_record(const uint8_t *data, size_t size)
                       size - BM_ENVELOPE_BYTES));
         bm_buffer_release(&b);
     }
-    bm_drop(bm_allocator_default(), lost.files);
+    bm_lost_step_release(&lost, bm_allocator_default());
 }
 
 /* Whatever a file has in it, its name tells a loss of one step, which can be

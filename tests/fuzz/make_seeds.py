@@ -242,3 +242,14 @@ save_npz("stored", np.savez, **plain)
 save_npz("deflated", np.savez_compressed, **plain)
 save_npz("records", np.savez, r=record)
 save_npz("records_deflated", np.savez_compressed, r=record)
+
+for name, text in (("step", b"00000042"), ("long_step", b"123456789012"), ("epoch", b"000001"),
+                   ("subfile", b"d.0001.e1a2"), ("manifest", b"manifest.tmp.e12a3"),
+                   ("copy", b"copy.0001.0123abcd.e1a2"), ("mended", b"mended.tmp.e7"),
+                   ("loss", b"00000042.loss"), ("beyond", b"18446744073709551616")):
+    save("fuzz_names", name, text)
+for name, text in (("owner", b"\0host node1 pid 123 start 456 namespace 4026531836"),
+                   ("closed", b"\1host node1 pid 1 start 1 namespace 4026531836"),
+                   ("forced", b"\2host x pid -1 start 99999999999999999999999 namespace 1"),
+                   ("empty", b"\0")):
+    save("fuzz_owner", name, text)

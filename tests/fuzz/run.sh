@@ -15,6 +15,8 @@ for target in build-fuzz/tests/fuzz_*; do
     "$target" -max_total_time="$seconds" -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=5 -verbosity=0 \
         -print_final_stats=1 -artifact_prefix="build-fuzz/$name-" \
         "build-fuzz/corpus/$name" "tests/fuzz/corpus/$name" 2>&1 | grep -E 'ERROR|SUMMARY|number_of_executed|artifact' || true
-    ls build-fuzz/"$name"-crash* build-fuzz/"$name"-oom* build-fuzz/"$name"-timeout* 2>/dev/null && exit 1
+    for kind in crash leak oom timeout; do
+        ls build-fuzz/"$name-$kind"* 2>/dev/null && exit 1
+    done
 done
 echo "no finds"

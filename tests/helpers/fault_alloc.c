@@ -32,7 +32,8 @@ static void release(void *user, void *block)
 void fault_alloc_init(struct fault_alloc *memory)
 {
     memset(memory, 0, sizeof(*memory));
-    memory->table = (bouma_allocator){memory, resize, release};
+    memory->table =
+        (bouma_allocator){sizeof(memory->table), memory, resize, release};
 }
 
 void fault_alloc_arm(struct fault_alloc *memory, long at, int sticky)

@@ -171,8 +171,12 @@ static inline void lifetimes_use(struct lifetimes *l,
         bouma_selection s = {.size = sizeof(s)};
         int level = -1;
         int rc = bouma_refinement_next(l->refinement);
-        const float *data = bouma_refinement_data(l->refinement, &s, &level);
+        const void *read = NULL;
+        const float *data;
 
+        CHECK_EQ(bouma_refinement_get(&read, &s, &level, l->refinement),
+                 BOUMA_OK);
+        data = read;
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOTFOUND);
         CHECK_EQ(level, 0);
         CHECK(data && data[500] == lifetimes_sample(0, 500));

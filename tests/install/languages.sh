@@ -58,6 +58,17 @@ sed 's/bouma\.h/bouma_mpi.h/; s/return printf.*/int (*f)(bouma_dataset **, MPI_C
 sed 's/stdio.h/cstdio/; s/printf/std::printf/; s/(void)/()/' "$work/mpi.c" >"$work/mpi.cpp"
 cp "$work/main.f90" "$work/mpi.f90"
 
+cat >"$work/hpp.cpp" <<'END_OF_FILE'
+#include <bouma.hpp>
+#include <cstdio>
+int main()
+{
+    bouma::status status;
+    bouma::dataset::open("not there.bouma", {}, &status);
+    return std::printf("%s %s\n", status ? "no failure" : "version", bouma_version()) < 0;
+}
+END_OF_FILE
+
 # ---- CMake ----------------------------------------------------------------
 
 # project LANGUAGE SOURCE COMPONENTS TARGET [OPTION...]: the output of CMake is
@@ -111,6 +122,52 @@ for pair in C:c CXX:cpp ${gfortran:+Fortran:f90}; do
     works "$language with MPI, static" "$language" "mpi.$suffix" "COMPONENTS mpi static" bouma::mpi_static "$wrapper"
 done
 
+works "C++ with bouma.hpp" CXX hpp.cpp "" bouma::bouma $bare -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+
+# The Fortran modules, if the build has them: with CMake and with pkg-config, and
+# compiled from the sources that are installed, as another compiler would.
+if [ -n "$gfortran" ] && [ -e "$libdir/libbouma_fortran.a" ]; then
+    cat >"$work/module.f90" <<'END_OF_FILE'
+program main
+  use bouma
+  implicit none
+  type(bouma_dataset) :: none
+  integer :: ierr
+  call bouma_dataset_open(none, 'not there.bouma', ierr=ierr)
+  call bouma_dataset_free(none)
+  if (ierr == BOUMA_ENOTFOUND) print '(2a)', 'version ', bouma_version()
+end program
+END_OF_FILE
+    sed 's/use bouma/use bouma_mpi/; s/program main/program main\n  use mpi_f08/; s/(none, /(none, MPI_COMM_WORLD, /
+        s/  call bouma_dataset_open/  call MPI_Init()\n&/; s/^end program/  call MPI_Finalize()\n&/' \
+        "$work/module.f90" | sed '1!{s/^end program.*/end program/}' >"$work/module_mpi.f90"
+    works "Fortran modules" Fortran module.f90 "COMPONENTS fortran" bouma::fortran $bare \
+        -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+    export PKG_CONFIG_LIBDIR="$libdir/pkgconfig"
+    if "$gfortran" "$work/module.f90" $(pkg-config --cflags --libs bouma-fortran) -Wl,-rpath,"$libdir" \
+        -o "$work/pc" && "$work/pc" | grep -q '^version '; then
+        say "Fortran modules with pkg-config"
+    else
+        fail "Fortran modules with pkg-config"
+    fi
+    (mkdir "$work/own" && cd "$work/own" &&
+        "$gfortran" "$prefix"/share/bouma/fortran/bouma_c.f90 "$prefix"/share/bouma/fortran/bouma.f90 \
+            "$work/module.f90" $(pkg-config --libs bouma) -Wl,-rpath,"$libdir" -o own && ./own | grep -q '^version ') ||
+        fail "Fortran modules from their sources"
+    wrapper=$(echo "$mpicc" | sed 's/mpicc/mpifort/')
+    if [ -n "$mpicc" ] && [ -x "$wrapper" ] && [ -e "$libdir/libbouma_mpi_fortran.a" ]; then
+        works "Fortran modules with MPI" Fortran module_mpi.f90 "COMPONENTS mpi fortran" bouma::mpi_fortran $bare \
+            -DMPI_Fortran_COMPILER="$wrapper"
+        if "$wrapper" "$work/module_mpi.f90" $(pkg-config --cflags --libs bouma-mpi-fortran) \
+            -Wl,-rpath,"$libdir" -o "$work/pc" && "$work/pc" | grep -q '^version '; then
+            say "Fortran modules with MPI and pkg-config"
+        else
+            fail "Fortran modules with MPI and pkg-config"
+        fi
+    fi
+    unset PKG_CONFIG_LIBDIR
+fi
+
 # What is missing has a name.
 if project C main.c "COMPONENTS static" bouma::bouma_static -DCMAKE_DISABLE_FIND_PACKAGE_zfp=ON $hidden ||
     ! tr '\n' ' ' <"$work/log" | tr -s ' ' | grep -q 'its static libraries need what was not found:.* libzstd'; then
@@ -118,7 +175,7 @@ if project C main.c "COMPONENTS static" bouma::bouma_static -DCMAKE_DISABLE_FIND
     fail "static libraries without zstd"
 fi
 if project C main.c "COMPONENTS color" bouma::bouma ||
-    ! tr '\n' ' ' <"$work/log" | tr -s ' ' | grep -q 'it has the components mpi and static, not color'; then
+    ! tr '\n' ' ' <"$work/log" | tr -s ' ' | grep -q 'it has the components mpi, static and fortran, not color'; then
     cat "$work/log"
     fail "a component that there is not"
 fi
@@ -127,7 +184,7 @@ fi
 
 export PKG_CONFIG_LIBDIR="$libdir/pkgconfig"
 unset PKG_CONFIG_PATH
-for compiler in "${CC:-cc} main.c" "${CXX:-c++} main.cpp" ${gfortran:+"$gfortran main.f90"}; do
+for compiler in "${CC:-cc} main.c" "${CXX:-c++} main.cpp" "${CXX:-c++} hpp.cpp" ${gfortran:+"$gfortran main.f90"}; do
     if ${compiler% *} "$work/${compiler#* }" $(pkg-config --cflags --libs bouma) -Wl,-rpath,"$libdir" -o "$work/pc" &&
         "$work/pc" | grep -q '^ *version '; then
         say "${compiler% *} with pkg-config"

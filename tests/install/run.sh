@@ -147,6 +147,26 @@ assert api['version'] == sys.argv[2], api['version']
 assert 'bouma_dataset_open' in [f['name'] for f in api['functions']]" \
     "$prefix/share/bouma/api.json" "$version" || fail "share/bouma/api.json"
 
+# ---- Python ---------------------------------------------------------------
+
+package=$(dirname "$(find "$prefix" -path '*/bouma/_api.py')")
+if [ -z "$sanitize" ] && "${PYTHON:-/usr/bin/python3}" -c 'import numpy' 2>/dev/null; then
+    if (cd "$work" && env -u BOUMA_LIBRARY_PATH PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$(dirname "$package")" \
+        "${PYTHON:-/usr/bin/python3}" - "$libdir" <<'END'
+import sys
+import bouma, numpy
+with bouma.create("python.bouma") as ds:
+    ds.write({"g/v": numpy.arange(64.0)})
+assert bouma.open("python.bouma")[0].g.v[::8].sum() == 224
+assert bouma._library.serial()._path.startswith(sys.argv[1] + "/"), bouma._library.serial()._path
+END
+    ); then
+        say "the Python package works"
+    else
+        fail "the Python package"
+    fi
+fi
+
 # ---- other languages, and fewer packages -----------------------------------
 
 if [ -z "$sanitize" ]; then
@@ -164,12 +184,12 @@ for library in "$libdir"/libbouma*.so; do
 done
 for library in "$libdir"/libbouma*.a; do
     # Data that can be written to is global state. Tables of pointers that only
-    # the loader writes to (in .data.rel.ro) are not.
+    # the loader writes to (in .data.rel.ro; of Fortran, __vtab_*) are not.
     objdump -t "$library" | awk '
         / file format / { object = $1 }
         ($4 ~ /^\.(data|bss|tdata|tbss)/ || $3 ~ /^\.(data|bss|tdata|tbss)/) &&
         !/\.data\.rel\.ro/ && $NF !~ /^\./ &&
-        $NF !~ /asan|ubsan|\.L|__odr/ { print object, $0 }' >"$work/data"
+        $NF !~ /__vtab_|asan|ubsan|\.L|__odr/ { print object, $0 }' >"$work/data"
     if [ -s "$work/data" ] && [ -z "$sanitize" ]; then
         cat "$work/data"
         fail "$library has data that can be changed"

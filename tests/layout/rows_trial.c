@@ -165,7 +165,7 @@ static void check_refinement(bouma_dataset *ds, bouma_variable *v,
     CHECK_EQ(bouma_refinement_open(&r, v, LEVELS - 1, box), BOUMA_OK);
     CHECK(bytes_read(ds) - before < info.stored_bytes / 4);
     for (int k = LEVELS - 1; k >= 0; k--) {
-        data = bouma_refinement_data(r, &s, &level);
+        CHECK_EQ(bouma_refinement_get(&data, &s, &level, r), BOUMA_OK);
         CHECK_EQ(level, k);
         CHECK_EQ(field_wrong(&rows_field, &s, level, data, 1), 0);
         CHECK_EQ(bouma_refinement_next(r), k ? BOUMA_OK : BOUMA_ENOTFOUND);

@@ -289,8 +289,9 @@ void array_make(struct array *out, const struct field *f, const int64_t *shape,
     REQUIRE(out->memory);
     memset(out->memory, 0xa5, out->bytes + 1);
     *m = BOUMA_ARRAY(f->type, out->memory, out->bytes);
-    CHECK_EQ(bouma_array_inside(m, f->components, f->ndims, extent, begin),
-             samples ? BOUMA_OK : BOUMA_EINVAL);
+    CHECK_EQ(
+        bouma_array_inside(m, f->components, f->ndims, extent, begin, NULL, 0),
+        samples ? BOUMA_OK : BOUMA_EINVAL);
     out->data = samples ? m->data : out->memory;
     switch (layout) {
     case LAYOUT_DENSE:

@@ -600,6 +600,39 @@ static void files_in_memory_are_of_one_process(struct ranks *ranks)
     }
 }
 
+/* Of calls that have no handle. */
+static void checks_and_drains_that_differ_are_told(struct ranks *ranks)
+{
+    bouma_verify_report found = {.size = sizeof(found)};
+    bouma_drain_report drained = {.size = sizeof(drained)};
+    bouma_options o = {.size = sizeof(o), .timeout = 600};
+    char message[640] = "", to[640];
+    struct setting s;
+    int rc;
+
+    set_up(&s, ranks, NULL);
+    good_step(&s, 0);
+    CHECK_EQ(bouma_dataset_close(s.ds), BOUMA_OK);
+    bouma_dataset_free(s.ds);
+    rc = bouma_verify_mpi(&found, MPI_COMM_WORLD, s.path,
+                          s.last ? BOUMA_DEPTH_QUICK : BOUMA_DEPTH_FULL, &o,
+                          NULL, NULL, message, sizeof(message));
+    CHECK_EQ(rc, ranks->size > 1 ? BOUMA_EMISMATCH : BOUMA_OK);
+    CHECK_TEXT(message, rc ? "different depths" : "");
+    CHECK(same_on_all(rc, message));
+    snprintf(to, sizeof(to), "%s-drained", s.path);
+    rc = bouma_drain_mpi(&drained, MPI_COMM_WORLD, s.path, to, s.last, &o,
+                         message, sizeof(message));
+    CHECK_EQ(rc, ranks->size > 1 ? BOUMA_EMISMATCH : BOUMA_OK);
+    CHECK_TEXT(message, rc ? "some ranks remove" : "");
+    CHECK(same_on_all(rc, message));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (ranks->rank == 0) {
+        remove_tree(s.path);
+        remove_tree(to);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct ranks ranks;
@@ -620,6 +653,7 @@ int main(int argc, char **argv)
     a_rank_without_begin_is_told(&ranks);
     what_exists_or_is_missing_is_told(&ranks);
     different_calls_are_told(&ranks);
+    checks_and_drains_that_differ_are_told(&ranks);
     files_in_memory_are_of_one_process(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }

@@ -181,7 +181,7 @@ static void check_refinement(const struct trial *t, bouma_variable *v,
 
     REQUIRE(!bouma_refinement_open(&r, v, coarsest, &box));
     for (int k = coarsest; k >= 0; k--) {
-        data = bouma_refinement_data(r, &s, &level);
+        CHECK_EQ(bouma_refinement_get(&data, &s, &level, r), BOUMA_OK);
         CHECK_EQ(level, k);
         CHECK_EQ(field_wrong(&t->field, &s, level, data, 1), 0);
         CHECK_EQ(bouma_refinement_next(r), k ? BOUMA_OK : BOUMA_ENOTFOUND);

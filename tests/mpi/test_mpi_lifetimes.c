@@ -15,6 +15,17 @@ static int open_all(bouma_dataset **out, const char *path,
     return bouma_dataset_open_mpi(out, MPI_COMM_WORLD, path, o);
 }
 
+/* Before MPI begins and after it has ended, nothing is opened; the program goes
+ * on. */
+static void without_mpi(const char *words)
+{
+    bouma_dataset *ds;
+
+    CHECK_EQ(open_all(&ds, "none", NULL), BOUMA_ESTATE);
+    CHECK_TEXT(bouma_error_message(ds), words);
+    bouma_dataset_free(ds);
+}
+
 int main(int argc, char **argv)
 {
     struct lifetimes_ranks how = {create, open_all, 0, 1};
@@ -26,6 +37,7 @@ int main(int argc, char **argv)
     int failed;
 
     unsetenv("BOUMA_OPTIONS");
+    without_mpi("MPI_Init()");
     ranks_init(&ranks, &argc, &argv);
     how.rank = ranks.rank;
     how.count = ranks.size;
@@ -49,8 +61,16 @@ int main(int argc, char **argv)
     lifetimes_use(&l, &how); /* from files that are open, and have no name */
     for (int kind = LIFETIMES_FIRST; kind < LIFETIMES_KINDS; kind++)
         lifetimes_free(&l, (enum lifetimes_kind)kind);
+    /* What needs the others is refused, and the program goes on. */
+    if (how.count > 1) {
+        CHECK_EQ(bouma_dataset_refresh(whole.ds), BOUMA_ECOMM);
+        CHECK_TEXT(bouma_error_message(whole.ds), "MPI was finalized");
+        CHECK_EQ(bouma_dataset_close(whole.ds), BOUMA_ECOMM);
+        CHECK_EQ(bouma_file_close(file), BOUMA_ECOMM);
+    }
     for (int kind = LIFETIMES_DATASET; kind < LIFETIMES_KINDS; kind++)
         lifetimes_free(&whole, (enum lifetimes_kind)kind);
     bouma_file_free(file);
+    without_mpi("MPI_Finalize()");
     return failed || check_counts()->failed;
 }

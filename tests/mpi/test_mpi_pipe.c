@@ -450,7 +450,7 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
 {
     enum { EDGE = 64 };
     struct meter meter = {0, 0};
-    bouma_allocator a = {&meter, metered_resize, metered_release};
+    bouma_allocator a = {sizeof(a), &meter, metered_resize, metered_release};
     bouma_grid_spec grid = {.size = sizeof(grid), .ndims = 3, .levels = 2};
     bouma_variable_spec spec = {
         .size = sizeof(spec), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};

@@ -73,8 +73,8 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
                      const char *path, int axis)
 {
     struct counted memory = {0, 0};
-    const bouma_allocator allocator = {&memory, counted_resize,
-                                       counted_release};
+    const bouma_allocator allocator = {sizeof(allocator), &memory,
+                                       counted_resize, counted_release};
     bouma_options options = {.size = sizeof(options)};
     size_t before;
     uint8_t *there = calloc((size_t)all->count + 1, 1);

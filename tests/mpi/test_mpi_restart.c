@@ -550,6 +550,102 @@ static void run(struct test *t, int64_t n)
     flock_free(&t->all);
 }
 
+/* ---- limits ------------------------------------------------------------- */
+
+enum { FEW = 8, MANY = 20000 };
+
+/* A file of each rank, of which the last is much larger than the others. */
+static void write_unequal(const struct ranks *ranks, const char *path)
+{
+    uint64_t count = ranks->rank == ranks->size - 1 ? MANY : FEW;
+    float *x = malloc((size_t)count * sizeof(*x));
+    bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F32, x, count * sizeof(*x));
+    bouma_particles_spec spec = {
+        .size = sizeof(spec), .ndims = 1, .type = BOUMA_TYPE_F32, .leaf = 2};
+    bouma_options options = {.size = sizeof(options),
+                             .assign = BOUMA_ASSIGN_PER_RANK};
+    bouma_particles *dust;
+    bouma_column column;
+    bouma_dataset *ds;
+
+    REQUIRE(x);
+    for (uint64_t i = 0; i < count; i++)
+        x[i] = (float)ranks->rank + (float)i / MANY;
+    CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options),
+             BOUMA_OK);
+    CHECK_EQ(bouma_particles_define(&dust, ds, "dust", &spec), BOUMA_OK);
+    column =
+        (bouma_column){sizeof(column), bouma_particles_position(dust), &array};
+    CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
+    CHECK_EQ(bouma_particles_put_borrow(dust, count, &column, 1, NULL),
+             BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+    free(x);
+}
+
+/* The large file is beyond the limit of memory, and the arrays are too small for
+ * what the others have. */
+static void read_limited(MPI_Comm comm, const char *path)
+{
+    bouma_options options = {.size = sizeof(options), .memory_limit = 20000};
+    float x[2] = {0};
+    bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F32, x, sizeof(x));
+    uint64_t count = 77;
+    bouma_particles *dust;
+    bouma_column column;
+    bouma_dataset *ds;
+    bouma_step *step;
+    int rc;
+
+    CHECK_EQ(bouma_dataset_open_mpi(&ds, comm, path, &options), BOUMA_OK);
+    CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
+    dust = bouma_step_find_particles(step, "dust");
+    REQUIRE(dust);
+    column =
+        (bouma_column){sizeof(column), bouma_particles_position(dust), &array};
+    rc = bouma_particles_restart_into(
+        &count, dust,
+        &(bouma_particles_query){.size = sizeof(bouma_particles_query)},
+        &column, 1, 2);
+    CHECK_EQ(rc, BOUMA_ELIMIT);
+    CHECK_TEXT(bouma_error_message(ds), "memory_limit");
+    CHECK_EQ(count, 0);
+    count = 77;
+    rc = bouma_particles_read_into(&count, dust, NULL, &column, 1, 2);
+    CHECK_EQ(rc, BOUMA_ELIMIT);
+    CHECK_TEXT(bouma_error_message(ds), "memory_limit");
+    CHECK_EQ(count, 0);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+/* Who makes arrays of *count particles and calls again must not go in circles:
+ * it is a number only if the arrays were too small. */
+static void a_limit_of_memory_is_no_count(const struct ranks *ranks)
+{
+    int readers[2] = {1, ranks->size / 2};
+    char path[512];
+
+    if (ranks->size < 2)
+        return;
+    path_in(ranks, path, "restart_limit", 0);
+    write_unequal(ranks, path);
+    for (int i = 0; i < 2; i++) { /* each has two files: the second fails */
+        int in = ranks->rank < readers[i];
+        MPI_Comm comm;
+
+        MPI_Comm_split(MPI_COMM_WORLD, in, 0, &comm);
+        if (in)
+            read_limited(comm, path);
+        MPI_Comm_free(&comm);
+        wait_asleep();
+    }
+    if (ranks->rank == 0)
+        remove_tree(path);
+}
+
 /* test_mpi_restart [COUNT]: so many datasets; if nothing is said, one or two of
  * each shape. */
 int main(int argc, char **argv)
@@ -562,5 +658,6 @@ int main(int argc, char **argv)
     count = argc > 1 ? atoi(argv[1]) : ranks.size > 3 ? SHAPES : 2 * SHAPES;
     for (int n = 0; n < count; n++)
         run(&t, n);
+    a_limit_of_memory_is_no_count(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }

@@ -23,7 +23,7 @@ static void no_release(void *user, void *block)
  * wants to say so; and there is a message. */
 static void opening_ends_too(const char *path, int rank, int ranks)
 {
-    const bouma_allocator none = {NULL, no_memory, no_release};
+    const bouma_allocator none = {sizeof(none), NULL, no_memory, no_release};
 
     for (int poor = 0; poor < 2; poor++) {
         int mine[2] = {0}, all[2];

@@ -180,6 +180,13 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
     return rc ? rc : PMPI_Comm_size(comm, size);
 }
 
+int MPI_Initialized(int *initialized)
+{
+    int rc = local(SHIM_Initialized);
+
+    return rc ? rc : PMPI_Initialized(initialized);
+}
+
 int MPI_Finalized(int *finalized)
 {
     int rc = local(SHIM_Finalized);

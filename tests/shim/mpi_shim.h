@@ -18,6 +18,7 @@
     X(Comm_set_errhandler)                                                     \
     X(Comm_rank)                                                               \
     X(Comm_size)                                                               \
+    X(Initialized)                                                             \
     X(Finalized)                                                               \
     X(Error_string)                                                            \
     X(Cancel)                                                                  \

@@ -33,7 +33,7 @@ static int delete_steps(struct context *ctx, bouma_dataset *ds,
                         const struct arguments *args)
 {
     const char *path = args->operands[0];
-    int64_t *steps = NULL, left;
+    int64_t *steps = NULL, before = bouma_dataset_step_count(ds), left;
     size_t count = 0;
     int rc = choose(&steps, &count, ctx, ds, args), status = BOUMA_OK;
 
@@ -48,7 +48,7 @@ static int delete_steps(struct context *ctx, bouma_dataset *ds,
     if (!rc && status)
         rc = context_fail_status(ctx, status, bouma_error_message(ds));
     if (!rc)
-        rc = dataset_steps_gone(ctx, path, "deleted", (uint64_t)(count),
+        rc = dataset_steps_gone(ctx, path, "deleted", (uint64_t)(before - left),
                                 (uint64_t)left);
     free(steps);
     return rc;
@@ -82,10 +82,14 @@ const struct command cmd_delete_step = {
     .examples = "  bouma delete-step run.bouma 12\n"
                 "  bouma delete-step run.bouma 10:20\n",
     .footer = "N is a number, -N (counted from the end), last, all or "
-              "FIRST:END[:EACH]. If the\n"
-              "command is interrupted, each step is either complete or gone: "
-              "delete those that are\n"
-              "left by their numbers.\n"
+              "FIRST:END[:EACH].\n"
+              "\n"
+              "If the command is interrupted, each step is either complete or "
+              "gone, and the same\n"
+              "command deletes the rest; but not with last or -N, which name "
+              "other steps by then.\n"
+              "If files of a step are left, a note says so: delete it by its "
+              "number.\n"
               "\n"
               "Copies that a run with the option persist has left on nodes "
               "stay, but no drain\n"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "budget_arguments.h"
 #include "end_reading.h"
 #include "format_text.h"
 #include "locate.h"
@@ -45,6 +46,10 @@ static const struct option_spec options[] = {
      .argument = "S",
      .help = "with --sample: a simple random sample; S = 1, 2, ...: "
              "independent samples"},
+    {.name = "limit",
+     .argument = "N",
+     .help = "at most N particles, spread evenly; N may end in K, M, G"},
+    BUDGET_MAX_BYTES,
     {.name = "variables",
      .argument = "A,B",
      .help = "variables to read; default: position and all attributes"},
@@ -103,10 +108,10 @@ static int select_particles(struct querying *querying, struct context *ctx)
     if (!rc)
         rc = particle_query_read(&querying->query, ctx, querying->args,
                                  querying->ds, particles);
-    if (rc)
-        return rc;
-    return variables ? particle_query_these(&querying->query, ctx, variables)
-                     : particle_query_all(&querying->query, ctx);
+    if (!rc)
+        rc = variables ? particle_query_these(&querying->query, ctx, variables)
+                       : particle_query_all(&querying->query, ctx);
+    return rc ? rc : particle_query_read_within(&querying->query, ctx);
 }
 
 /* Process 0 reads and writes alone; the others take part in the output's
@@ -176,6 +181,8 @@ static int print_object(const struct querying *querying, struct context *ctx,
     json_put(root, "particles", json_text(query->about.name));
     json_put(root, "from", json_number(query->query.from));
     json_put(root, "quality", json_number(query->query.quality));
+    if (query->within.given)
+        json_put(root, "answer", answer_json(&query->answer));
     json_put(root, "count", json_count(querying->sink.particles));
     json_put(root, "variables", variables);
     json_put(root, "bytes_read", json_count(reads->bytes_read));
@@ -226,6 +233,21 @@ static int print_ranges(const struct querying *querying, struct context *ctx)
     return rc;
 }
 
+/* How far the budget went. */
+static void print_answer(const bouma_answer *answer)
+{
+    char bytes[FORMAT_BYTES], particles[FORMAT_BYTES];
+
+    printf("quality %g", answer->quality);
+    if (!answer->complete)
+        printf("; ended by %s: the next level of detail has up to %s and takes "
+               "up to %s more",
+               answer_limit(answer),
+               format_count(particles, answer->next_points, "particle"),
+               format_bytes(bytes, answer->next_bytes));
+    printf("\n");
+}
+
 static int print_text(const struct querying *querying, struct context *ctx,
                       const bouma_dataset_info *reads)
 {
@@ -242,6 +264,8 @@ static int print_text(const struct querying *querying, struct context *ctx,
            query->about.count, format_bytes(read, reads->bytes_read),
            format_count(files, reads->files_opened, "file"),
            format_seconds(seconds, querying->seconds));
+    if (query->within.given)
+        print_answer(&query->answer);
     return querying->target ? DONE : print_ranges(querying, ctx);
 }
 
@@ -284,7 +308,7 @@ static int run(struct context *ctx, const struct arguments *args)
 
 const struct command cmd_query = {
     .name = "query",
-    .summary = "read particles by quality, box and values of attributes",
+    .summary = "read particles by quality, box and values of variables",
     .operands = "DS PARTICLES [-o OUT] [options]",
     .least = 2,
     .most = 2,
@@ -293,7 +317,8 @@ const struct command cmd_query = {
         "  bouma query run.bouma atoms --box 0:5,:,-1.5: -o part.csv\n"
         "  bouma query run.bouma atoms --where '3 < mass <= 5 && x < 0.5'\n"
         "  bouma query run.bouma atoms --sample 1000 --variables "
-        "position,mass -o some.npz\n",
+        "position,mass -o some.npz\n"
+        "  bouma query run.bouma atoms --limit 1M --box 0:5,:,: -o few.npz\n",
     .footer =
         "Boxes are half-open, in the order of the position's components; "
         "an end that is\n"
@@ -305,7 +330,9 @@ const struct command cmd_query = {
         "position, unless an\n"
         "attribute has that name. Queries from 0 to 0.1 and from 0.1 to 1 "
         "give each\n"
-        "particle once.\n",
+        "particle once. --limit and --max-bytes choose the quality: the "
+        "highest within them,\n"
+        "up to that of --quality. Bytes are those of data, heads and trees.\n",
     .options = options,
     .exports = EXPORT_PARTICLES,
     .run = run};

@@ -1,9 +1,11 @@
 /* cmd_read.c -- bouma read: a box of a variable, at any level, into a file. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arguments.h"
+#include "budget_arguments.h"
 #include "end_reading.h"
 #include "exporter.h"
 #include "extract.h"
@@ -32,6 +34,14 @@ static const struct option_spec options[] = {
     {.name = "box",
      .argument = "BOX",
      .help = "z0:z1,y0:y1,x0:x1 in samples of level 0; default: all"},
+    BUDGET_MAX_BYTES,
+    {.name = "max-error",
+     .argument = "E",
+     .help = "go to finer levels until the last one changes no value by more "
+             "than E"},
+    {.name = "limit",
+     .argument = "N",
+     .help = "read at most N samples; N may end in K, M, G"},
     {0}};
 
 /* A request, and what it needs while it is carried out. */
@@ -50,6 +60,9 @@ struct reading {
     int level;
     bouma_box box;
     bouma_selection selection; /* of all of the box */
+    struct budget_arguments within;
+    bouma_refinement *refinement; /* with a budget, on process 0 */
+    bouma_answer answer;
     struct output output;
     uint64_t header_bytes;
     double seconds;
@@ -73,6 +86,13 @@ static int choose_level(struct reading *reading, struct context *ctx)
     int64_t level = 0;
     int rc = arguments_integer(reading->args, ctx, "level", 0, &level);
 
+    if (!rc)
+        rc = budget_arguments_read(&reading->within, ctx, reading->args);
+    if (!rc && reading->within.given && arguments_has(reading->args, "level"))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--level and a budget (--limit, --max-bytes, "
+                          "--max-error) do not go together: the budget "
+                          "chooses the level");
     if (!rc && level >= reading->grid.levels)
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--level %lld: %s has levels 0 to %d",
@@ -130,6 +150,28 @@ static int refuse_nothing(const struct reading *reading, struct context *ctx)
                         1LL << reading->level, text, level);
 }
 
+/* Process 0 reads alone, as far as the budget goes; all learn how far that is.
+ * Collective. */
+static int read_within(struct reading *reading, struct context *ctx)
+{
+    int status = BOUMA_OK, rc = DONE;
+
+    if (!reading->within.given)
+        return DONE;
+    if (session_rank(ctx->session) == 0)
+        status = bouma_refinement_open_within(
+            &reading->refinement, SIZED(&reading->answer), reading->variable,
+            &reading->box, &reading->within.budget);
+    if (status)
+        rc = library_failed(reading, ctx, status);
+    if (status == BOUMA_ELIMIT) /* it is the budget that is too small */
+        rc = CALL_AT_FAULT;
+    rc = context_agree(ctx, rc);
+    session_broadcast(ctx->session, &reading->answer, sizeof(reading->answer));
+    reading->level = reading->answer.level;
+    return rc;
+}
+
 /* Open the dataset and find what is asked for. Collective. */
 static int select_samples(struct reading *reading, struct context *ctx)
 {
@@ -156,6 +198,8 @@ static int select_samples(struct reading *reading, struct context *ctx)
     rc = choose_level(reading, ctx);
     if (!rc)
         rc = choose_box(reading, ctx);
+    if (!rc)
+        rc = read_within(reading, ctx);
     if (rc)
         return rc;
     status =
@@ -194,6 +238,21 @@ static int write_header(struct reading *reading, struct context *ctx)
                         0);
 }
 
+/* What process 0 has read within the budget. */
+static int copy_refinement(struct reading *reading, struct context *ctx)
+{
+    const void *data;
+    int status;
+
+    if (session_rank(ctx->session) > 0)
+        return DONE;
+    status = bouma_refinement_get(&data, NULL, NULL, reading->refinement);
+    if (status)
+        return library_failed(reading, ctx, status);
+    return output_write(&reading->output, ctx, data, reading->selection.bytes,
+                        reading->header_bytes);
+}
+
 /* Collective. */
 static int copy_samples(struct reading *reading, struct context *ctx)
 {
@@ -213,7 +272,9 @@ static int copy_samples(struct reading *reading, struct context *ctx)
     extract.header_bytes = reading->header_bytes;
     rc = context_agree(ctx, rc);
     if (!rc)
-        rc = extract_samples(&extract, ctx);
+        rc = reading->within.given
+                 ? context_agree(ctx, copy_refinement(reading, ctx))
+                 : extract_samples(&extract, ctx);
     return output_finish(&reading->output, ctx, rc);
 }
 
@@ -229,6 +290,16 @@ static bouma_dataset_info count_reads(const struct reading *reading,
     about.bytes_read = session_sum(ctx->session, about.bytes_read);
     about.files_opened = session_sum(ctx->session, about.files_opened);
     return about;
+}
+
+static json_t *budget_json(const struct reading *reading)
+{
+    json_t *object = answer_json(&reading->answer);
+
+    json_put(object, "error", json_number(reading->answer.error));
+    json_put(object, "error_is_bound",
+             json_boolean(reading->answer.error_is_bound));
+    return object;
 }
 
 static int print_object(const struct reading *reading, struct context *ctx,
@@ -251,10 +322,32 @@ static int print_object(const struct reading *reading, struct context *ctx,
     json_put(root, "type", json_text(bouma_type_name(reading->about.type)));
     json_put(root, "dtype", json_text(npy_descr(descr, reading->about.type)));
     json_put(root, "bytes", json_count(selection->bytes));
+    if (reading->within.given)
+        json_put(root, "answer", budget_json(reading));
     json_put(root, "bytes_read", json_count(reads->bytes_read));
     json_put(root, "files_opened", json_count(reads->files_opened));
     json_put(root, "seconds", json_number(reading->seconds));
     return print_json(ctx, root);
+}
+
+/* How far the budget went. */
+static void print_answer(const struct reading *reading)
+{
+    const bouma_answer *answer = &reading->answer;
+    char bytes[FORMAT_BYTES], samples[FORMAT_BYTES];
+
+    printf("level %d, error ", answer->level);
+    if (isinf(answer->error))
+        printf("not known");
+    else
+        printf("%s %g", answer->error_is_bound ? "at most" : "about",
+               answer->error);
+    if (!answer->complete)
+        printf("; ended by %s: level %d has %s and takes up to %s more",
+               answer_limit(answer), answer->level - 1,
+               format_count(samples, answer->next_points, "sample"),
+               format_bytes(bytes, answer->next_bytes));
+    printf("\n");
 }
 
 static int print_text(const struct reading *reading,
@@ -272,6 +365,8 @@ static int print_text(const struct reading *reading,
            format_bytes(read, reads->bytes_read),
            format_count(files, reads->files_opened, "file"),
            format_seconds(seconds, reading->seconds));
+    if (reading->within.given)
+        print_answer(reading);
     return DONE;
 }
 
@@ -303,6 +398,7 @@ static int run(struct context *ctx, const struct arguments *args)
     reading.seconds = stopwatch_now() - start;
     if (!rc)
         rc = print_result(&reading, ctx);
+    bouma_refinement_free(reading.refinement);
     bouma_step_free(reading.step);
     end_reading(ctx, reading.ds, rc);
     return rc;
@@ -319,7 +415,8 @@ const struct command cmd_read = {
         "  bouma read run.bouma grid/rho --level 3 -o small.npy\n"
         "  bouma read run.bouma grid/rho --step 40 --box :,100:200,-64: -o "
         "part.npy\n"
-        "  bouma read run.bouma grid/rho --level 2 -o - | od -f | head\n",
+        "  bouma read run.bouma grid/rho --level 2 -o - | od -f | head\n"
+        "  bouma read run.bouma grid/rho --max-bytes 1M -o best.npy\n",
     .footer =
         "Boxes are half-open. An end that is left out is that of the "
         "grid; a negative one\n"
@@ -330,7 +427,14 @@ const struct command cmd_read = {
         "the codec wavelet,\n"
         "or hz-wavelet, it has averages around them, for which no tolerance "
         "holds; `bouma info`\n"
-        "marks such variables.\n",
+        "marks such variables.\n"
+        "\n"
+        "--limit, --max-bytes and --max-error choose the level: the finest "
+        "within them. The\n"
+        "error of a coarse level is measured, as the largest difference from "
+        "the next coarser\n"
+        "one, interpolated; it is no bound. Bytes are those of data and of "
+        "heads of files.\n",
     .options = options,
     .exports = EXPORT_SAMPLES,
     .run = run};

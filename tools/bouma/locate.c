@@ -193,7 +193,9 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
     if (!slash || slash == name || !slash[1] ||
         (size_t)(slash - name) >= sizeof(object))
         return context_fail(ctx, CALL_AT_FAULT,
-                            "'%s' is not of the form OBJECT/VAR", name);
+                            "'%s' is not of the form OBJECT/VAR, such as "
+                            "grid/rho; 'bouma info' lists what there is",
+                            name);
     memcpy(object, name, (size_t)(slash - name));
     object[slash - name] = '\0';
     request.object = object;

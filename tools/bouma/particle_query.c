@@ -132,6 +132,12 @@ static int read_sample(struct particle_query *query, struct context *ctx,
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--seed is for --sample N, which is not there");
     query->sample = (uint64_t)sample;
+    if (!rc)
+        rc = budget_arguments_read(&query->within, ctx, args);
+    if (!rc && query->sampled && query->within.given)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--sample and --%s do not go together",
+                          arguments_has(args, "limit") ? "limit" : "max-bytes");
     return rc;
 }
 
@@ -157,6 +163,7 @@ int particle_query_read(struct particle_query *out, struct context *ctx,
 
 void particle_query_release(struct particle_query *query)
 {
+    bouma_particle_data_free(query->data);
     free(query->conditions);
     free(query->variables);
     free(query->infos);
@@ -259,6 +266,53 @@ static int run_sample(const struct particle_query *query,
     return BOUMA_OK;
 }
 
+static int read_within(struct particle_query *query, struct context *ctx)
+{
+    bouma_particles_refinement *refinement = NULL;
+    int rc = DONE, status = bouma_particles_refinement_open(
+                       &refinement, query->particles, &query->query);
+
+    if (!status)
+        status =
+            bouma_particles_refinement_next(&query->data, SIZED(&query->answer),
+                                            refinement, &query->within.budget);
+    if (status)
+        rc = context_fail_status(ctx, status, bouma_error_message(query->ds));
+    bouma_particles_refinement_free(refinement);
+    /* It is the budget that is too small. */
+    return status == BOUMA_ELIMIT ? CALL_AT_FAULT : rc;
+}
+
+int particle_query_read_within(struct particle_query *query,
+                               struct context *ctx)
+{
+    int rc = DONE;
+
+    if (!query->within.given)
+        return DONE;
+    query->answer.complete = 1;
+    query->answer.quality = query->query.quality;
+    if (!query->never && session_rank(ctx->session) == 0)
+        rc = read_within(query, ctx);
+    rc = context_agree(ctx, rc);
+    session_broadcast(ctx->session, &query->answer, sizeof(query->answer));
+    query->query.quality = query->answer.quality;
+    return rc;
+}
+
+/* What was read before. */
+static int run_data(const struct particle_query *query, struct hand_over *over)
+{
+    bouma_batch batch = {.size = sizeof(batch)};
+
+    if (!query->data)
+        return BOUMA_OK;
+    batch.count = query->data->count;
+    batch.columns = (const void *const *)query->data->columns;
+    each_batch(over, &batch);
+    return BOUMA_OK;
+}
+
 int particle_query_run(const struct particle_query *query, struct context *ctx,
                        int (*each)(void *user, const bouma_batch *batch),
                        void *user)
@@ -268,8 +322,9 @@ int particle_query_run(const struct particle_query *query, struct context *ctx,
 
     if (query->never)
         return DONE;
-    status = query->sampled
-                 ? run_sample(query, &over)
+    status = query->sampled ? run_sample(query, &over)
+             : query->within.given
+                 ? run_data(query, &over)
                  : bouma_particles_query_run(query->particles, &query->query,
                                              each_batch, &over);
     if (over.rc)

@@ -1,9 +1,11 @@
 /* particle_query.h -- which particles of a set are asked for: --quality,
- * --from, --box, --where and --sample, as a query of the library. */
+ * --from, --box, --where, --sample, --limit and --max-bytes, as a query of the
+ * library. */
 #ifndef PARTICLE_QUERY_H
 #define PARTICLE_QUERY_H
 
 #include "arguments.h"
+#include "budget_arguments.h"
 
 struct particle_query {
     bouma_dataset *ds;
@@ -15,6 +17,9 @@ struct particle_query {
     bool never;   /* no particle can match, such as in an empty box */
     bool sampled; /* --sample was given */
     uint64_t sample, seed;
+    struct budget_arguments within;
+    bouma_answer answer;        /* with a budget: what came, */
+    bouma_particle_data *data;  /* and that, on process 0 */
     bouma_variable **variables; /* that are handed over */
     bouma_variable_info *infos; /* of these */
     size_t count;
@@ -34,6 +39,12 @@ int particle_query_these(struct particle_query *query, struct context *ctx,
 /* One more. */
 int particle_query_add(struct particle_query *query, struct context *ctx,
                        bouma_variable *variable);
+
+/* With a budget, read what it allows; the query's quality is then that of what
+ * came. Process 0 reads alone, and all learn how far. Without a budget, nothing
+ * is done. Collective. */
+int particle_query_read_within(struct particle_query *query,
+                               struct context *ctx);
 
 /* Give each batch to 'each', which returns an outcome and keeps its message.
  * Only this process. */

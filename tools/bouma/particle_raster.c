@@ -191,6 +191,8 @@ static int draw_part(const struct drawing *drawing, struct context *ctx)
     double from = part.query.from, width = part.query.quality - from;
     int size = session_size(ctx->session), rank = session_rank(ctx->session);
 
+    if (part.within.given) /* process 0 has them all */
+        return particle_query_run(&part, ctx, take_batch, (void *)drawing);
     part.query.from = from + width * rank / size;
     part.query.quality = rank + 1 == size ? part.query.quality
                                           : from + width * (rank + 1) / size;

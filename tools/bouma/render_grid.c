@@ -233,8 +233,8 @@ static int choose_looks(struct rendering *rendering, struct context *ctx)
 /* What is for particles only. */
 static int check_options(const struct rendering *rendering, struct context *ctx)
 {
-    static const char *const names[] = {"quality", "box", "where", "radius",
-                                        NULL};
+    static const char *const names[] = {
+        "quality", "box", "where", "radius", "limit", "max-bytes", NULL};
 
     for (int i = 0; names[i]; i++)
         if (arguments_has(rendering->args, names[i]))

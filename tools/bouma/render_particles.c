@@ -251,6 +251,8 @@ static int choose(struct rendering *rendering, struct context *ctx)
         rc = choose_axes(rendering, ctx);
     if (!rc)
         rc = choose_looks(rendering, ctx);
+    if (!rc)
+        rc = particle_query_read_within(&rendering->query, ctx);
     return rc ? rc : choose_radius(rendering, ctx);
 }
 
@@ -363,6 +365,8 @@ static int print_object(const struct rendering *rendering, struct context *ctx,
                                   : json_null());
     json_put(root, "component", json_integer(rendering->splats.component));
     json_put(root, "quality", json_number(rendering->query.query.quality));
+    if (rendering->query.within.given)
+        json_put(root, "answer", answer_json(&rendering->query.answer));
     json_put(root, "projection", json_text(rule_names[rendering->splats.rule]));
     json_put(root, "axis",
              rendering->axis < 0 ? json_null()

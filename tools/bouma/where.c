@@ -106,7 +106,10 @@ static bool refuse_unsupported(const struct parser *parser)
             "parentheses are not supported, and not needed where all "
             "conditions must hold; leave them out");
     if (*at == '=' && at[1] != '=')
-        return !refuse(parser, at, "write == to compare");
+        return !refuse(parser, at,
+                       at[1] == '>'   ? "write >= for this comparison"
+                       : at[1] == '<' ? "write <= for this comparison"
+                                      : "write == to compare");
     if (*at == '&' && at[1] != '&')
         return !refuse(parser, at, "write && or 'and' between conditions");
     if (*at && strchr("+-*/%^", *at))

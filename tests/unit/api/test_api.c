@@ -75,9 +75,9 @@ static void put_pieces(bouma_variable *v, const struct field *f, bouma_box box,
         put_pieces(v, f, high, depth - 1, state);
         return;
     }
-    CHECK_EQ(
-        bouma_array_inside(&array, f->components, f->ndims, f->shape, box.lo),
-        BOUMA_OK);
+    CHECK_EQ(bouma_array_inside(&array, f->components, f->ndims, f->shape,
+                                box.lo, NULL, 0),
+             BOUMA_OK);
     CHECK_EQ(bouma_variable_put_borrow(v, &box, &array), BOUMA_OK);
 }
 
@@ -197,7 +197,8 @@ static void ghost_cells_are_left_out(void)
     array = malloc(10 * 11 * 12 * 24);
     REQUIRE(array);
     memory = BOUMA_ARRAY(f.type, array, 10 * 11 * 12 * 24);
-    CHECK_EQ(bouma_array_inside(&memory, 3, 3, extent, (int64_t[]){2, 2, 2}),
+    CHECK_EQ(bouma_array_inside(&memory, 3, 3, extent, (int64_t[]){2, 2, 2},
+                                NULL, 0),
              BOUMA_OK);
     CHECK_EQ(memory.component_stride, 8);
     CHECK(memory.stride[2] == 24 && memory.stride[1] == 24 * 12 &&
@@ -435,8 +436,9 @@ static void refine(bouma_variable *v, const struct field *f, int levels,
 
         CHECK_EQ(bouma_refinement_open(&r, v, from, box), BOUMA_OK);
         for (int k = from; k >= 0; k--) {
-            const void *data = bouma_refinement_data(r, &s, &level);
+            const void *data = NULL;
 
+            CHECK_EQ(bouma_refinement_get(&data, &s, &level, r), BOUMA_OK);
             CHECK_EQ(level, k);
             CHECK(field_matches(f, k, box ? box : &all, data));
             CHECK_EQ(bouma_refinement_next(r), k ? BOUMA_OK : BOUMA_ENOTFOUND);

@@ -214,6 +214,69 @@ static void wrong_attributes_are_refused(void)
     free(large);
 }
 
+/* A program that asks for them each time it sets one. */
+static void attributes_of_a_new_dataset_stay(void)
+{
+    bouma_options o = memory_options();
+    bouma_dataset *ds;
+
+    MUST(ds, bouma_dataset_create(&ds, "new", &o));
+    MUST(ds, bouma_attributes_set_text(bouma_dataset_attributes(ds), "run",
+                                       "first"));
+    MUST(ds, bouma_attributes_set_number(bouma_dataset_attributes(ds), "mach",
+                                         0.8));
+    CHECK_EQ(bouma_attributes_count(bouma_dataset_attributes(ds)), 2);
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    MUST(ds, bouma_step_end(ds));
+    bouma_dataset_free(ds);
+    MUST(ds, bouma_dataset_open(&ds, "new", &o));
+    CHECK_EQ(bouma_attributes_count(bouma_dataset_attributes(ds)), 2);
+    bouma_dataset_free(ds);
+}
+
+/* Where there is no room for another, those there are can still change. */
+static void a_full_list_can_be_changed(void)
+{
+    bouma_options o = memory_options();
+    bouma_attributes *a;
+    bouma_dataset *ds;
+    double number = 0;
+    char name[32];
+    int n = 0;
+
+    REQUIRE(!bouma_dataset_create(&ds, "full", &o));
+    a = bouma_dataset_attributes(ds);
+    do
+        snprintf(name, sizeof(name), "a%d", n);
+    while (!bouma_attributes_set_number(a, name, n) && ++n < 100000);
+    CHECK_EQ(bouma_attributes_set_number(a, name, n), BOUMA_ELIMIT);
+    CHECK_EQ(bouma_attributes_set_number(a, "a7", 0.5), BOUMA_OK);
+    CHECK_EQ(bouma_attributes_get_number(&number, a, "a7"), BOUMA_OK);
+    CHECK(number == 0.5 && bouma_attributes_count(a) == n);
+    bouma_dataset_free(ds);
+}
+
+/* Nobody would ever see it. */
+static void a_step_that_has_ended_takes_no_attribute(void)
+{
+    bouma_options o = memory_options();
+    bouma_attributes *a;
+    bouma_dataset *ds;
+
+    REQUIRE(!bouma_dataset_create(&ds, "ended", &o));
+    REQUIRE(!bouma_step_begin(ds, 0, 0));
+    a = bouma_dataset_step_attributes(ds);
+    CHECK_EQ(bouma_attributes_set_number(a, "early", 1), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
+    CHECK_EQ(bouma_attributes_set_number(a, "late", 1), BOUMA_ESTATE);
+    CHECK_TEXT(bouma_error_message(ds), "ended");
+    CHECK_EQ(bouma_attributes_count(a), 0);
+    REQUIRE(!bouma_step_begin(ds, 1, 1));
+    CHECK_EQ(bouma_attributes_set_number(a, "late", 1), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+}
+
 int main(void)
 {
     io = bouma_io_memory_new();
@@ -221,6 +284,9 @@ int main(void)
     attributes_of_all_types_are_kept_everywhere();
     attributes_change_from_step_to_step();
     wrong_attributes_are_refused();
+    attributes_of_a_new_dataset_stay();
+    a_full_list_can_be_changed();
+    a_step_that_has_ended_takes_no_attribute();
     bouma_io_memory_free(io);
     return check_result();
 }

@@ -196,8 +196,8 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_variable_range(NULL, v, 0), BOUMA_EINVAL, "no place");
     TELLS(ds, bouma_variable_select(NULL, v, 0, NULL), BOUMA_EINVAL,
           "no place");
-    bouma_grid_info_get(NULL, grid);
-    bouma_variable_info_get(NULL, v);
+    TELLS(ds, bouma_grid_info_get(NULL, grid), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_variable_info_get(NULL, v), BOUMA_EINVAL, "no place");
     TELLS(ds, bouma_variable_select(&selection, v, 2, NULL), BOUMA_ENOTFOUND,
           "level 2");
     TELLS(ds, bouma_variable_select(&selection, v, 0, &outside), BOUMA_EINVAL,
@@ -459,6 +459,7 @@ static void nothing_is_done_without_a_handle(void)
     bouma_grid *g;
     bouma_step *s;
     int level = 5;
+    const void *data = &level;
 
     CHECK_EQ(bouma_dataset_close(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_flush(NULL), BOUMA_EINVAL);
@@ -495,7 +496,9 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(test_read(NULL, 0, NULL, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_open(&r, NULL, 0, NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_refinement_next(NULL), BOUMA_EINVAL);
-    CHECK(!bouma_refinement_data(NULL, &selection, &level));
+    CHECK_EQ(bouma_refinement_get(&data, &selection, &level, NULL),
+             BOUMA_EINVAL);
+    CHECK(!data);
     bouma_grid_info_get(&grid, NULL);
     bouma_variable_info_get(&variable, NULL);
     CHECK(!grid.name && !variable.name);
@@ -507,7 +510,7 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_attributes_find(&got, NULL, "x"), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_attributes_set_number(NULL, "x", 1), BOUMA_ESTATE);
     CHECK_EQ(bouma_array_inside(NULL, 1, 3, (int64_t[]){4, 4, 4},
-                                (int64_t[]){0, 0, 0}),
+                                (int64_t[]){0, 0, 0}, NULL, 0),
              BOUMA_EINVAL);
     CHECK_EQ(bouma_probe_text(NULL, text, sizeof(text)), 0);
     CHECK(!text[0]);
@@ -517,7 +520,9 @@ static void nothing_is_done_without_a_handle(void)
 /* What is not inside the array is refused, and the array with it. */
 static void arrays_inside_others_are_checked(void)
 {
-    static const int64_t extent[5] = {4, 5, 6, 7, 8}, zero[5], far[3] = {3, 5};
+    static const int64_t extent[5] = {4, 5, 6, 7, 8}, zero[5], far[3] = {3, 5},
+                         huge[2] = {INT64_MAX, INT64_MAX};
+    char message[200] = "";
     float room[120];
     const bouma_array entire = BOUMA_ARRAY(BOUMA_TYPE_F32, room, sizeof(room));
     bouma_array a;
@@ -526,7 +531,7 @@ static void arrays_inside_others_are_checked(void)
         int valid = ndims >= 1 && ndims <= 3;
 
         a = entire;
-        CHECK_EQ(bouma_array_inside(&a, 1, ndims, extent, zero),
+        CHECK_EQ(bouma_array_inside(&a, 1, ndims, extent, zero, NULL, 0),
                  valid ? BOUMA_OK : BOUMA_EINVAL);
         CHECK_EQ(a.component_stride, valid ? 4 : 0);
         CHECK_EQ(a.stride[0], ndims == 1   ? 4
@@ -535,18 +540,43 @@ static void arrays_inside_others_are_checked(void)
                                            : 0);
         CHECK_EQ(a.type, valid ? BOUMA_TYPE_F32 : 0);
     }
-#define REFUSED(call)                                                          \
+#define INSIDE(components, ndims, extent, first)                               \
+    bouma_array_inside(&a, components, ndims, extent, first, message,          \
+                       sizeof(message))
+#define REFUSED(call, words)                                                   \
     a = entire;                                                                \
     CHECK_EQ(call, BOUMA_EINVAL);                                              \
+    CHECK_TEXT(message, words);                                                \
     CHECK_EQ(a.type, 0)
-    REFUSED(bouma_array_inside(&a, 1, 3, NULL, zero));
-    REFUSED(bouma_array_inside(&a, 1, 3, extent, NULL));
-    REFUSED(bouma_array_inside(&a, 0, 3, extent, zero));
-    REFUSED(bouma_array_inside(&a, 2, 3, extent, zero)); /* too small */
-    REFUSED(bouma_array_inside(&a, 1, 2, extent, far));
+    REFUSED(INSIDE(1, 3, NULL, zero), "extent is NULL");
+    REFUSED(INSIDE(1, 3, extent, NULL), "first is NULL");
+    REFUSED(INSIDE(0, 3, extent, zero), "components is 0");
+    REFUSED(INSIDE(1, 4, extent, zero), "ndims is 4");
+    REFUSED(INSIDE(2, 3, extent, zero), "has 480 bytes, and needs 960");
+    REFUSED(INSIDE(1, 2, extent, far), "first[1] is 5, and the extent");
+    REFUSED(INSIDE(1, 2, huge, zero), "2^63 bytes");
     a = entire;
-    CHECK_EQ(bouma_array_inside(&a, 1, 2, extent, zero), BOUMA_OK);
-    CHECK_EQ(bouma_array_inside(&a, 1, 2, extent, zero), BOUMA_EINVAL);
+    CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_OK);
+    CHECK(!message[0]);
+    CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
+    CHECK_TEXT(message, "strides already");
+    CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
+    CHECK_TEXT(message, "no type");
+    a = entire;
+    a.data = NULL;
+    CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
+    CHECK_TEXT(message, "no 'data'");
+    a = entire;
+    a.data = NULL;
+    a.parts = (void *[]){room};
+    CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
+    CHECK_TEXT(message, "'parts'; set its strides by hand");
+    a = entire;
+    a.size = 0;
+    CHECK_EQ(INSIDE(1, 2, extent, zero), BOUMA_EINVAL);
+    CHECK_TEXT(message, "'size' is not set");
+#undef INSIDE
+#undef REFUSED
 }
 
 int main(void)

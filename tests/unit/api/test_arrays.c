@@ -244,6 +244,7 @@ static void reads_refuse_values_that_do_not_fit(void)
     CHECK_EQ(bouma_variable_read(v, 0, NULL, &to), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "sample [4,2]");
     CHECK_TEXT(bouma_error_message(ds), "is not exact as f32");
+    CHECK_TEXT(bouma_error_message(ds), "BOUMA_CONVERT_ROUND");
     CHECK_EQ(bouma_step_read(step, &request, 1), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(ds), "sample [4,2]");
     to.convert = BOUMA_CONVERT_ROUND;
@@ -373,6 +374,103 @@ static void what_is_wrong_with_an_array_is_told(void)
     bouma_dataset_free(ds);
 }
 
+/* The limits of a stride, and those of axes of one sample, which do not matter.
+ */
+static void any_stride_is_refused_or_right(void)
+{
+    static const int64_t strides[] = {
+        INT64_MIN, INT64_MIN + 1, INT64_MAX, -((int64_t)1 << 62), -40, -8, 0, 8,
+        40};
+    enum { COUNT = sizeof(strides) / sizeof(*strides) };
+    double samples[ROWS][COLUMNS] = {{0}}, back[2 * ROWS * COLUMNS];
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F64, 1);
+    const bouma_box boxes[] = {{{2, 3}, {3, 4}},
+                               {{0, 3}, {ROWS, 4}},
+                               {{2, 0}, {3, COLUMNS}},
+                               {{0, 0}, {ROWS, COLUMNS}}};
+    bouma_step *step;
+
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        samples[i / COLUMNS][i % COLUMNS] = i;
+    MUST(ds, test_put(v, NULL, samples));
+    MUST(ds, bouma_step_end(ds));
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    for (int i = 0; i < 4 * COUNT * COUNT * COUNT; i++) {
+        const bouma_box *box = &boxes[i % 4];
+        const int64_t *at = box->lo;
+        bouma_array a = {
+            .size = sizeof(a),
+            .type = BOUMA_TYPE_F64,
+            .data = back + ROWS * COLUMNS,
+            .bytes = sizeof(samples),
+            .stride = {strides[i / 4 % COUNT], strides[i / 4 / COUNT % COUNT]},
+            .component_stride = strides[i / 4 / COUNT / COUNT]};
+        int rc = bouma_variable_read(v, 0, box, &a);
+
+        CHECK(rc == BOUMA_EINVAL ||
+              (!rc && back[ROWS * COLUMNS] == samples[at[0]][at[1]]));
+        CHECK(!rc || i % 4); /* one sample can always be read */
+    }
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+static void sizes_that_were_never_set_are_refused(void)
+{
+    static const size_t sizes[] = {
+        0, 1, 7, 8, 9, 31, 33, (1 << 16) + 8, SIZE_MAX / 2, SIZE_MAX - 7};
+    float samples[ROWS][COLUMNS] = {{0}};
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F32, 1);
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        bouma_array *a = calloc(1, sizeof(*a)); /* behind it is nothing */
+
+        REQUIRE(a);
+        *a = BOUMA_ARRAY(BOUMA_TYPE_F32, samples, sizeof(samples));
+        a->size = sizes[i];
+        CHECK_EQ(bouma_variable_put_copy(v, NULL, a), BOUMA_EINVAL);
+        CHECK_TEXT(bouma_error_message(ds), "sizeof(bouma_array)");
+        CHECK_EQ(bouma_array_inside(a, 1, 2, (int64_t[]){ROWS, COLUMNS},
+                                    (int64_t[]){0, 0}),
+                 BOUMA_EINVAL);
+        free(a);
+    }
+    bouma_dataset_free(ds);
+}
+
+static void the_inside_of_no_type_is_refused(void)
+{
+    static const int64_t extent[] = {ROWS, COLUMNS}, first[] = {1, 1};
+    double samples[ROWS][COLUMNS];
+
+    for (int type = -1; type <= 12; type++) {
+        bouma_array a = BOUMA_ARRAY((bouma_type)type, samples, sizeof(samples));
+
+        CHECK_EQ(bouma_array_inside(&a, 1, 2, extent, first),
+                 type >= BOUMA_TYPE_I8 && type <= BOUMA_TYPE_F64
+                     ? BOUMA_OK
+                     : BOUMA_EINVAL);
+    }
+}
+
+/* 2^64 samples are not none. */
+static void a_box_beyond_all_numbers_is_refused(void)
+{
+    float samples[ROWS][COLUMNS] = {{0}};
+    bouma_array a = BOUMA_ARRAY(BOUMA_TYPE_F32, samples, sizeof(samples));
+    const bouma_box box = {{0, 0}, {(int64_t)1 << 32, (int64_t)1 << 32}};
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F32, 1);
+
+    CHECK_EQ(bouma_variable_put_borrow(v, &box, &a), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "not inside the grid");
+    CHECK_EQ(bouma_step_end(ds), BOUMA_EINVAL);
+    bouma_dataset_free(ds);
+}
+
 /* ---- devices -------------------------------------------------------------- */
 
 static void a_copy_that_fails_fails_the_call(void)
@@ -391,8 +489,9 @@ static void a_copy_that_fails_fails_the_call(void)
         back[i / COLUMNS][i % COLUMNS] = (float)i;
     fake_device_init(&d, (uint8_t *)back, sizeof(back));
     array = BOUMA_ARRAY(BOUMA_TYPE_F32, d.address, sizeof(back));
-    CHECK_EQ(bouma_array_inside(&array, 1, 2, shape, (int64_t[]){0, 0}),
-             BOUMA_OK); /* addresses are all that it needs */
+    CHECK_EQ(
+        bouma_array_inside(&array, 1, 2, shape, (int64_t[]){0, 0}, NULL, 0),
+        BOUMA_OK); /* addresses are all that it needs */
     array.copy = fake_device_copy;
     array.copy_user = &d;
     array.copy_bytes = d.most = 16;
@@ -472,9 +571,94 @@ static void a_row_on_a_device_may_be_repeated(void)
     fake_device_release(&d);
 }
 
+/* In HZ order the samples of a block lie apart, and a relative tolerance needs
+ * the range first: still, the array is copied once, in one piece. */
+static void an_array_on_a_device_is_copied_in_long_runs(void)
+{
+    enum { SIDE = 32 };
+    static float samples[SIDE][SIDE], back[SIDE][SIDE];
+
+    for (int i = 0; i < SIDE * SIDE; i++)
+        samples[i / SIDE][i % SIDE] = (float)(i % 97) / 8;
+    for (int relative = 0; relative < 2; relative++) {
+        bouma_options o = memory_options();
+        bouma_grid_spec g = {.size = sizeof(g),
+                             .ndims = 2,
+                             .shape = {SIDE, SIDE},
+                             .layout = relative ? BOUMA_LAYOUT_PATCH
+                                                : BOUMA_LAYOUT_HZ,
+                             .hz_block_bits = relative ? 0 : 5};
+        bouma_variable_spec spec = {.size = sizeof(spec),
+                                    .type = BOUMA_TYPE_F32,
+                                    .tolerance = relative ? 1e-3 : 0,
+                                    .tolerance_kind = relative};
+        struct fake_device d;
+        bouma_array array;
+        bouma_dataset *ds;
+        bouma_grid *grid;
+        bouma_variable *v;
+        bouma_step *step;
+
+        fake_device_init(&d, (uint8_t *)samples, sizeof(samples));
+        array = BOUMA_ARRAY(BOUMA_TYPE_F32, d.address, sizeof(samples));
+        array.copy = fake_device_copy;
+        array.copy_user = &d;
+        MUST(ds, bouma_dataset_create(&ds, fresh_path(), &o));
+        MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
+        MUST(ds, bouma_variable_define(&v, grid, "v", &spec));
+        MUST(ds, bouma_step_begin(ds, 0, 0));
+        MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+        CHECK_EQ(d.calls, 0);
+        MUST(ds, bouma_step_end(ds));
+        CHECK_EQ(d.calls, 1);
+        MUST(ds, bouma_step_open(&step, ds, 0));
+        v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+        d.memory = (uint8_t *)back;
+        d.calls = 0;
+        MUST(ds, bouma_variable_read(v, 0, NULL, &array));
+        CHECK_EQ(d.calls, 1);
+        for (int i = 0; i < SIDE * SIDE; i++)
+            CHECK(fabsf(back[i / SIDE][i % SIDE] -
+                        samples[i / SIDE][i % SIDE]) <= (relative ? 12e-3 : 0));
+        bouma_step_free(step);
+        bouma_dataset_free(ds);
+        fake_device_release(&d);
+    }
+}
+
 /* ---- no memory ------------------------------------------------------------ */
 
 /* A step whose arrays must be fetched, and reads of it; what becomes of it. */
+/* As the windows of a running mean do. */
+static void rows_on_a_device_may_overlap(void)
+{
+    float values[ROWS + COLUMNS], back[ROWS][COLUMNS];
+    struct fake_device d;
+    bouma_array array;
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F32, 1);
+    bouma_step *step;
+
+    for (int i = 0; i < ROWS + COLUMNS; i++)
+        values[i] = (float)i;
+    fake_device_init(&d, (uint8_t *)values, sizeof(values));
+    array = BOUMA_ARRAY(BOUMA_TYPE_F32, d.address, sizeof(values));
+    array.stride[0] = array.stride[1] = sizeof(float);
+    array.copy = fake_device_copy; /* which checks the strides */
+    array.copy_user = &d;
+    MUST(ds, bouma_variable_put_copy(v, NULL, &array));
+    MUST(ds, bouma_step_end(ds));
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    MUST(ds, test_read(v, 0, NULL, back));
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        CHECK(back[i / COLUMNS][i % COLUMNS] ==
+              (float)(i / COLUMNS + i % COLUMNS));
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    fake_device_release(&d);
+}
+
 static int write_and_read(const bouma_options *o, const char *path,
                           struct fake_device *d, int wavelet)
 {
@@ -570,8 +754,14 @@ int main(void)
     reads_refuse_values_that_do_not_fit();
     tolerances_hold_for_converted_values();
     what_is_wrong_with_an_array_is_told();
+    any_stride_is_refused_or_right();
+    sizes_that_were_never_set_are_refused();
+    the_inside_of_no_type_is_refused();
+    a_box_beyond_all_numbers_is_refused();
     a_copy_that_fails_fails_the_call();
+    rows_on_a_device_may_overlap();
     a_row_on_a_device_may_be_repeated();
+    an_array_on_a_device_is_copied_in_long_runs();
     no_memory_is_told(0);
     no_memory_is_told(1);
     bouma_io_memory_free(io);

@@ -103,6 +103,8 @@ static void define_all(bouma_dataset *ds)
 {
     MUST(ds, bouma_attributes_set_text(bouma_dataset_attributes(ds), "run",
                                        "first"));
+    MUST(ds, bouma_attributes_set_text(bouma_dataset_attributes(ds), "code",
+                                       "plate"));
     define_grids(ds);
     define_particles(ds);
 }
@@ -235,7 +237,7 @@ static void definitions_are_the_programs_own(void)
     MUST(ds, bouma_dataset_append(&ds, "own.bouma", NULL));
     MUST(ds, bouma_define_like(ds, 1));
     CHECK_EQ(bouma_dataset_find_grid(&grid, ds, "line"), BOUMA_OK);
-    CHECK_EQ(bouma_attributes_count(bouma_dataset_attributes(ds)), 2);
+    CHECK_EQ(bouma_attributes_count(bouma_dataset_attributes(ds)), 3);
     CHECK(bouma_grid_find_variable(grid, "w") != NULL);
     end(ds);
     REQUIRE(!remove_tree("own.bouma"));
@@ -320,12 +322,15 @@ static void without_memory_nothing_is_defined(void)
         struct fault_alloc memory;
         bouma_options o = options();
         bouma_dataset *ds = NULL;
+        const char *run;
         bouma_grid *grid;
         int rc;
 
         fault_alloc_init(&memory);
         o.allocator = &memory.table;
         MUST(ds, bouma_dataset_append(&ds, "memory.bouma", &o));
+        MUST(ds, bouma_attributes_set_text(bouma_dataset_attributes(ds), "run",
+                                           "second"));
         fault_alloc_arm(&memory, at, 0);
         rc = bouma_define_like(ds, 0);
         fault_alloc_disarm(&memory);
@@ -333,10 +338,16 @@ static void without_memory_nothing_is_defined(void)
             CHECK_EQ(rc, BOUMA_ENOMEM);
             CHECK_EQ(bouma_dataset_find_grid(&grid, ds, "patch"),
                      BOUMA_ENOTFOUND);
+            MUST(ds, bouma_attributes_get_text(
+                         &run, bouma_dataset_attributes(ds), "run"));
+            CHECK_TEXT(run, "second");
             MUST(ds, bouma_define_like(ds, 0));
             failures++;
         }
         CHECK_EQ(bouma_dataset_find_grid(&grid, ds, "patch"), BOUMA_OK);
+        MUST(ds, bouma_attributes_get_text(&run, bouma_dataset_attributes(ds),
+                                           "run"));
+        CHECK_TEXT(run, "first");
         bouma_dataset_free(ds);
         CHECK_EQ(memory.live, 0);
         if (!rc)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "arrays.h"
+#include "fault_alloc.h"
 #include "files.h"
 #include "lifetimes.h"
 
@@ -101,6 +102,35 @@ static void a_freed_writer_makes_room_for_the_next(void)
     bouma_dataset_free(ds);
     CHECK(bouma_step_find_grid(step, "g") != NULL);
     bouma_step_free(step);
+    bouma_io_memory_free(io);
+}
+
+/* Of a step that is still open, to write: refused, and nothing is kept. */
+static void a_freed_writer_takes_nothing_more(void)
+{
+    bouma_io *io;
+    bouma_options o = in_memory(&io);
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
+    struct fault_alloc memory;
+    bouma_variable *v;
+    bouma_dataset *ds;
+    bouma_step *step;
+    bouma_grid *grid;
+
+    lifetimes_write(&alone, "d", &o);
+    fault_alloc_init(&memory);
+    o.allocator = &memory.table;
+    MUST(ds, bouma_dataset_append(&ds, "d", &o));
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    bouma_dataset_free(ds);
+    grid = bouma_step_find_grid(step, "g");
+    v = bouma_grid_variable(grid, 0);
+    CHECK_EQ(bouma_variable_put_borrow(v, NULL, NULL), BOUMA_ESTATE);
+    CHECK_EQ(bouma_variable_put_copy(v, NULL, NULL), BOUMA_ESTATE);
+    CHECK_EQ(bouma_variable_define(&v, grid, "more", &spec), BOUMA_ESTATE);
+    CHECK_TEXT(bouma_step_message(step), "step that is read");
+    bouma_step_free(step);
+    CHECK_EQ(memory.live, 0);
     bouma_io_memory_free(io);
 }
 
@@ -398,7 +428,8 @@ static void release_here(void *user, void *block)
 /* Unless threads are asked for; also if a thread stores what was written. */
 static void an_allocator_is_called_on_the_callers_thread(void)
 {
-    const bouma_allocator here = {NULL, resize_here, release_here};
+    const bouma_allocator here = {sizeof(here), NULL, resize_here,
+                                  release_here};
     char dir[] = "/tmp/bouma-lifetimes-XXXXXX", path[64];
     struct lifetimes l;
     bouma_options o = {.size = sizeof(o)};
@@ -434,6 +465,7 @@ int main(void)
     a_trace_ends_with_the_dataset();
     a_table_in_memory_lives_as_long_as_what_uses_it();
     a_freed_writer_makes_room_for_the_next();
+    a_freed_writer_takes_nothing_more();
     for (int threads = 1; threads <= 4; threads += 3)
         callers_free_what_is_in_use(threads);
     callers_free_what_is_written();

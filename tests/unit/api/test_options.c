@@ -723,6 +723,41 @@ static void options_that_were_not_set_up_are_refused(void)
     bouma_io_memory_free(io);
 }
 
+/* Then no other member was set, either. */
+static void nothing_is_used_of_options_without_a_size(void)
+{
+    static const size_t sizes[] = {0, 1, 9, 31, 33, 1 << 17, SIZE_MAX - 7};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        bouma_options *given = malloc(sizeof(*given));
+        bouma_verify_report report = {.size = sizeof(report)};
+        bouma_dataset *ds = NULL;
+        bouma_file *file = NULL;
+        char text[200];
+
+        REQUIRE(given);
+        memset(given, 0x5a, sizeof(*given));
+        given->size = sizes[i];
+        CHECK_EQ(bouma_dataset_open(&ds, "x", given), BOUMA_EINVAL);
+        CHECK_TEXT(bouma_error_message(ds), "'size' is not set");
+        bouma_dataset_free(ds);
+        CHECK_EQ(bouma_file_open(&file, "x", BOUMA_FILE_MODE_READ, given),
+                 BOUMA_EINVAL);
+        CHECK_TEXT(bouma_file_message(file), "'size' is not set");
+        bouma_file_free(file);
+        CHECK_EQ(bouma_verify(&report, "x", BOUMA_DEPTH_QUICK, given, NULL,
+                              NULL, text, sizeof(text)),
+                 BOUMA_EINVAL);
+        CHECK_TEXT(text, "'size' is not set");
+        CHECK_EQ(bouma_options_set(given, "files", "3", text, sizeof(text)),
+                 BOUMA_EINVAL);
+        CHECK_TEXT(text, "'size' is not set");
+        CHECK_EQ(bouma_options_get(text, sizeof(text), given, "files", NULL, 0),
+                 BOUMA_EINVAL);
+        free(given);
+    }
+}
+
 int main(void)
 {
     unsetenv("BOUMA_OPTIONS");
@@ -754,5 +789,6 @@ int main(void)
     an_older_callers_allocator_is_used();
     a_newer_callers_extra_fields_must_be_zero();
     options_that_were_not_set_up_are_refused();
+    nothing_is_used_of_options_without_a_size();
     return check_result();
 }

@@ -197,8 +197,9 @@ static void refinement_reads_each_byte_once(void)
     CHECK_EQ(bouma_refinement_open(&r, v, 2, NULL), BOUMA_OK);
     bouma_dataset_info_get(&before, ds);
     do {
-        const void *data = bouma_refinement_data(r, &s, &level);
+        const void *data = NULL;
 
+        CHECK_EQ(bouma_refinement_get(&data, &s, &level, r), BOUMA_OK);
         CHECK_EQ(misses("scalar", &about, &s, level, data), 0);
     } while (!bouma_refinement_next(r));
     CHECK_EQ(level, 0);

@@ -8,48 +8,11 @@
 #include "files.h"
 #include "must.h"
 #include "sized.h"
-#include "step_writer.h"
+#include "two_stores.h"
 
-/* DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy. */
-struct world {
-    char dir[64], far[128], near[128], local_copy[160];
-};
-
-static bouma_options options_of(const struct world *w, int persist)
+static void truncate_after(const struct stores *w, int persist, int64_t last)
 {
-    bouma_options o = {.size = sizeof(o)};
-
-    o.files = 2;
-    o.persist = persist;
-    if (persist)
-        o.local = w->near;
-    return o;
-}
-
-/* Steps 0 to 3 in both stores, all of generation 1. */
-static void world_make(struct world *w)
-{
-    struct writer writer = {0};
-    bouma_options o;
-
-    memset(w, 0, sizeof(*w));
-    snprintf(w->dir, sizeof(w->dir), "/tmp/test_dropped.XXXXXX");
-    REQUIRE(mkdtemp(w->dir));
-    snprintf(w->far, sizeof(w->far), "%s/far", w->dir);
-    snprintf(w->near, sizeof(w->near), "%s/near", w->dir);
-    REQUIRE(!mkdir(w->far, 0777) && !mkdir(w->near, 0777));
-    snprintf(w->local_copy, sizeof(w->local_copy), "%s/d.bouma", w->near);
-    strcat(w->far, "/d.bouma");
-    o = options_of(w, 1);
-    MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));
-    for (int step = 0; step < 4; step++)
-        write_step(&writer, step, 1);
-    end(&writer);
-}
-
-static void truncate_after(const struct world *w, int persist, int64_t last)
-{
-    bouma_options o = options_of(w, persist);
+    bouma_options o = stores_options(w, persist);
     struct writer writer;
 
     append(&writer, w->far, &o);
@@ -57,42 +20,9 @@ static void truncate_after(const struct world *w, int persist, int64_t last)
     end(&writer);
 }
 
-static int drain(const struct world *w, int remove, bouma_drain_report *report)
+static uint64_t damages(const struct stores *w, const char *path)
 {
-    bouma_options o = options_of(w, 0);
-    char message[640];
-
-    return bouma_drain(SIZED(report), w->local_copy, w->far, remove, &o,
-                       message, sizeof(message));
-}
-
-/* Which generation of steps 0 to 3 is in a store, as digits, '-' for none. With
- * 'local' also from the local copy. */
-static const char *look(const struct world *w, const char *path, int local,
-                        char text[5])
-{
-    bouma_options o = options_of(w, 0);
-    bouma_dataset *ds;
-
-    if (local)
-        o.local = w->near;
-    MUST(ds, bouma_dataset_open(&ds, path, &o));
-    for (int step = 0; step < 4; step++) {
-        int generation = -1;
-        enum scenario_verdict verdict = scenario_read(ds, step, &generation);
-
-        text[step] = verdict == SCENARIO_EXACT    ? (char)('0' + generation)
-                     : verdict == SCENARIO_ABSENT ? '-'
-                                                  : '?';
-    }
-    text[4] = 0;
-    bouma_dataset_free(ds);
-    return text;
-}
-
-static uint64_t damages(const struct world *w, const char *path)
-{
-    bouma_options o = options_of(w, 0);
+    bouma_options o = stores_options(w, 0);
     bouma_verify_report report = {.size = sizeof(report)};
     char message[640];
 
@@ -101,56 +31,49 @@ static uint64_t damages(const struct world *w, const char *path)
     return report.damages + report.unchecked;
 }
 
-static void shell(const struct world *w, const char *command)
-{
-    char text[400];
-
-    snprintf(text, sizeof(text), "cd %s && %s", w->dir, command);
-    REQUIRE(!system(text));
-}
-
 /* ---- claims ------------------------------------------------------------- */
 
 /* Only those that are not there: the new step 1 has taken no part in it. */
-static void dropped_steps_do_not_come_back(const struct world *w)
+static void dropped_steps_do_not_come_back(const struct stores *w)
 {
-    bouma_options o = options_of(w, 0);
+    bouma_options o = stores_options(w, 0);
     bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
     truncate_after(w, 0, 0);
     append_step(w->far, &o, 1, 2);
-    CHECK_TEXT(look(w, w->far, 1, text), "12--");
+    CHECK_TEXT(stores_look(w, w->far, 1, text), "12--");
     for (int remove = 0; remove < 2; remove++) {
-        CHECK_EQ(drain(w, remove, &report), BOUMA_OK);
+        CHECK_EQ(stores_drain(w, remove, &report), BOUMA_OK);
         CHECK_EQ(report.steps, 4);
         CHECK_EQ(report.dropped, 3);
         CHECK_EQ(report.present, 1);
         CHECK_EQ(report.published + report.files + report.older, 0);
         CHECK_EQ(report.removed, remove ? 4 : 0);
-        CHECK_TEXT(look(w, w->far, 0, text), "12--");
-        CHECK_TEXT(look(w, w->local_copy, 0, text), remove ? "----" : "1111");
+        CHECK_TEXT(stores_look(w, w->far, 0, text), "12--");
+        CHECK_TEXT(stores_look(w, w->local_copy, 0, text),
+                   remove ? "----" : "1111");
     }
     CHECK_EQ(damages(w, w->far) + damages(w, w->local_copy), 0);
 }
 
 /* Nor do those that the dataset never had. */
-static void what_was_never_drained_is_dropped_too(const struct world *w)
+static void what_was_never_drained_is_dropped_too(const struct stores *w)
 {
     bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
-    shell(w, "rm -r far/d.bouma/steps/0000000[23] far/d.bouma/index");
+    stores_shell(w, "rm -r far/d.bouma/steps/0000000[23] far/d.bouma/index");
     truncate_after(w, 0, 1);
-    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    CHECK_EQ(stores_drain(w, 0, &report), BOUMA_OK);
     CHECK_EQ(report.dropped, 2);
-    CHECK_TEXT(look(w, w->far, 1, text), "11--");
+    CHECK_TEXT(stores_look(w, w->far, 1, text), "11--");
 }
 
 /* One who opens with the local copy drops from it what was dropped without. */
-static void who_goes_on_with_a_local_copy_cleans_it(const struct world *w)
+static void who_goes_on_with_a_local_copy_cleans_it(const struct stores *w)
 {
-    bouma_options o = options_of(w, 1);
+    bouma_options o = stores_options(w, 1);
     bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
     char text[5];
@@ -161,21 +84,21 @@ static void who_goes_on_with_a_local_copy_cleans_it(const struct world *w)
     CHECK_TEXT(bouma_dataset_note(writer.ds, 0), "2 steps were removed from");
     write_step(&writer, 2, 2);
     end(&writer);
-    CHECK_TEXT(look(w, w->far, 0, text), "112-");
-    CHECK_TEXT(look(w, w->local_copy, 0, text), "112-");
+    CHECK_TEXT(stores_look(w, w->far, 0, text), "112-");
+    CHECK_TEXT(stores_look(w, w->local_copy, 0, text), "112-");
     /* What was written since is drained as any step. */
-    shell(w, "rm -r far/d.bouma/steps/00000002 far/d.bouma/index");
-    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    stores_shell(w, "rm -r far/d.bouma/steps/00000002 far/d.bouma/index");
+    CHECK_EQ(stores_drain(w, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 1);
     CHECK_EQ(report.dropped, 0);
-    CHECK_TEXT(look(w, w->far, 0, text), "112-");
+    CHECK_TEXT(stores_look(w, w->far, 0, text), "112-");
     CHECK_EQ(damages(w, w->far) + damages(w, w->local_copy), 0);
 }
 
 /* Steps that the same handle writes afterwards are of the same epoch. */
-static void who_truncates_can_write_on(const struct world *w)
+static void who_truncates_can_write_on(const struct stores *w)
 {
-    bouma_options o = options_of(w, 1);
+    bouma_options o = stores_options(w, 1);
     bouma_drain_report report = {.size = sizeof(report)};
     struct writer writer;
     char text[5];
@@ -187,64 +110,64 @@ static void who_truncates_can_write_on(const struct world *w)
     MUST(writer.ds, bouma_dataset_truncate(writer.ds, 2));
     write_step(&writer, 3, 3);
     end(&writer);
-    CHECK_TEXT(look(w, w->local_copy, 0, text), "1123");
-    shell(w, "rm -r far/d.bouma/steps/0000000[23] far/d.bouma/index");
-    CHECK_EQ(drain(w, 1, &report), BOUMA_OK);
+    CHECK_TEXT(stores_look(w, w->local_copy, 0, text), "1123");
+    stores_shell(w, "rm -r far/d.bouma/steps/0000000[23] far/d.bouma/index");
+    CHECK_EQ(stores_drain(w, 1, &report), BOUMA_OK);
     CHECK_EQ(report.published, 2);
     CHECK_EQ(report.dropped, 0);
     CHECK_EQ(report.removed, 4);
-    CHECK_TEXT(look(w, w->far, 0, text), "1123");
+    CHECK_TEXT(stores_look(w, w->far, 0, text), "1123");
 }
 
 /* A node that took no part in the truncation keeps its files. */
 static void
-the_local_copy_of_an_absent_node_brings_nothing(const struct world *w)
+the_local_copy_of_an_absent_node_brings_nothing(const struct stores *w)
 {
     bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
-    shell(w, "cp -r near absent");
+    stores_shell(w, "cp -r near absent");
     truncate_after(w, 1, 0);
-    CHECK_TEXT(look(w, w->local_copy, 0, text), "1---");
-    shell(w, "rm -r near && mv absent near");
-    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    CHECK_TEXT(stores_look(w, w->local_copy, 0, text), "1---");
+    stores_shell(w, "rm -r near && mv absent near");
+    CHECK_EQ(stores_drain(w, 0, &report), BOUMA_OK);
     CHECK_EQ(report.dropped, 3);
-    CHECK_TEXT(look(w, w->far, 1, text), "1---");
+    CHECK_TEXT(stores_look(w, w->far, 1, text), "1---");
 }
 
 /* Who truncated was killed: what is still there is there, and the local copy
  * keeps its copy until that is known to be whole. */
-static void an_interrupted_truncation_costs_no_copy(const struct world *w)
+static void an_interrupted_truncation_costs_no_copy(const struct stores *w)
 {
     bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
-    shell(w, "cp -r far save");
+    stores_shell(w, "cp -r far save");
     truncate_after(w, 0, 0);
-    shell(w, "cp far/d.bouma/truncations save/d.bouma &&"
-             "rm -r far && mv save far &&"
-             "cp far/d.bouma/steps/00000002/manifest kept &&"
-             "printf x >far/d.bouma/steps/00000002/manifest");
-    CHECK_EQ(drain(w, 1, &report), BOUMA_OK);
+    stores_shell(w, "cp far/d.bouma/truncations save/d.bouma &&"
+                    "rm -r far && mv save far &&"
+                    "cp far/d.bouma/steps/00000002/manifest kept &&"
+                    "printf x >far/d.bouma/steps/00000002/manifest");
+    CHECK_EQ(stores_drain(w, 1, &report), BOUMA_OK);
     CHECK_EQ(report.present, 3);
     CHECK_EQ(report.dropped, 1);
     CHECK_EQ(report.removed, 3);
-    CHECK_TEXT(look(w, w->local_copy, 0, text), "--1-");
+    CHECK_TEXT(stores_look(w, w->local_copy, 0, text), "--1-");
     /* It is not removed by one who opens with the local copy, either. */
     truncate_after(w, 1, 3);
-    CHECK_TEXT(look(w, w->local_copy, 0, text), "--1-");
-    shell(w, "mv kept far/d.bouma/steps/00000002/manifest");
-    CHECK_TEXT(look(w, w->far, 0, text), "1111");
+    CHECK_TEXT(stores_look(w, w->local_copy, 0, text), "--1-");
+    stores_shell(w, "mv kept far/d.bouma/steps/00000002/manifest");
+    CHECK_TEXT(stores_look(w, w->far, 0, text), "1111");
 }
 
 /* A step that was dropped is not put on record as lost. */
-static void a_dropped_step_is_not_lost(const struct world *w)
+static void a_dropped_step_is_not_lost(const struct stores *w)
 {
     bouma_drain_report report = {.size = sizeof(report)};
 
-    shell(w, "rm -r near/d.bouma/steps/00000003");
+    stores_shell(w, "rm -r near/d.bouma/steps/00000003");
     truncate_after(w, 0, 1);
-    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    CHECK_EQ(stores_drain(w, 0, &report), BOUMA_OK);
     CHECK_EQ(report.losses, 0);
     CHECK_EQ(report.dropped, 1);
     CHECK_EQ(damages(w, w->far), 0);
@@ -257,9 +180,9 @@ static void add_text(void *user, const bouma_finding *f)
 }
 
 /* Nothing is drained while nobody knows what was dropped. */
-static void a_damaged_record_is_told(const struct world *w)
+static void a_damaged_record_is_told(const struct stores *w)
 {
-    bouma_options o = options_of(w, 0);
+    bouma_options o = stores_options(w, 0);
     bouma_verify_report report = {.size = sizeof(report)};
     bouma_repair_report repair = {.size = sizeof(repair)};
     bouma_drain_report drained = {.size = sizeof(drained)};
@@ -267,8 +190,8 @@ static void a_damaged_record_is_told(const struct world *w)
     struct writer writer;
 
     truncate_after(w, 0, 1);
-    shell(w, "printf x | dd of=far/d.bouma/truncations bs=1 seek=70 "
-             "conv=notrunc status=none");
+    stores_shell(w, "printf x | dd of=far/d.bouma/truncations bs=1 seek=70 "
+                    "conv=notrunc status=none");
     CHECK_EQ(bouma_verify(&report, w->far, BOUMA_DEPTH_QUICK, &o, add_text,
                           text, message, sizeof(message)),
              BOUMA_OK);
@@ -278,18 +201,18 @@ static void a_damaged_record_is_told(const struct world *w)
                          sizeof(message)),
              BOUMA_EFORMAT);
     CHECK_TEXT(message, "nothing was copied (`bouma repair`");
-    CHECK_TEXT(look(w, w->far, 0, steps), "11--");
+    CHECK_TEXT(stores_look(w, w->far, 0, steps), "11--");
     append(&writer, w->far, &o);
     CHECK_EQ(bouma_dataset_truncate(writer.ds, 0), BOUMA_EFORMAT);
     CHECK_TEXT(bouma_error_message(writer.ds), "no step was dropped");
     end(&writer);
-    CHECK_TEXT(look(w, w->far, 0, steps), "11--");
+    CHECK_TEXT(stores_look(w, w->far, 0, steps), "11--");
     /* Writing and reading go on. */
-    o = options_of(w, 1);
+    o = stores_options(w, 1);
     append(&writer, w->far, &o);
     CHECK_TEXT(bouma_dataset_note(writer.ds, 0), "may still be in");
     end(&writer);
-    CHECK_TEXT(look(w, w->far, 1, steps), "1111");
+    CHECK_TEXT(stores_look(w, w->far, 1, steps), "1111");
     for (int apply = 0; apply < 2; apply++) {
         text[0] = 0;
         CHECK_EQ(bouma_repair(&repair, w->far, apply, &o, add_text, text,
@@ -299,31 +222,32 @@ static void a_damaged_record_is_told(const struct world *w)
         CHECK_TEXT(text, "come back with a drain");
         CHECK_EQ(damages(w, w->far), !apply);
     }
-    CHECK_EQ(drain(w, 0, &drained), BOUMA_OK);
+    CHECK_EQ(stores_drain(w, 0, &drained), BOUMA_OK);
     CHECK_EQ(drained.published, 2);
     /* Nothing of it stays when another replaces the dataset. */
     truncate_after(w, 1, 1);
     o.clobber = 1;
     MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));
     end(&writer);
-    shell(w, "test ! -e far/d.bouma/truncations && test ! -e far/d.bouma/lost");
+    stores_shell(
+        w, "test ! -e far/d.bouma/truncations && test ! -e far/d.bouma/lost");
 }
 
 /* Without its epochs a dataset would begin with numbers that were dropped. */
-static void epochs_stay_beyond_what_was_dropped(const struct world *w)
+static void epochs_stay_beyond_what_was_dropped(const struct stores *w)
 {
-    bouma_options o = options_of(w, 1);
+    bouma_options o = stores_options(w, 1);
     bouma_drain_report report = {.size = sizeof(report)};
     char text[5];
 
-    shell(w, "mkdir far/d.bouma/epochs/000050");
+    stores_shell(w, "mkdir far/d.bouma/epochs/000050");
     truncate_after(w, 0, 1);
-    shell(w, "rm -r far/d.bouma/epochs/*");
+    stores_shell(w, "rm -r far/d.bouma/epochs/*");
     append_step(w->far, &o, 2, 2);
-    shell(w, "rm -r far/d.bouma/steps/00000002 far/d.bouma/index");
-    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    stores_shell(w, "rm -r far/d.bouma/steps/00000002 far/d.bouma/index");
+    CHECK_EQ(stores_drain(w, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 1);
-    CHECK_TEXT(look(w, w->far, 0, text), "112-");
+    CHECK_TEXT(stores_look(w, w->far, 0, text), "112-");
 }
 
 static struct {
@@ -345,9 +269,9 @@ static int count_sync_dir(void *user, void *root, const char *name)
 
 /* The syncs of who opens the dataset with a local copy, in which so many steps
  * were dropped meanwhile. */
-static int syncs_for(const struct world *w, int first, int steps)
+static int syncs_for(const struct stores *w, int first, int steps)
 {
-    bouma_options o = options_of(w, 1);
+    bouma_options o = stores_options(w, 1);
     struct writer writer;
     char text[5];
 
@@ -363,12 +287,12 @@ static int syncs_for(const struct world *w, int first, int steps)
     o.io = &counting.io;
     append(&writer, w->far, &o);
     end(&writer);
-    CHECK_TEXT(look(w, w->local_copy, 0, text), "----");
+    CHECK_TEXT(stores_look(w, w->local_copy, 0, text), "----");
     return counting.syncs;
 }
 
 /* One for each manifest that goes: the index forgets all of them at once. */
-static void many_steps_take_few_syncs(const struct world *w)
+static void many_steps_take_few_syncs(const struct stores *w)
 {
     int few = syncs_for(w, 4, 4), many = syncs_for(w, 0, 12);
 
@@ -377,7 +301,7 @@ static void many_steps_take_few_syncs(const struct world *w)
 
 int main(void)
 {
-    static void (*const claims[])(const struct world *w) = {
+    static void (*const claims[])(const struct stores *w) = {
         dropped_steps_do_not_come_back,
         what_was_never_drained_is_dropped_too,
         who_goes_on_with_a_local_copy_cleans_it,
@@ -391,9 +315,9 @@ int main(void)
     };
 
     for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
-        struct world w;
+        struct stores w;
 
-        world_make(&w);
+        stores_make(&w, 1);
         claims[i](&w);
         CHECK(!remove_tree(w.dir));
     }

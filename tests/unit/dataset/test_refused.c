@@ -199,7 +199,8 @@ static void steps_fail_once_for_what_is_theirs(void)
     /* A put before the step begins would be missing in it. */
     test_put(v, NULL, samples);
     bouma_step_begin(ds, 0, 0);
-    FAILS(ds, bouma_step_end(ds), BOUMA_ESTATE, "no step was begun");
+    FAILS(ds, bouma_step_end(ds), BOUMA_ESTATE,
+          "\"g/v\": put while no step was begun");
     bouma_step_begin(ds, 0, 0);
     test_put(v, &outside, samples);
     test_put(v, NULL, samples);

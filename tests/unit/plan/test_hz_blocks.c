@@ -240,7 +240,8 @@ static void release(void *user, void *block)
  * million: their table has no more entries than chunks. */
 static void small_grid_of_large_template(void)
 {
-    const bouma_allocator a = {.resize = little, .release = release};
+    const bouma_allocator a = {
+        .size = sizeof(a), .resize = little, .release = release};
     const int64_t shape[3] = {2, 2, 3};
     struct bm_hz_blocks o;
     struct bm_hz hz;

@@ -493,7 +493,8 @@ static void release(void *user, void *block)
 
 static void little_memory(void)
 {
-    const bouma_allocator a = {.resize = few, .release = release};
+    const bouma_allocator a = {
+        .size = sizeof(a), .resize = few, .release = release};
     const int64_t shape[3] = {5, 7, 13};
     struct bm_hz hz = template_of("zyxzyxzyxx");
     struct bm_hz_blocks blocks;

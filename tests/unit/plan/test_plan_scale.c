@@ -239,7 +239,7 @@ static void plan_and_check(const char *name, const int64_t shape[3],
     double seconds;
 
     memset(&p, 0, sizeof(p));
-    p.a = (bouma_allocator){&counter, count_resize, count_release};
+    p.a = (bouma_allocator){sizeof(p.a), &counter, count_resize, count_release};
     printf("%s: %d ranks, %" PRId64 " patches, %d files\n", name, RANKS,
            PATCHES, FILES);
     seconds = make_plan(&p, shape);
@@ -301,7 +301,7 @@ static void weights_are_balanced(void)
 {
     static const int64_t shape[3] = {14080, 9600, 8320}, edge[3] = {64, 64, 64};
     struct counter counter = {0, 0};
-    bouma_allocator a = {&counter, count_resize, count_release};
+    bouma_allocator a = {sizeof(a), &counter, count_resize, count_release};
     struct bm_block *blocks = malloc(RANKS * sizeof(*blocks));
     uint64_t *load = calloc(RANKS, sizeof(*load)), *weight, state = 26, before;
     struct bm_distribution report, after;

@@ -179,8 +179,9 @@ static int ask_grid(bouma_variable *v, enum grid_question question)
     }
     rc = bouma_refinement_open(&r, v, 2, &box);
     for (int i = 0; i < 3 && !rc; i++) {
-        const void *data = bouma_refinement_data(r, &selection, &level);
+        const void *data = NULL;
 
+        CHECK_EQ(bouma_refinement_get(&data, &selection, &level, r), BOUMA_OK);
         give(data, selection.bytes);
         rc = i < 2 ? bouma_refinement_next(r) : BOUMA_OK;
     }

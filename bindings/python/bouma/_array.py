@@ -1,0 +1,97 @@
+"""NumPy arrays as the library sees them: bouma_array, with strides."""
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._types import constant, new, struct, type_number
+
+_DIMS = constant("MAX_DIMS")
+
+
+def span(array: np.ndarray) -> Tuple[int, int]:
+    """Bytes before the first sample that the array takes, and behind its address."""
+    before = sum((n - 1) * s for n, s in zip(array.shape, array.strides) if s < 0)
+    behind = sum((n - 1) * s for n, s in zip(array.shape, array.strides) if s > 0)
+    return -before, behind + array.itemsize
+
+
+def describe(array: np.ndarray, axes: int, exact: bool = True) -> Any:
+    """A bouma_array for 'array', whose first axes are those of the grid (for particles:
+    one); a further one has the components. The array must live as long as it is used."""
+    made = new("bouma_array", type=type_number(array.dtype), data=array.ctypes.data,
+               convert=constant("CONVERT_EXACT" if exact else "CONVERT_ROUND"))
+    before, behind = span(array)
+    made.bytes = before + behind
+    if array.flags.c_contiguous:
+        return made
+    whole = before + behind
+    for i in range(axes):
+        # Axes with one sample have any stride in NumPy.
+        made.stride[i] = array.strides[i] if array.shape[i] > 1 else whole
+    if array.ndim > axes:
+        made.component_stride = array.strides[axes] if array.shape[axes] > 1 else array.itemsize
+    return made
+
+
+def borrowable(array: np.ndarray) -> np.ndarray:
+    """The same values in an array that can be put: the bytes of this machine, and no
+    sample twice in memory."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if any(s == 0 and n > 1 for n, s in zip(array.shape, array.strides)):
+        array = np.ascontiguousarray(array)
+    return array
+
+
+def box_of(low: Sequence[int], high: Sequence[int]) -> Any:
+    box = struct("bouma_box")()
+    for i, (a, b) in enumerate(zip(low, high)):
+        box.lo[i], box.hi[i] = a, b
+    return box
+
+
+def parse_box(box: Any, shape: Sequence[int]) -> Tuple[Tuple[int, int], ...]:
+    """A box of samples: a tuple of slices or pairs, one for each axis; axes that are
+    left out, and ends that are None, are whole."""
+    if box is None:
+        box = ()
+    if isinstance(box, slice) or box is Ellipsis:
+        box = (box,)
+    box = tuple(box)
+    if any(one is Ellipsis for one in box):
+        at = [one is Ellipsis for one in box].index(True)
+        box = box[:at] + (slice(None),) * (len(shape) - len(box) + 1) + box[at + 1:]
+    if len(box) > len(shape):
+        raise ValueError("the box has %d axes, and the grid %d" % (len(box), len(shape)))
+    found = []
+    for axis, n in enumerate(shape):
+        one = box[axis] if axis < len(box) else slice(None)
+        if isinstance(one, slice):
+            if one.step not in (None, 1):
+                raise ValueError("a box has no steps; use a level")
+            low, high, _ = one.indices(n)
+        else:
+            low, high = ends_of(one, axis, n)
+        found.append((low, max(low, high)))
+    return tuple(found)
+
+
+def ends_of(pair: Any, axis: int, n: int) -> Tuple[int, int]:
+    try:
+        low, high = pair
+    except (TypeError, ValueError):
+        raise ValueError("axis %d of a box is a slice or a pair of numbers, not %r" % (axis, pair)) from None
+    low, high = (0 if low is None else int(low)), (n if high is None else int(high))
+    if low < 0 or high > n:
+        raise ValueError("the box reaches from %d to %d on axis %d, which has the samples 0 to %d"
+                         % (low, high, axis, n - 1))
+    return low, high
+
+
+def as_array(values: Any, dtype: Optional[np.dtype] = None) -> np.ndarray:
+    """An array of a type that bouma has; Python's own numbers become 'dtype'."""
+    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=None)
+    if not isinstance(values, np.ndarray) and dtype is not None and not hasattr(values, "dtype"):
+        array = np.asarray(values, dtype=dtype)
+    type_number(array.dtype)  # or TypeError
+    return array

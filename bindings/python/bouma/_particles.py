@@ -1,0 +1,441 @@
+"""Particles: queries by box, value and quality, samples, histograms."""
+import ctypes as c
+import math
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._attributes import read_all
+from ._names import Names, unknown
+from ._types import callback, constant, many, new, struct
+from ._variable import Facts, get_from, range_of_all, read_ranges
+from ._where import Range, parse_where
+
+if TYPE_CHECKING:
+    from ._dataset import Step
+
+XYZ = ("x", "y", "z")
+
+
+class Table(Dict[str, np.ndarray]):
+    """Particles in memory: a dict of arrays, one for each variable."""
+
+    @property
+    def count(self) -> int:
+        """The number of particles."""
+        return len(next(iter(self.values()))) if self else 0
+
+    def to_structured(self) -> np.ndarray:
+        """A structured array with a field for each variable."""
+        kind = [(name, array.dtype, array.shape[1:]) for name, array in self.items()]
+        made = np.empty(self.count, kind)
+        for name, array in self.items():
+            made[name] = array
+        return made
+
+    def to_pandas(self) -> Any:
+        """A DataFrame: positions as x, y and z, other components as 'velocity[0]'."""
+        import pandas
+
+        columns: Dict[str, np.ndarray] = {}
+        for name, array in self.items():
+            if array.ndim == 1:
+                columns[name] = array
+                continue
+            for i in range(array.shape[1]):
+                short = name == "position" and XYZ[i] not in self
+                columns[XYZ[i] if short else "%s[%d]" % (name, i)] = array[:, i]
+        return pandas.DataFrame(columns)
+
+
+class Histogram(NamedTuple):
+    """How many particles have values in each bin.
+
+    'errors' are standard errors, zero if all particles were counted."""
+
+    counts: np.ndarray
+    edges: np.ndarray
+    errors: np.ndarray
+    exact: bool
+
+
+class Owned:
+    """Particles that the library has allocated; they are freed with the last array."""
+
+    def __init__(self, source: Any, session: Any, data: Any):
+        self.source, self.session, self.data = source, session, data
+
+    def __del__(self) -> None:
+        try:
+            self.source.discard(self.session, self.session.library.bouma_particle_data_free, self.data)
+        except Exception:  # the interpreter ends
+            pass
+
+
+class Query:
+    """A bouma_particles_query with what it points to."""
+
+    def __init__(self, particles: "Particles", session: Any, box: Any, ranges: Sequence[Range],
+                 columns: Sequence[str], start: float, quality: float):
+        self.struct = new("bouma_particles_query", quality=quality, order=constant("COMPONENT_ORDER_INTERLEAVED"))
+        setattr(self.struct, "from", start)
+        if box is not None:
+            self.box = particles._bounds(box)
+            self.struct.box = c.addressof(self.box)
+        if ranges:
+            self.conditions = many("bouma_condition", len(ranges))
+            for one, wanted in zip(self.conditions, ranges):
+                one.variable = particles._handle(session, wanted.variable)
+                one.component = wanted.component
+                set_value(one.low, wanted.low)
+                set_value(one.high, wanted.high)
+            self.struct.conditions = c.addressof(self.conditions)
+            self.struct.condition_count = len(ranges)
+        self.variables = (c.c_void_p * len(columns))(*(particles._handle(session, name) for name in columns))
+        self.struct.variables = c.addressof(self.variables)
+        self.struct.variable_count = len(columns)
+
+    def pointer(self) -> Any:
+        return c.byref(self.struct)
+
+
+def set_value(value: Any, number: Any) -> None:
+    """Fill a bouma_value; None leaves it without a type."""
+    if number is None:
+        return
+    if isinstance(number, float):
+        value.type, value.f = constant("TYPE_F64"), number
+    elif number < 1 << 63:
+        value.type, value.i = constant("TYPE_I64"), number
+    else:
+        value.type, value.u = constant("TYPE_U64"), number
+
+
+class Column:
+    """A variable of particles."""
+
+    def __init__(self, particles: "Particles", name: str, facts: Facts):
+        self.particles, self.name, self._facts = particles, name, facts
+        self.dtype, self.components = facts.dtype, facts.components
+
+    @property
+    def path(self) -> str:
+        """Its name in the step: 'coal/T'."""
+        return "%s/%s" % (self.particles.name, self.name)
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """(particles,) or (particles, components)."""
+        return (self.particles.count,) + ((self.components,) if self.components > 1 else ())
+
+    @property
+    def unit(self) -> str:
+        """The unit of the values, or ''."""
+        return self._facts.unit
+
+    @property
+    def tolerance(self) -> float:
+        """The largest error that was allowed; 0 if every bit is kept."""
+        return self._facts.tolerance
+
+    @property
+    def codec(self) -> str:
+        """How it is stored: 'zstd'."""
+        return self._facts.codec
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes in files."""
+        return self._facts.stored_bytes
+
+    @property
+    def ranges(self) -> List[Tuple[Any, Any]]:
+        """The lowest and the highest value of each component, without reading values."""
+        with self.particles._source.borrow() as session:
+            return read_ranges(session.library, self.particles._handle(session, self.name), self.components)
+
+    @property
+    def range(self) -> Tuple[Any, Any]:
+        """The lowest and the highest value, without reading values."""
+        return range_of_all(self.ranges)
+
+    @property
+    def attrs(self) -> Dict[str, Any]:
+        """Its attributes."""
+        with self.particles._source.borrow() as session:
+            handle = self.particles._handle(session, self.name)
+            return read_all(session.library, session.library.bouma_variable_attributes(handle))
+
+    def __getitem__(self, key: Any) -> Any:
+        """The values of all particles, in the order of query()."""
+        return self.particles.query(columns=[self.name])[self.name][key]
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        array = self[...]
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        return self.particles.count
+
+    def __reduce__(self) -> Any:
+        return get_from, (self.particles, self.name)
+
+    def __repr__(self) -> str:
+        return "<bouma variable %r: %s %s>" % (self.path, self.shape, self.dtype)
+
+
+class Particles(Names[Column]):
+    """A set of particles in one step: a mapping of its variables by name.
+
+    >>> import bouma
+    >>> p = bouma.open(example)[-1].particles["coal"]
+    >>> p.count, list(p)
+    (1000, ['position', 'T', 'type'])
+    >>> some = p.query(box=[(0, 0.5), (0, 1), (0, 1)], where="T > 300 & type == 2")
+    >>> bool((some["T"] > 300).all() and (some["position"][:, 0] < 0.5).all())
+    True
+    >>> p.sample(100, seed=1).count
+    100
+    """
+
+    _what = "variable"
+
+    def __init__(self, step: "Step", name: str):
+        self.step, self.name = step, name
+        self._source: Any = step._source
+        with self._source.borrow() as session:
+            library = session.library
+            handle = session.object(step.number, "particles", name)
+            info = new("bouma_particles_info")
+            session.check(library.bouma_particles_info_get(c.byref(info), handle))
+            self._variables: Dict[str, Facts] = {}
+            some = [library.bouma_particles_position(handle)]
+            some += [library.bouma_particles_variable(handle, i) for i in range(info.variables)]
+            for one in some:
+                facts = Facts(library, one)
+                if facts.present:
+                    self._variables[facts.name] = facts
+        self.ndims: int = info.ndims
+        self.count: int = info.count
+        self.strays: int = info.strays
+        self.levels: int = info.levels
+        self.unit: str = (info.unit or b"").decode()
+        self.bounds: List[Tuple[float, float]] = [(info.low[i], info.high[i]) for i in range(info.ndims)]
+
+    def _names(self) -> Sequence[str]:
+        return list(self._variables)
+
+    def _find(self, name: str) -> Column:
+        if name not in self._variables:
+            raise unknown("variable", "%s/%s" % (self.name, name), ["%s/%s" % (self.name, v) for v in self._variables])
+        return Column(self, name, self._variables[name])
+
+    def _handle(self, session: Any, name: str) -> Any:
+        return session.variable(self.step.number, "particles", self.name, name)
+
+    @property
+    def attrs(self) -> Dict[str, Any]:
+        """The attributes of the set."""
+        with self._source.borrow() as session:
+            handle = session.object(self.step.number, "particles", self.name)
+            return read_all(session.library, session.library.bouma_particles_attributes(handle))
+
+    # Queries.
+
+    def _bounds(self, box: Any) -> Any:
+        """A bouma_bounds: a slice or a pair for each axis, x first, or a dict by axis."""
+        if isinstance(box, dict):
+            for name in box:
+                if name not in XYZ[:self.ndims]:
+                    raise unknown("axis", name, XYZ[:self.ndims])
+            box = [box.get(name) for name in XYZ[:self.ndims]]
+        if len(box) != self.ndims:
+            raise ValueError("the box has %d axes, and the particles %d" % (len(box), self.ndims))
+        bounds = struct("bouma_bounds")(axes=constant("AXES_XYZ"))
+        for i, one in enumerate(box):
+            low, high = (one.start, one.stop) if isinstance(one, slice) else (None, None) if one is None else one
+            bounds.low[i] = -math.inf if low is None else low
+            bounds.high[i] = math.inf if high is None else high
+        return bounds
+
+    def _columns(self, columns: Optional[Sequence[str]]) -> List[str]:
+        if columns is None:
+            return list(self._variables)
+        if isinstance(columns, str):
+            columns = [columns]
+        for name in columns:
+            self._find(name)
+        return list(columns)
+
+    def _ranges(self, where: Optional[str]) -> List[Range]:
+        if where is None or not where.strip():
+            return []
+        return parse_where(where, {name: (one.dtype, one.components) for name, one in self._variables.items()})
+
+    def query(self, box: Any = None, where: Optional[str] = None, *, quality: float = 1.0, start: float = 0.0,
+              columns: Optional[Sequence[str]] = None) -> Table:
+        """The particles that match, as a dict of arrays.
+
+        'box' has a pair or a slice for each axis, x first, or is a dict {"x": (0, 1)}; the
+        high end is not included. 'where' has conditions that must all hold: "T > 300 &
+        velocity[2] <= 0". 'quality' is the fraction of the particles, 'start' one that
+        was read before. The result has to_structured() and to_pandas().
+
+        >>> import bouma
+        >>> p = bouma.open(example)[-1].coal
+        >>> p.query(box={"x": (0, 0.5)}, quality=0.1, columns=["T"]).to_structured().dtype
+        dtype([('T', '<f4')])
+        """
+        if not 0 <= start < quality <= 1:
+            raise ValueError("qualities are 0 <= start < quality <= 1, not %g and %g" % (start, quality))
+        return self._table("bouma_particles_read", box, where, columns, start, quality)
+
+    def restart(self, box: Any = None, where: Optional[str] = None,
+                columns: Optional[Sequence[str]] = None) -> Table:
+        """Give each rank the particles of its own box, or, without a box, an equal share.
+        Each file is read by one rank. Collective."""
+        return self._table("bouma_particles_restart", box, where, columns, 0.0, 1.0)
+
+    def sample(self, count: int, seed: int = 0, box: Any = None, where: Optional[str] = None,
+               columns: Optional[Sequence[str]] = None) -> Table:
+        """So many of the particles that match, none twice.
+
+        A seed from 1 on gives a simple random sample, the same on any machine. Seed 0
+        gives the even sample, which reads little more than it returns."""
+        if count < 0 or seed < 0:
+            raise ValueError("count and seed of a sample are not negative")
+        return self._table("bouma_particles_sample", box, where, columns, 0.0, 1.0, (count, seed))
+
+    def _table(self, call: str, box: Any, where: Optional[str], columns: Optional[Sequence[str]], start: float,
+               quality: float, more: Tuple[Any, ...] = ()) -> Table:
+        names, ranges = self._columns(columns), self._ranges(where)
+        with self._source.borrow() as session:
+            query = Query(self, session, box, ranges, names, start, quality)
+            if call == "bouma_particles_restart" and box is None:
+                query.struct.shares = 1
+            data = c.c_void_p()
+            handle = session.object(self.step.number, "particles", self.name)
+            session.check(getattr(session.library, call)(c.byref(data), handle, query.pointer(), *more))
+            owned = Owned(self._source, session, data)
+        found = struct("bouma_particle_data").from_address(data.value)
+        count = found.count
+        addresses: Any = (c.c_void_p * len(names)).from_address(found.columns) if names else []
+        return Table((name, self._array(name, count, addresses[i], owned)) for i, name in enumerate(names))
+
+    def _array(self, name: str, count: int, address: Any, owned: Any) -> np.ndarray:
+        """An array on the values at an address, which keeps what they belong to."""
+        facts = self._variables[name]
+        shape = (count,) + ((facts.components,) if facts.components > 1 else ())
+        bytes_ = count * facts.components * facts.dtype.itemsize
+        if not bytes_:
+            return np.empty(shape, facts.dtype)
+        buffer: Any = (c.c_char * bytes_).from_address(address)
+        buffer.owned = owned
+        return np.frombuffer(buffer, facts.dtype).reshape(shape)
+
+    def matches(self, box: Any = None, where: Optional[str] = None) -> int:
+        """How many particles match: reads only what the conditions need."""
+        if box is None and where is None:
+            return self.count
+        ranges = self._ranges(where)
+        with self._source.borrow() as session:
+            query = Query(self, session, box, ranges, [], 0.0, 1.0)
+            count = c.c_uint64()
+            handle = session.object(self.step.number, "particles", self.name)
+            session.check(session.library.bouma_particles_count(c.byref(count), handle, query.pointer()))
+        return count.value
+
+    def progressive(self, box: Any = None, where: Optional[str] = None, columns: Optional[Sequence[str]] = None,
+                    qualities: Sequence[float] = (0.01, 0.1, 0.3, 1.0)) -> Iterator[Tuple[Table, float]]:
+        """From few to all: (new particles, quality). Each particle comes once, and each
+        byte is read once.
+
+        >>> import bouma
+        >>> p = bouma.open(example)[-1].coal
+        >>> sum(some.count for some, quality in p.progressive()) == p.count
+        True
+        """
+        start = 0.0
+        for quality in sorted(qualities):
+            if quality > start:
+                yield self.query(box, where, quality=quality, start=start, columns=columns), quality
+                start = quality
+
+    def each(self, function: Any, box: Any = None, where: Optional[str] = None, quality: float = 1.0,
+             columns: Optional[Sequence[str]] = None) -> None:
+        """Call 'function' with one Table after the other, until all particles that match
+        have come: for sets that are larger than memory. It runs on this thread; the
+        arrays are valid during the call only."""
+        names, ranges = self._columns(columns), self._ranges(where)
+        failed: List[BaseException] = []
+
+        def call(_: Any, batch: Any) -> int:
+            try:
+                one = struct("bouma_batch").from_address(batch)
+                addresses = (c.c_void_p * len(names)).from_address(one.columns)
+                function(Table((name, self._array(name, one.count, addresses[i], None))
+                               for i, name in enumerate(names)))
+                return 0
+            except BaseException as error:  # C cannot pass it on
+                failed.append(error)
+                return 1
+
+        each = callback("bouma_particles_query_run.each")(call)
+        with self._source.borrow() as session:
+            query = Query(self, session, box, ranges, names, 0.0, quality)
+            handle = session.object(self.step.number, "particles", self.name)
+            rc = session.library.bouma_particles_query_run(handle, query.pointer(), c.cast(each, c.c_void_p), None)
+            if failed:
+                raise failed[0]
+            session.check(rc)
+
+    def histogram(self, name: str, bins: int = 50, range: Optional[Tuple[float, float]] = None, *, component: int = 0,
+                  box: Any = None, where: Optional[str] = None, sample: Optional[int] = None,
+                  seed: int = 1) -> Histogram:
+        """How many particles have which values of a variable.
+
+        The ends of the bins are taken from the index of the step, without reading. All
+        particles that match are counted, batch by batch; or with 'sample' just that many,
+        drawn at random, and the counts of all are estimated, with standard errors.
+
+        >>> import bouma
+        >>> p = bouma.open(example)[-1].coal
+        >>> h = p.histogram("T", bins=4)
+        >>> int(h.counts.sum()), h.exact
+        (1000, True)
+        >>> p.histogram("T", bins=4, sample=100).errors.shape
+        (4,)
+        """
+        column = self[name]
+        if not 0 <= component < column.components:
+            raise IndexError("%s has the components 0 to %d" % (name, column.components - 1))
+        low, high = column.ranges[component] if range is None else range
+        edges = np.histogram_bin_edges([], bins, (0, 1) if low is None else (low, high))
+        counts = np.zeros(len(edges) - 1, np.int64)
+
+        def add(table: Dict[str, np.ndarray]) -> None:
+            values = table[name] if column.components == 1 else table[name][:, component]
+            counts[:] += np.histogram(values, edges)[0]
+
+        if sample is None:
+            self.each(add, box, where, columns=[name])
+            return Histogram(counts, edges, np.zeros(len(counts)), True)
+        some, total = self.sample(sample, seed, box, where, [name]), self.matches(box, where)
+        add(some)
+        n = max(1, some.count)
+        share = counts / n
+        left = max(0.0, 1 - n / max(1, total))  # of all particles: those that were not drawn
+        errors = total * np.sqrt(share * (1 - share) / max(1, n - 1) * left)
+        return Histogram(total * share, edges, errors, some.count >= total)
+
+    def __reduce__(self) -> Any:
+        return get_from, (self.step, self.name)
+
+    def __repr__(self) -> str:
+        return "<bouma particles %r of step %d: %d, %s>" % (self.name, self.step.number, self.count,
+                                                          ", ".join(self._variables))
+
+    def _repr_html_(self) -> str:
+        from ._html import particles_html
+
+        return particles_html(self)

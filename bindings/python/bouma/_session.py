@@ -1,0 +1,252 @@
+"""Open handles of a dataset that is read, for any number of threads.
+
+A handle of the library is used by one thread at a time. So a Source, which is one
+dataset, has as many sessions as threads read at once: each is a dataset handle with
+the steps that were opened from it. A thread takes a free session, or opens one more,
+and gives it back. With a communicator there is one session, for its calls are
+collective."""
+import ctypes as c
+import os
+import threading
+from collections import OrderedDict, deque
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
+
+from . import _library
+from ._types import callback, constant, new
+from .errors import BoumaError, ClosedError, error_of
+
+OPEN_STEPS = 32  # of a session; the one that was used longest ago is freed first
+
+
+class Options:
+    """A bouma_options with what it points to."""
+
+    def __init__(self, library: Any, options: Dict[str, Any]):
+        self.struct = new("bouma_options")
+        self.kept: List[Any] = []
+        message = c.create_string_buffer(1024)
+        for name, value in options.items():
+            if value is None:
+                continue
+            if name == "progress":
+                self._progress(value)
+                continue
+            if isinstance(value, bool):
+                value = "yes" if value else "no"
+            text = os.fsencode(value) if isinstance(value, os.PathLike) else str(value).encode()
+            self.kept.append(text)
+            rc = library.bouma_options_set(c.byref(self.struct), name.encode(), text, message, len(message))
+            if rc:
+                raise error_of(rc, message.value.decode())
+
+    def _progress(self, function: Callable[[str, int, int], None]) -> None:
+        def call(user: Any, what: bytes, done: int, total: int) -> None:
+            function(what.decode(), done, total)
+
+        made = callback("bouma_options.progress")(call)
+        self.kept.append(made)
+        self.struct.progress = c.cast(made, c.c_void_p)
+
+
+class Session:
+    """A dataset handle, with its open steps."""
+
+    def __init__(self, library: Any, path: str, options: Dict[str, Any], comm: Any = None):
+        self.library = library
+        self.options = Options(library, options)
+        self.handle = c.c_void_p()
+        self.steps: "OrderedDict[int, Tuple[Any, Dict[Any, int]]]" = OrderedDict()
+        self.garbage: Deque[Tuple[Any, Any]] = deque()  # what to free, and by which call
+        self.limit: Optional[int] = OPEN_STEPS if comm is None else None
+        name = os.fsencode(path)
+        given = c.byref(self.options.struct)
+        if comm is None:
+            rc = library.bouma_dataset_open(c.byref(self.handle), name, given)
+        else:
+            rc = library.bouma_dataset_open_fint(c.byref(self.handle), comm.py2f(), name, given)
+        if rc:
+            error = error_of(rc, self.message(), missing_file=True)
+            self.free()
+            raise error
+
+    def message(self) -> str:
+        return (self.library.bouma_error_message(self.handle) or b"").decode(errors="replace")
+
+    def check(self, rc: int) -> None:
+        if rc:
+            raise error_of(rc, self.message())
+
+    def fail(self, status: str = "ENOTFOUND") -> BoumaError:
+        """What a call that returned NULL has left."""
+        return error_of(constant(status), self.message())
+
+    def step(self, number: int) -> Tuple[Any, Dict[Any, int]]:
+        """A step, open, and its handles by name."""
+        found = self.steps.get(number)
+        if found is not None:
+            self.steps.move_to_end(number)
+            return found
+        handle = c.c_void_p()
+        self.check(self.library.bouma_step_open(c.byref(handle), self.handle, number))
+        found = self.steps[number] = (handle, {})
+        if self.limit is not None and len(self.steps) > self.limit:
+            self.library.bouma_step_free(self.steps.popitem(last=False)[1][0])
+        return found
+
+    def object(self, number: int, kind: str, name: str) -> int:
+        """The handle of a grid or of particles, as an address."""
+        step, known = self.step(number)
+        found = known.get((kind, name))
+        if found is None:
+            find = self.library.bouma_step_find_grid if kind == "grid" else self.library.bouma_step_find_particles
+            found = find(step, name.encode())
+            if not found:
+                raise self.fail()
+            known[kind, name] = found
+        return found
+
+    def variable(self, number: int, kind: str, name: str, variable: str) -> int:
+        _, known = self.step(number)
+        found = known.get((kind, name, variable))
+        if found is None:
+            owner = self.object(number, kind, name)
+            library = self.library
+            find = library.bouma_grid_find_variable if kind == "grid" else library.bouma_particles_find_variable
+            found = find(owner, variable.encode())
+            if not found:
+                raise self.fail()
+            known[kind, name, variable] = found
+        return found
+
+    def clear(self) -> None:
+        """Free the steps."""
+        while self.steps:
+            self.library.bouma_step_free(self.steps.popitem()[1][0])
+
+    def sweep(self) -> None:
+        """Free what other threads could not."""
+        while self.garbage:
+            call, handle = self.garbage.popleft()
+            call(handle)
+
+    def free(self) -> None:
+        self.sweep()
+        self.clear()
+        if self.handle:
+            self.library.bouma_dataset_free(self.handle)
+            self.handle = c.c_void_p()
+
+
+class Borrowed:
+    """A session in use: 'with source.borrow() as session'."""
+
+    __slots__ = ("source", "session")
+
+    def __init__(self, source: "Source"):
+        self.source = source
+
+    def __enter__(self) -> Session:
+        self.session = self.source.take()
+        return self.session
+
+    def __exit__(self, *_: Any) -> None:
+        self.source.give(self.session)
+
+
+class Source:
+    """A dataset that is read: where it is, and its sessions."""
+
+    def __init__(self, path: str, options: Dict[str, Any], comm: Any = None):
+        self.path, self.options, self.comm = path, options, comm
+        self.closed = False
+        self.library = _library.serial() if comm is None else _library.parallel()
+        self.process = os.getpid()
+        self.free: Deque[Session] = deque()
+        self.lock = threading.RLock()  # of the only session, with a communicator
+        self.give(self.take())
+
+    def take(self) -> Session:
+        if self.closed:
+            raise ClosedError("the dataset %s is closed" % self.path)
+        if self.comm is not None:
+            self.lock.acquire()
+            if not self.free:
+                self.free.append(Session(self.library, self.path, self.options, self.comm))
+            return self.free[0]
+        if self.process != os.getpid():  # a child: the handles are the parent's
+            self.process, self.free = os.getpid(), deque()
+        try:
+            return self.free.pop()
+        except IndexError:
+            return Session(self.library, self.path, self.options)
+
+    def give(self, session: Session) -> None:
+        session.sweep()
+        if self.comm is not None:
+            self.lock.release()
+            return
+        if self.closed:
+            session.free()
+            return
+        self.free.append(session)
+        if session.garbage or self.closed:  # came in between
+            try:
+                self.free.remove(session)
+            except ValueError:
+                return  # another thread has it, and will see to it
+            self.give(session)
+
+    def borrow(self) -> Borrowed:
+        return Borrowed(self)
+
+    def discard(self, session: Session, call: Any, handle: Any) -> None:
+        """Free something that belongs to a session which others may use now. Called
+        by finalizers, on any thread."""
+        if self.process != os.getpid():
+            return
+        session.garbage.append((call, handle))
+        if self.comm is not None:
+            if self.lock.acquire(blocking=False):
+                session.sweep()
+                self.lock.release()
+            return
+        try:
+            self.free.remove(session)
+        except ValueError:
+            if self.closed and session.handle.value is None:
+                session.sweep()
+            return
+        self.give(session)
+
+    def clear(self) -> None:
+        """Free the steps of all sessions that nobody uses."""
+        busy = []
+        while self.free:
+            try:
+                session = self.free.pop()
+            except IndexError:
+                break
+            session.clear()
+            busy.append(session)
+        self.free.extend(busy)
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        self.closed = True
+        if self.process != os.getpid():
+            return
+        while self.free:
+            try:
+                self.free.pop().free()
+            except IndexError:
+                break
+
+    def __del__(self) -> None:
+        # With a communicator this would be collective, and no two ranks collect
+        # their garbage at the same moment.
+        try:
+            if self.comm is None:
+                self.close()
+        except Exception:  # the interpreter ends
+            pass

@@ -1,0 +1,448 @@
+"""Variables of grids: lazy arrays that are read by slices, boxes and levels."""
+import ctypes as c
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _index
+from ._array import box_of, describe, parse_box
+from ._attributes import read_all
+from ._names import bytes_text
+from ._types import DTYPES, constant, new, text_of
+from .errors import error_of
+
+if TYPE_CHECKING:
+    from ._dataset import Grid
+
+AXES = ("z", "y", "x")  # the last one is x, however many there are
+Shape = Tuple[int, ...]
+
+
+def number_of(value: Any) -> Union[int, float, None]:
+    """A bouma_value."""
+    if value.type == constant("TYPE_I64"):
+        return int(value.i)
+    if value.type == constant("TYPE_U64"):
+        return int(value.u)
+    return float(value.f) if value.type else None
+
+
+def lattice(shape: Sequence[int], level: int) -> Shape:
+    """The samples of a level, along each axis."""
+    return tuple(-(-n >> level) for n in shape)
+
+
+class Facts:
+    """What a step has of a variable: bouma_variable_info and the ranges."""
+
+    def __init__(self, library: Any, handle: Any):
+        info = new("bouma_variable_info")
+        rc = library.bouma_variable_info_get(c.byref(info), handle)
+        if rc:
+            raise error_of(rc, (library.bouma_variable_message(handle) or b"").decode())
+        self.name: str = info.name.decode()
+        self.dtype = DTYPES[info.type]
+        self.components: int = info.components
+        self.codec = text_of("bouma_codec", info.codec)
+        self.unit: str = (info.unit or b"").decode()
+        self.present = bool(info.present)
+        self.stored_bytes: int = info.stored_bytes
+        self.raw_bytes: int = info.raw_bytes
+        self.tolerance: float = info.bound
+        self.largest_error: float = info.largest_error
+        self.psnr: float = info.psnr
+        self.averages = bool(info.averages)
+
+
+def read_ranges(library: Any, handle: Any, components: int) -> List[Tuple[Any, Any]]:
+    """(lowest, highest) of each component; (None, None) if it has no value but NaN."""
+    found = []
+    for component in range(components):
+        one = new("bouma_range")
+        rc = library.bouma_variable_range(c.byref(one), handle, component)
+        if rc:
+            raise error_of(rc, (library.bouma_variable_message(handle) or b"").decode())
+        found.append((number_of(one.exact_low), number_of(one.exact_high)))
+    return found
+
+
+def range_of_all(ranges: Sequence[Tuple[Any, Any]]) -> Tuple[Any, Any]:
+    some = [one for one in ranges if one[0] is not None]
+    if not some:
+        return None, None
+    return min(low for low, _ in some), max(high for _, high in some)
+
+
+class Lazy:
+    """An array in a file: what Variable, Level and Series have in common."""
+
+    shape: Shape
+    dtype: np.dtype
+
+    def __getitem__(self, key: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all values in memory."""
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("the values are in a file: an array of them is a copy")
+        array = np.asarray(self[...])
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+
+class Variable(Lazy):
+    """A variable of a grid, in one step. Nothing is read before it is indexed.
+
+    >>> import bouma, numpy as np
+    >>> v = bouma.open(example)[-1]["flow/density"]
+    >>> v.shape, v.dtype, v.unit, v.levels
+    ((32, 32, 32), dtype('float32'), 'kg/m^3', 4)
+    >>> v[10, :, ::4].shape
+    (32, 8)
+    >>> np.array_equal(v[::4, ::4, ::4], v.level(2)[...])
+    True
+    """
+
+    def __init__(self, grid: "Grid", name: str, facts: Facts):
+        self.grid, self.name, self._facts = grid, name, facts
+        self.dtype = facts.dtype
+        self.components = facts.components
+        self.shape = grid.shape + ((facts.components,) if facts.components > 1 else ())
+
+    # What it is.
+
+    @property
+    def path(self) -> str:
+        """Its name in the step: 'flow/density'."""
+        return "%s/%s" % (self.grid.name, self.name)
+
+    @property
+    def step(self) -> Any:
+        """The step that it belongs to."""
+        return self.grid.step
+
+    @property
+    def attrs(self) -> Dict[str, Any]:
+        """Its attributes."""
+        with self.grid._source.borrow() as session:
+            handle = self._handle(session)
+            return read_all(session.library, session.library.bouma_variable_attributes(handle))
+
+    @property
+    def unit(self) -> str:
+        """The unit of the values, or ''."""
+        return self._facts.unit
+
+    @property
+    def levels(self) -> int:
+        """Levels: 0 is the full resolution, levels - 1 the coarsest."""
+        return self.grid.levels
+
+    @property
+    def tolerance(self) -> float:
+        """The largest error that was allowed; 0 if every bit is kept."""
+        return self._facts.tolerance
+
+    @property
+    def largest_error(self) -> float:
+        """The largest error of all samples; infinite if that is not known."""
+        return self._facts.largest_error
+
+    @property
+    def averages(self) -> bool:
+        """True if coarser levels are averages, False if they are samples."""
+        return self._facts.averages
+
+    @property
+    def codec(self) -> str:
+        """How it is stored: 'zstd'."""
+        return self._facts.codec
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes in files."""
+        return self._facts.stored_bytes
+
+    @property
+    def chunks(self) -> Shape:
+        """The shape of a patch: what is stored together."""
+        return self.grid.patch + self.shape[len(self.grid.shape):]
+
+    @property
+    def dims(self) -> Tuple[str, ...]:
+        """The names of the axes."""
+        return self.grid.dims + (("component",) if self.components > 1 else ())
+
+    @property
+    def ranges(self) -> List[Tuple[Any, Any]]:
+        """The lowest and the highest value of each component, without reading samples."""
+        with self.grid._source.borrow() as session:
+            return read_ranges(session.library, self._handle(session), self.components)
+
+    @property
+    def range(self) -> Tuple[Any, Any]:
+        """The lowest and the highest value, without reading samples; (None, None) if all
+        are NaN."""
+        return range_of_all(self.ranges)
+
+    # Reading.
+
+    def __getitem__(self, key: Any) -> Any:
+        return read_index(self, key, 0)
+
+    def level(self, level: int) -> "Level":
+        """The variable at a coarser level, to be indexed in samples of that level."""
+        return Level(self, level)
+
+    def read(self, box: Any = None, level: int = 0, out: Optional[np.ndarray] = None,
+             dtype: Any = None, collective: bool = False) -> np.ndarray:
+        """The samples of a box at a level.
+
+        'box' has a slice or a pair for each axis, in samples of full resolution at any
+        level. 'out' is an array to read into, of any strides; its values, or those of
+        'dtype', are rounded if the type asks for that. With 'collective' all ranks call
+        this, with any boxes, and each chunk is read from its file by one of them.
+
+        >>> import bouma
+        >>> v = bouma.open(example)[-1]["flow/density"]
+        >>> v.read(box=[(0, 16), (0, 16), (8, 9)], level=1).shape
+        (8, 8, 1)
+        """
+        low, high = zip(*parse_box(box, self.grid.shape))
+        check_level(level, self.levels)
+        count = tuple(max(0, (-(-b >> level)) - (-(-a >> level))) for a, b in zip(low, high))
+        shape = count + self.shape[len(count):]
+        if out is None:
+            out = np.empty(shape, self.dtype if dtype is None else dtype)
+        elif dtype is not None and out.dtype != np.dtype(dtype):
+            raise TypeError("out is of type %s, not %s" % (out.dtype, np.dtype(dtype)))
+        if out.shape != shape:
+            raise ValueError("out has shape %s, and %s at level %d takes %s"
+                             % (out.shape, self.path, level, shape))
+        if not out.flags.writeable:
+            raise ValueError("out cannot be written to")
+        if collective:
+            self._read_together(level, low, high, out)
+        elif out.size:
+            with self.grid._source.borrow() as session:
+                self._read(session, level, low, high, out)
+        return out
+
+    def _read_together(self, level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray) -> None:
+        if not out.dtype.isnative:
+            raise TypeError("out has the bytes of another machine, which a collective read does not swap")
+        array = describe(out, len(self.grid.shape), exact=out.dtype == self.dtype)
+        with self.grid._source.borrow() as session:
+            step, _ = session.step(self.grid.step.number)
+            request = new("bouma_request", variable=self._handle(session), level=level, box=box_of(low, high),
+                          array=c.addressof(array))
+            count = 1 if out.size else 0
+            session.check(session.library.bouma_step_read(step, c.byref(request), count))
+
+    def _handle(self, session: Any) -> Any:
+        return session.variable(self.grid.step.number, "grid", self.grid.name, self.name)
+
+    def _read(self, session: Any, level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray) -> None:
+        """Read a box of full-resolution samples into 'out'."""
+        into = out if out.dtype.isnative else np.empty(out.shape, out.dtype.newbyteorder("="))
+        array = describe(into, len(self.grid.shape), exact=into.dtype == self.dtype)
+        box = box_of(low, high)
+        session.check(session.library.bouma_variable_read(self._handle(session), level, c.byref(box), c.byref(array)))
+        if into is not out:
+            out[...] = into
+
+    def sel(self, level: int = 0, **where: Any) -> np.ndarray:
+        """Samples by their positions: x=slice(0.1, 0.2) for those from 0.1 to 0.2, both
+        included; x=0.15 for the nearest one.
+
+        >>> import bouma
+        >>> v = bouma.open(example)[-1]["flow/density"]
+        >>> v.sel(x=slice(0.25, 0.5), z=0.0).shape
+        (32, 9)
+        """
+        box, drop = self.grid._locate(where, check_level(level, self.levels))
+        array = self.read(box, level)
+        key: Tuple[Any, ...] = tuple(0 if i in drop else slice(None) for i in range(array.ndim))
+        return np.asarray(array[key])
+
+    def progressive(self, box: Any = None, level: Optional[int] = None) -> Iterator[Tuple[np.ndarray, int]]:
+        """From coarse to fine: (array, level), from 'level' (the coarsest) to 0. Each
+        array takes only the bytes that are new.
+
+        >>> import bouma
+        >>> for a, level in bouma.open(example)[-1].flow.density.progressive():
+        ...     print(level, a.shape)
+        3 (4, 4, 4)
+        2 (8, 8, 8)
+        1 (16, 16, 16)
+        0 (32, 32, 32)
+        """
+        first = self.levels - 1 if level is None else check_level(level, self.levels)
+        return self._refine(parse_box(box, self.grid.shape), first)
+
+    def _refine(self, ends: Sequence[Tuple[int, int]], level: int) -> Iterator[Tuple[np.ndarray, int]]:
+        source = self.grid._source
+        session = source.take()  # it holds the refinement
+        refinement = c.c_void_p()
+        library = session.library
+        try:
+            box = box_of(*zip(*ends))
+            session.check(library.bouma_refinement_open(c.byref(refinement), self._handle(session), level,
+                                                        c.byref(box)))
+            while True:
+                yield self._refined(session, refinement)
+                rc = library.bouma_refinement_next(refinement)
+                if rc == constant("ENOTFOUND"):
+                    return
+                session.check(rc)
+        finally:
+            library.bouma_refinement_free(refinement)
+            source.give(session)
+
+    def _refined(self, session: Any, refinement: Any) -> Tuple[np.ndarray, int]:
+        selection, level, data = new("bouma_selection"), c.c_int(), c.c_void_p()
+        session.check(session.library.bouma_refinement_get(c.byref(data), c.byref(selection), c.byref(level),
+                                                           refinement))
+        shape = tuple(selection.shape[:selection.ndims]) + self.shape[len(self.grid.shape):]
+        array = np.empty(shape, self.dtype)
+        if array.nbytes:
+            c.memmove(array.ctypes.data, data, array.nbytes)
+        return array, level.value
+
+    # Other programs.
+
+    def __dask_tokenize__(self) -> Any:
+        step = self.grid.step
+        return ("bouma.Variable", step.dataset.id, step.number, step.time, self.path, self.shape, str(self.dtype),
+                self._facts.stored_bytes)
+
+    def __reduce__(self) -> Any:
+        return get_from, (self.grid, self.name)
+
+    def __repr__(self) -> str:
+        unit = " in %s" % self.unit if self.unit else ""
+        return "<bouma variable %r of step %d: %s %s%s>" % (self.path, self.step.number, self.shape, self.dtype, unit)
+
+    def _repr_html_(self) -> str:
+        from ._html import variable_html
+
+        return variable_html(self)
+
+
+def get_from(mapping: Any, name: str) -> Any:
+    """For pickles."""
+    return mapping[name]
+
+
+class Level(Lazy):
+    """A variable at one level: index it in samples of that level."""
+
+    def __init__(self, variable: Variable, level: int):
+        self.variable, self.number = variable, check_level(level, variable.levels)
+        self.shape = lattice(variable.grid.shape, level) + variable.shape[len(variable.grid.shape):]
+        self.dtype = variable.dtype
+
+    def __getitem__(self, key: Any) -> Any:
+        return read_index(self.variable, key, self.number)
+
+    @property
+    def coords(self) -> Dict[str, np.ndarray]:
+        """The positions of the samples along each axis."""
+        return self.variable.grid.coords_of(self.number)
+
+    @property
+    def chunks(self) -> Shape:
+        """The shape of a patch at this level."""
+        axes = len(self.variable.grid.shape)
+        chunks = self.variable.chunks
+        return tuple(max(1, n >> self.number) for n in chunks[:axes]) + chunks[axes:]
+
+    def __dask_tokenize__(self) -> Any:
+        return self.variable.__dask_tokenize__() + (self.number,)
+
+    def __reduce__(self) -> Any:
+        return Level, (self.variable, self.number)
+
+    def __repr__(self) -> str:
+        return "<level %d of %r: %s %s, %s>" % (self.number, self.variable.path, self.shape, self.dtype,
+                                                bytes_text(self.nbytes))
+
+
+def check_level(level: int, levels: int) -> int:
+    if not 0 <= level < levels:
+        raise IndexError("there is no level %d; there are 0 to %d" % (level, levels - 1))
+    return level
+
+
+def read_index(variable: Variable, key: Any, base: int, out: Optional[np.ndarray] = None) -> Any:
+    """variable[key], with indices of level 'base'; into 'out', if given."""
+    axes = len(variable.grid.shape)
+    shape = lattice(variable.grid.shape, base) + variable.shape[axes:]
+    plan = _index.parse(key, shape)
+    if isinstance(plan, np.ndarray):
+        bounds = _index.mask_bounds(plan)
+        if bounds is None:
+            return np.empty(0, variable.dtype)
+        return read_index(variable, bounds, base)[plan[bounds]]
+    full = tuple(one.length for one in plan)
+    kept = tuple(one.length for one in plan if not isinstance(one, _index.Span) or one.keep)
+    result = np.empty(full, variable.dtype) if out is None else out.reshape(full)
+    if result.size:
+        more = 0 if variable.averages else _index.coarsest(plan[:axes], variable.levels - 1 - base)
+        read_plan(variable, plan, base, more, result)
+    for axis, one in enumerate(plan):
+        if isinstance(one, _index.Some) and one.order is not None:
+            result = np.take(result, one.order, axis=axis)
+            return result.reshape(tuple(n for n, o in zip(result.shape, plan)
+                                        if not isinstance(o, _index.Span) or o.keep))
+    return result.reshape(kept) if kept else result.reshape(())[()]
+
+
+def read_plan(variable: Variable, plan: Sequence[Any], base: int, more: int, result: np.ndarray) -> None:
+    """Carry out a plan, reading level base + more."""
+    axes = len(variable.grid.shape)
+    level = base + more
+    view = result[tuple(slice(None, None, -1) if isinstance(one, _index.Span) and one.reverse else slice(None)
+                        for one in plan)]
+    values = variable.shape[axes:]
+    components: Any = ()
+    if values:
+        parts = _index.parts_of(plan[axes], 0, values[0])
+        one = parts[0]
+        if len(parts) > 1 or one.pick is not None or one.high - one.low < values[0]:
+            picks = [np.arange(p.low, p.high) if p.pick is None else np.arange(p.low, p.high)[p.pick] for p in parts]
+            components = (np.concatenate(picks),)
+    with variable.grid._source.borrow() as session:
+        for parts in _index.boxes(plan[:axes], more, [max(1, n >> base) for n in variable.grid.patch]):
+            low = [one.low << level for one in parts]
+            high = [(one.high - 1 << level) + 1 for one in parts]
+            into = view[tuple(one.into for one in parts)]
+            if all(one.pick is None for one in parts) and not components:
+                variable._read(session, level, low, high, into)
+                continue
+            read = np.empty(tuple(one.high - one.low for one in parts) + values, variable.dtype)
+            variable._read(session, level, low, high, read)
+            for axis, one in enumerate(parts):
+                if one.pick is not None:
+                    read = read[(slice(None),) * axis + (one.pick,)]
+            into[...] = read[(Ellipsis,) + components] if components else read

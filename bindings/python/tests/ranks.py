@@ -1,0 +1,101 @@
+"""ranks.py WHAT FOLDER [RANKS] -- run under mpirun by test_mpi.py: writing and reading with ranks."""
+import os
+import sys
+
+import numpy as np
+from mpi4py import MPI
+
+import bouma
+
+comm = MPI.COMM_WORLD
+rank, ranks = comm.rank, comm.size
+
+
+def field(step, n):
+    z, y, x = np.mgrid[0:n, 0:20, 0:24]
+    return (z * 1000 + y * 50 + x + step).astype("f4")
+
+
+def write(folder):
+    """Slabs of a grid that has no multiple of the ranks, and particles of each rank."""
+    n = 37
+    low, high = n * rank // ranks, n * (rank + 1) // ranks
+    with bouma.create(os.path.join(folder, "run.bouma"), comm, files=2, durability="fast") as ds:
+        ds.attrs["ranks"] = ranks
+        grid = ds.grid("flow", (n, 20, 24), patch=(8, 8, 8))
+        density = grid.variable("density", "f4")
+        coal = ds.particles("coal", ndims=3, dtype="f8").variable("id", "i8")
+        for i in range(2):
+            with ds.step(i, time=0.5 * i) as step:
+                density.put(field(i, n)[low:high], at=(low, 0, 0))
+                mine = np.arange(1000)[1000 * rank // ranks:1000 * (rank + 1) // ranks]
+                position = np.random.default_rng(1).random((1000, 3))[mine]
+                step.put("coal", {"position": position, "id": mine})
+        assert ds.record["ranks"] == ranks
+
+
+def read(folder):
+    """Each rank reads what it likes; particles come by box or share."""
+    with bouma.open(os.path.join(folder, "run.bouma"), comm) as ds:
+        assert ds.attrs["ranks"] > 0
+        for i, step in enumerate(ds):
+            whole = field(i, 37)
+            v = step["flow/density"]
+            assert np.array_equal(v[rank::2], whole[rank::2])
+            part = [(37 * rank // ranks, 37 * (rank + 1) // ranks)]
+            assert np.array_equal(v.read(part, collective=True), whole[slice(*part[0])])
+            assert np.array_equal(v.read(level=1, collective=True), whole[::2, ::2, ::2])
+            share = step.coal.restart()
+            ids = np.concatenate(comm.allgather(share["id"]))
+            assert sorted(ids.tolist()) == list(range(1000))
+            assert share.count <= 1000 // ranks + 1
+            box = {"x": (rank / ranks, (rank + 1) / ranks)}
+            mine = step.coal.restart(box, columns=["position", "id"])
+            inside = (mine["position"][:, 0] >= box["x"][0]) & (mine["position"][:, 0] < box["x"][1])
+            assert inside.all() and comm.allreduce(mine.count) == 1000
+        ds.refresh()
+        del step, v, share, mine
+
+
+def fail(folder):
+    """What fails on one rank fails on all, with its rank."""
+    path = os.path.join(folder, "bad.bouma")
+    last = ranks - 1
+    with bouma.create(path, comm) as ds:
+        v = ds.grid("g", (ranks, 4)).variable("v", "f4")
+        try:
+            with ds.step(0):
+                if rank != last or ranks == 1:
+                    v.put(np.zeros((1, 3 if ranks == 1 else 4), "f4"), [(rank, rank + 1), (0, 3 if ranks == 1 else 4)])
+            raise SystemExit("a rank did not hand over its block, and nothing failed")
+        except bouma.CoverError as error:
+            assert error.status == bouma.ECOVER
+        try:
+            with ds.step(0):
+                v.put(np.full((1, 4), 0.1 if rank == last else 0.5), at=(rank, 0))
+            raise SystemExit("0.1 is no f32, and nothing failed")
+        except bouma.InvalidError as error:
+            assert "0.1" in str(error) and error.rank == (last if ranks > 1 else None), (str(error), error.rank)
+        try:
+            with ds.step(0):
+                v.put(np.zeros((1, 4), "f4"), at=(rank, 0))
+                if rank == last:
+                    raise ZeroDivisionError("on this rank only")
+            assert rank != last
+        except bouma.AbortedError:
+            assert rank != last
+        except ZeroDivisionError:
+            assert rank == last
+        with ds.step(0):
+            v.put(np.zeros((1, 4), "f4"), at=(rank, 0))
+    try:
+        bouma.open(os.path.join(folder, "nowhere.bouma"), comm)
+        raise SystemExit("there is no such dataset, and nothing failed")
+    except FileNotFoundError as error:
+        assert "nowhere" in str(error)
+
+
+{"write": write, "read": read, "fail": fail}[sys.argv[1]](sys.argv[2])
+comm.Barrier()
+if rank == 0:
+    print("done on %d ranks" % ranks)

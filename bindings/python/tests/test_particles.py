@@ -1,0 +1,175 @@
+"""Queries of particles are what NumPy finds by brute force."""
+import numpy as np
+import pytest
+
+import bouma
+from bouma._where import parse_where
+
+N = 3000
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("crowd") / "d.bouma")
+    rng = np.random.default_rng(1)
+    data = {
+        "position": rng.random((N, 3)).astype("f4"), "T": rng.normal(300, 50, N).astype("f4"),
+        "type": rng.integers(-3, 4, N).astype("i2"), "id": np.arange(N, dtype="u8") + (1 << 63),
+        "velocity": rng.normal(0, 1, (N, 2)), "kind of gas": rng.integers(0, 3, N).astype("u1"),
+    }
+    data["T"][::50] = np.nan
+    with bouma.create(path, durability="fast") as ds:
+        ds.write({"coal": data})
+    return bouma.open(path)[0].coal, data
+
+
+def ids(table):
+    return set(table["id"].tolist())
+
+
+WHERE = [
+    ("T > 300", lambda d: d["T"] > 300), ("300 < T <= 350.5", lambda d: (d["T"] > 300) & (d["T"] <= 350.5)),
+    ("T > 300 & type == 2", lambda d: (d["T"] > 300) & (d["type"] == 2)),
+    ("type > 1.5 && type < 3", lambda d: d["type"] == 2), ("type >= -1 and type < 1", lambda d: abs(d["type"] + 0.5) < 1),
+    ("velocity[1] > 0 & x < 0.5", lambda d: (d["velocity"][:, 1] > 0) & (d["position"][:, 0] < np.float64(0.5))),
+    ("'kind of gas' == 2", lambda d: d["kind of gas"] == 2), ("position[2] >= 0.25", lambda d: d["position"][:, 2] >= 0.25),
+    ("id > 9223372036854775908", lambda d: d["id"] > (1 << 63) + 100), ("id < 18446744073709551616", lambda d: d["id"] > 0),
+    ("id > 18446744073709551615", lambda d: d["id"] < 0), ("type > 99999999999999999999999", lambda d: d["id"] < 0),
+    ("T == T0", None), ("T < 1e2 & T > 1e9", lambda d: d["id"] < 0), ("-inf < T", lambda d: d["T"] > -np.inf),
+    ("0.1 <= y", lambda d: d["position"][:, 1].astype("f8") >= 0.1), ("T > 0.1", lambda d: d["T"] > 0.1),
+]
+
+
+@pytest.mark.parametrize("text, holds", [one for one in WHERE if one[1]], ids=[one[0] for one in WHERE if one[1]])
+def test_conditions(crowd, text, holds):
+    p, data = crowd
+    wanted = holds(data)
+    found = p.query(where=text)
+    assert ids(found) == set(data["id"][wanted].tolist())
+    assert p.matches(where=text) == wanted.sum()
+    rows = (found["id"] - np.uint64(1 << 63)).astype(int)
+    for name in data:
+        assert found[name].dtype == data[name].dtype
+        assert np.array_equal(found[name], data[name][rows], equal_nan=found[name].dtype.kind == "f")
+
+
+@pytest.mark.parametrize("text, why", [
+    ("T >", "at the end"), ("T ! 3", "comparisons"), ("T > 3 | type == 2", "'&' only"), ("3 < 4", "a variable"),
+    ("velocity > 3", r"velocity\[0\]"), ("velocity[2] > 3", "2 components"), ("T > type", "a variable is compared"),
+    ("T > 3 type < 2", "character 7"), ("= 3", "name of a variable"), ("T > nan", "nan"), ("T = 3", "comparisons"),
+    ("(T > 3)", "name of a variable"),
+])
+def test_wrong_conditions(crowd, text, why):
+    with pytest.raises((ValueError, KeyError), match=why):
+        crowd[0].query(where=text)
+
+
+def test_unknown_columns_get_suggestions(crowd):
+    with pytest.raises(KeyError, match="did you mean 'type'"):
+        crowd[0].query(where="tipe == 2")
+    with pytest.raises(KeyError, match="coal/type"):
+        crowd[0].query(columns=["tipe"])
+
+
+def test_integers_are_compared_exactly():
+    kinds = {"position": (np.dtype("f8"), 3), "i": (np.dtype("i8"), 1), "f": (np.dtype("f8"), 1)}
+    assert parse_where("i > 3", kinds)[0].low == 4
+    assert parse_where("i < 3", kinds)[0].high == 2
+    assert parse_where("f > 9007199254740993", kinds)[0].low == 9007199254740994.0
+    assert parse_where("f < 9007199254740993", kinds)[0].high == 9007199254740992.0
+    assert parse_where("f >= 9007199254740993", kinds)[0].low == 9007199254740994.0
+
+
+def test_boxes(crowd):
+    p, data = crowd
+    x = data["position"]
+    inside = (x[:, 0] >= 0.2) & (x[:, 0] < 0.5) & (x[:, 2] < 0.7)
+    wanted = set(data["id"][inside].tolist())
+    assert ids(p.query(box=[(0.2, 0.5), None, (None, 0.7)])) == wanted
+    assert ids(p.query(box={"x": (0.2, 0.5), "z": slice(None, 0.7)})) == wanted
+    assert ids(p.query(box=np.s_[0.2:0.5, :, :0.7], where="T > 300")) == wanted & set(data["id"][data["T"] > 300].tolist())
+    for wrong in ([(0, 1)], {"q": (0, 1)}):
+        with pytest.raises((ValueError, KeyError)):
+            p.query(box=wrong)
+
+
+def test_quality_and_progress(crowd):
+    p, data = crowd
+    tenth = p.query(quality=0.1)
+    assert 0 < tenth.count < 0.25 * N
+    parts = list(p.progressive(where="type == 2"))
+    assert [quality for _, quality in parts] == [0.01, 0.1, 0.3, 1.0]
+    together = [one for table, _ in parts for one in table["id"].tolist()]
+    assert len(together) == len(set(together)) and set(together) == set(data["id"][data["type"] == 2].tolist())
+    with pytest.raises(ValueError):
+        p.query(quality=1.5)
+
+
+def test_samples(crowd):
+    p, data = crowd
+    for seed in (0, 1, 2):
+        some = p.sample(100, seed)
+        assert some.count == len(ids(some)) == 100
+        assert ids(p.sample(100, seed)) == ids(some)
+    assert ids(p.sample(100, 1)) != ids(p.sample(100, 2))
+    assert p.sample(10 * N, 1, where="type == 2").count == (data["type"] == 2).sum()
+
+
+def test_histograms(crowd):
+    p, data = crowd
+    known = data["T"][~np.isnan(data["T"])]
+    h = p.histogram("T", bins=20)
+    counts, edges = np.histogram(known, 20, (known.min(), known.max()))
+    assert np.array_equal(h.counts, counts) and np.allclose(h.edges, edges) and h.exact and not h.errors.any()
+    guess = p.histogram("T", bins=5, range=(200, 400), sample=1000, where="type >= 0", box={"x": (0, 0.9)})
+    chosen = data["T"][(data["type"] >= 0) & (data["position"][:, 0] < np.float64(0.9))]
+    exact = np.histogram(chosen, 5, (200, 400))[0]
+    assert not guess.exact and (guess.errors > 0).all() and (np.abs(guess.counts - exact) < 5 * guess.errors).all()
+    assert p.histogram("velocity", 4, component=1).counts.sum() == N
+    assert p.histogram("T", 5, sample=10 * N).exact
+
+
+def test_errors_in_functions_come_through(crowd):
+    seen = []
+
+    def fail(table):
+        seen.append(table.count)
+        raise ZeroDivisionError("in the function")
+
+    with pytest.raises(ZeroDivisionError, match="in the function"):
+        crowd[0].each(fail)
+    assert len(seen) == 1
+
+    def nested(table):
+        seen.append(crowd[0].query(columns=["T"]).count)  # has a session of its own
+
+    crowd[0].each(nested, columns=["id"])
+    assert seen[-1] == N
+
+
+def test_arrays_outlive_everything(crowd, tmp_path):
+    import gc
+
+    path = tmp_path / "d.bouma"
+    with bouma.create(path) as ds:
+        ds.write({"p": {"position": np.random.default_rng(1).random((1000, 2)), "id": np.arange(1000)}})
+    ds = bouma.open(path)
+    found = ds[0].p.query()["id"]
+    ds.close()
+    del ds
+    gc.collect()
+    assert sorted(found.tolist()) == list(range(1000))
+    found[:] = 0  # and they are ours
+
+
+def test_columns(crowd):
+    p, data = crowd
+    assert p["velocity"].shape == (N, 2) and len(p["T"]) == N
+    assert sorted(p.type[...].tolist()) == sorted(data["type"].tolist())
+    assert p["type"].range == (-3, 3) and p["id"].range == (1 << 63, (1 << 63) + N - 1)
+    assert p.bounds[0][0] == data["position"][:, 0].min()
+    table = p.query(columns=["position", "velocity", "id"])
+    frame = table.to_structured()
+    assert frame.dtype.names == ("position", "velocity", "id") and np.array_equal(frame["position"], table["position"])
+    pytest.importorskip("pandas")
+    assert list(table.to_pandas().columns) == ["x", "y", "z", "velocity[0]", "velocity[1]", "id"]

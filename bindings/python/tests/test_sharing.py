@@ -1,0 +1,154 @@
+"""Pickles, processes, threads, and a dataset that is being written."""
+import gc
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import bouma
+
+
+def test_pickles_are_paths(example, monkeypatch):
+    monkeypatch.chdir(os.path.dirname(example))
+    ds = bouma.open(os.path.basename(example))
+    for one in (ds, ds[-1], ds[-1].flow, ds[-1]["flow/density"], ds[-1]["flow/density"].level(1), ds["flow/density"],
+                ds[-1].coal, ds[-1]["coal/T"]):
+        raw = pickle.dumps(one)
+        assert len(raw) < 1000
+        with monkeypatch.context() as there:
+            there.chdir("/")
+            assert repr(pickle.loads(raw)).replace(example, os.path.basename(example)) == repr(one)
+    again = pickle.loads(pickle.dumps([ds[0]["flow/density"], ds[1]["flow/density"]]))
+    assert again[0].step.dataset._source is again[1].step.dataset._source
+    assert np.array_equal(again[1][...], ds[1]["flow/density"][...])
+
+
+def total(v):
+    return float(np.asarray(v[...], "f8").sum())
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(example, method):
+    ds = bouma.open(example)
+    some = [step["flow/density"] for step in ds]
+    wanted = [total(v) for v in some]
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map(total, some * 3) == wanted * 3
+    assert [total(v) for v in some] == wanted
+
+
+def test_threads_read_one_dataset(example):
+    ds = bouma.open(example)
+    wanted = [(total(step["flow/density"]), step.coal.matches(where="T > 300")) for step in ds]
+    failed = []
+    begin = threading.Barrier(8)
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        begin.wait()
+        try:
+            for _ in range(20):
+                i = int(rng.integers(0, 3))
+                kept = ds[i].coal.query(where="T > 300")
+                assert (total(ds[i]["flow/density"]), kept.count) == wanted[i]
+                for _ in ds[i]["flow/density"].progressive():
+                    break
+                del kept
+                gc.collect()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not failed, failed
+    assert len(ds._source.free) <= 8 + 1
+    ds.close()
+
+
+def test_the_lock_of_the_interpreter_is_free_while_c_works(example):
+    """A thread that reads lets others run: here one that the reading waits for."""
+    ds = bouma.open(example)
+    p = ds[-1].coal
+    reached, go = threading.Event(), threading.Event()
+    counts = []
+
+    def slow():
+        p.each(lambda table: (reached.set(), go.wait(), counts.append(table.count)))
+
+    thread = threading.Thread(target=slow)
+    thread.start()
+    reached.wait()
+    counts.append(total(ds[-1]["flow/density"]) != 0)  # while the other is inside the library
+    go.set()
+    thread.join()
+    assert counts[0] is True and sum(counts[1:]) == p.count
+
+
+WRITER = """
+import sys
+import numpy as np
+import bouma
+with bouma.create(sys.argv[1], durability="fast") as ds:
+    v = ds.grid("g", (16, 16)).variable("v", "i8")
+    print("created", flush=True)
+    for i in range(5):
+        sys.stdin.readline()
+        with ds.step(10 * i, time=i):
+            v.put(np.full((16, 16), i))
+    sys.stdin.readline()
+"""
+
+
+def test_follow_a_running_writer(tmp_path):
+    path = str(tmp_path / "run.bouma")
+    with subprocess.Popen([sys.executable, "-c", WRITER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as writer:
+        assert writer.stdout.readline() == "created\n"
+        ds = bouma.open(path)
+        assert len(ds) == 0
+
+        def more():
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+
+        more()
+        seen = []
+        for step in ds.follow(poll=0.01):  # each step is written once the last one was seen
+            seen.append((step.number, step.time, int(step["g/v"][3, 3])))
+            if len(seen) == 5:
+                break
+            more()
+        assert seen == [(10 * i, float(i), i) for i in range(5)]
+        more()
+    assert list(ds.refresh().steps) == [0, 10, 20, 30, 40]
+    assert [step.number for step in ds.follow(stop=lambda: True, after=20)] == [30, 40]
+    assert [step.number for step in ds.follow(timeout=0)] == [0, 10, 20, 30, 40]
+    assert ds.at(time=2.4).number == 20 and ds.at(step=30).time == 3.0
+
+
+def test_what_notebooks_show(example):
+    ds = bouma.open(example)
+    assert "flow/density" in ds._repr_html_() and "0.2" in ds._repr_html_()
+    assert "kg/m^3" in ds[-1]._repr_html_() and "coal/T" in ds[-1]._repr_html_()
+    for one in (ds[-1].flow, ds[-1].flow.density, ds[-1].coal):
+        assert one._repr_html_().startswith("<p><b>")
+    assert "flow/density" in ds._ipython_key_completions_() and "flow" in ds[-1]._ipython_key_completions_()
+
+
+def test_many_handles_are_not_kept(example):
+    ds = bouma.open(example)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(100):
+        assert ds[0]["flow/density"][0, 0, 0] == ds[0]["flow/density"][0, 0, 0]
+        for _ in ds[1]["flow/density"].progressive():
+            break
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) < before + 20

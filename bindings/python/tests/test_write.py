@@ -1,0 +1,186 @@
+"""What is written comes back: arrays of any strides and types, particles, attributes."""
+import gc
+
+import numpy as np
+import pytest
+
+import bouma
+
+
+def test_arrays_of_any_strides(tmp_path):
+    rng = np.random.default_rng(1)
+    base = rng.random((20, 24, 28))
+    arrays = {
+        "dense": base[:8, :9, :10].copy(), "section": base[2:10, 3:12, 4:14], "fortran": np.asfortranarray(base[:8, :9, :10]),
+        "steps": base[::2, ::2, ::2][:8, :9, :10], "backwards": base[7::-1, 8::-1, 9::-1],
+        "transposed": base[:10, :9, :8].T, "swapped": base[:8, :9, :10].astype(">f8"),
+        "repeated": np.broadcast_to(base[0, 0, :10], (8, 9, 10)), "one": np.broadcast_to(3.0, (8, 9, 10)),
+        "unaligned": np.frombuffer(b"x" + base[:8, :9, :10].tobytes(), np.uint8)[1:].view("f8").reshape(8, 9, 10),
+    }
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        ds.write({"g/" + name: array for name, array in arrays.items()})
+    step = bouma.open(tmp_path / "d.bouma")[0]
+    for name, array in arrays.items():
+        assert np.array_equal(step["g/" + name][...], array), name
+
+
+def test_every_type_and_components(tmp_path):
+    rng = np.random.default_rng(2)
+    types = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"]
+    data = {}
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        grid = ds.grid("g", (5, 6))
+        for name in types:
+            wide = np.frombuffer(rng.bytes(5 * 6 * 3 * np.dtype(name).itemsize), name).reshape(5, 6, 3)
+            if wide.dtype.kind == "f":
+                wide = rng.random((5, 6, 3)).astype(name)
+            grid.variable(name, name)
+            grid.variable("three " + name, name, components=3)
+            data["g/" + name], data["g/three " + name] = wide[..., 1], wide[..., ::-1]
+        ds.write(data)
+    step = bouma.open(tmp_path / "d.bouma")[0]
+    for name, array in data.items():
+        assert np.array_equal(step[name][...], array), name
+        assert step[name].dtype == array.dtype
+
+
+def test_arrays_are_kept_until_the_step_ends(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        v = ds.grid("g", (100000,)).variable("v", "f8")
+        with ds.step(0):
+            for i in range(10):
+                v.put(np.full(10000, float(i)), at=(10000 * i,))  # nobody else has it
+                gc.collect()
+                np.full(10000, -1.0)
+        assert not ds._kept
+        with ds.step(1):
+            block = np.zeros(100000)
+            v.put(block, copy=True)
+            block[:] = 7
+    ds = bouma.open(tmp_path / "d.bouma")
+    assert np.array_equal(ds[0]["g/v"][...], np.repeat(np.arange(10.0), 10000))
+    assert ds[1]["g/v"][...].max() == 0
+
+
+def particles(n=500):
+    rng = np.random.default_rng(3)
+    return {"position": rng.random((n, 3)), "id": np.arange(n), "v": rng.random((n, 2)).astype("f4")}
+
+
+def by_id(table):
+    order = np.argsort(table["id"])
+    return {name: array[order] for name, array in table.items()}
+
+
+def forms(data):
+    n = len(data["id"])
+    record = np.empty(n, [("position", "f8", 3), ("pad", "u1"), ("id", "i8"), ("v", "f4", 2)])
+    for name, array in data.items():
+        record[name] = array
+    position = data["position"]
+    rest = {"id": data["id"], "v": data["v"]}
+    yield "dict", data
+    yield "structured", record[["position", "id", "v"]]
+    yield "planar", dict(rest, **dict(zip("xyz", np.ascontiguousarray(position.T))))
+    yield "columns", dict(rest, **dict(zip("xyz", position.T)))
+    yield "mixed", dict(rest, x=position[:, 0], y=position[::-1, 1][::-1], z=position[:, 2].copy())
+    yield "swapped", {name: array.astype(array.dtype.newbyteorder()) for name, array in data.items()}
+    yield "fortran", dict(data, position=np.asfortranarray(position))
+
+
+def test_particles_from_anything(tmp_path):
+    data = particles()
+    for i, (form, given) in enumerate(forms(data)):
+        with bouma.create(tmp_path / ("%d.bouma" % i)) as ds:
+            ds.write({"dust": given})
+        found = by_id(bouma.open(tmp_path / ("%d.bouma" % i))[0].dust.query())
+        for name, array in data.items():
+            assert np.array_equal(found[name], array), (form, name)
+
+
+def test_particles_from_pandas(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    data = particles()
+    frame = pandas.DataFrame({"x": data["position"][:, 0], "y": data["position"][:, 1], "id": data["id"]})
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        ds.write({"dust": frame})
+    dust = bouma.open(tmp_path / "d.bouma")[0].dust
+    assert dust.ndims == 2
+    back = dust.query().to_pandas().sort_values("id").reset_index(drop=True)[["x", "y", "id"]]
+    pandas.testing.assert_frame_equal(back, frame)
+
+
+def test_wrong_particles(tmp_path):
+    data = particles()
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        dust = ds.particles("dust", ndims=3, dtype="f8").variable("id", "i8")
+        with ds.step(0):
+            with pytest.raises(ValueError, match="position"):
+                dust.put(id=data["id"])
+            with pytest.raises(ValueError, match="499|500"):
+                dust.put(position=data["position"], id=data["id"][1:])
+            with pytest.raises(KeyError, match="id"):
+                dust.put(position=data["position"], ids=data["id"])
+            with pytest.raises(ValueError, match=r"\(n, 3\)"):
+                dust.put(position=data["position"][:, :2], id=data["id"])
+            with pytest.raises(TypeError, match="structured"):
+                dust.put(data["position"])
+            with pytest.raises(TypeError, match="'id'"):
+                dust.put(position=data["position"], id=["a"] * 500)
+            dust.put(position=data["position"], id=data["id"])
+    assert bouma.open(tmp_path / "d.bouma")[0].dust.count == 500
+
+
+def test_attributes(tmp_path):
+    values = {"text": "é", "int": 3, "real": 0.1, "many": np.arange(4, dtype="u2"), "list": [1.5, 2.5], "yes": True}
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        grid = ds.grid("g", (4,))
+        v = grid.variable("v", "f4")
+        dust = ds.particles("dust", ndims=1)
+        for one in (ds, grid, v, dust):
+            one.attrs.update(values)
+        with pytest.raises(TypeError, match="'bad'"):
+            ds.attrs["bad"] = object()
+        assert ds.attrs["int"] == 3 and len(grid.attrs) == len(values)
+        with ds.step() as step:
+            step.attrs.update(values)
+            v.put([1, 2, 3, 4])
+            dust.put(position=np.zeros(2, "f4"))
+    ds = bouma.open(tmp_path / "d.bouma")
+    for one in (ds, ds[0], ds[0].g, ds[0].g.v, ds[0].dust):
+        found = one.attrs
+        assert set(found) == set(values)
+        assert found["text"] == "é" and found["int"] == 3 and found["real"] == 0.1
+        assert np.array_equal(found["many"], values["many"]) and found["many"].dtype == np.uint16
+        assert list(found["list"]) == [1.5, 2.5]
+
+
+def test_append_goes_on(tmp_path):
+    path = tmp_path / "d.bouma"
+    with bouma.create(path) as ds:
+        for i in range(3):
+            ds.write({"g/v": np.full(4, float(i)), "dust": {"position": np.zeros((2, 3)), "id": np.arange(2)}})
+    with bouma.append(path, like=-1) as ds:
+        with ds.step() as step:
+            assert step.number == 3
+            step["g/v"] = np.full(4, 3.0)
+            step["dust"] = {"position": np.ones((5, 3)), "id": np.arange(5)}
+            step["g/w"] = np.arange(4)
+        assert ds.record["raw_bytes"] > 0 and ds.notes == []
+        ds.delete(0)
+        ds.truncate(3)
+    with pytest.raises(KeyError):
+        bouma.append(path, like=77)
+    ds = bouma.open(path)
+    assert list(ds.steps) == [1, 2, 3] and list(ds[-1].g) == ["v", "w"] and ds[-1].dust.count == 5
+    assert np.array_equal(ds["g/v"][:, 0], [1, 2, 3])
+
+
+def test_progress_is_called_here(tmp_path):
+    import threading
+
+    seen = []
+    here = threading.get_ident()
+    with bouma.create(tmp_path / "d.bouma", progress=lambda *a: seen.append((threading.get_ident(),) + a)) as ds:
+        ds.write({"g/v": np.random.default_rng(1).random((128, 128, 64))})
+    assert all(one[0] == here and isinstance(one[1], str) for one in seen)
