@@ -461,6 +461,74 @@ static void a_step_that_changes_meanwhile_is_not_mixed(void)
     REQUIRE(!remove_tree("d") && !remove_tree("other"));
 }
 
+/* Another takes the dataset over, and writes the step again: nothing of the one
+ * who extended the old version is in it. */
+static void who_lost_the_dataset_adds_nothing(void)
+{
+    for (int async = 0; async < 2; async++) {
+        bouma_options o = options();
+        bouma_variable *a, *b;
+        bouma_dataset *one, *two;
+
+        make("d");
+        o.async = async;
+        MUST(one, bouma_dataset_append(&one, "d", &o));
+        b = define(one, "g", "b");
+        MUST(one, bouma_step_extend(one, 1));
+        put(one, b, 3);
+        if (async) /* it is stored, and committed by the next call */
+            MUST(one, bouma_step_end(one));
+        o.async = 0;
+        o.replace = o.force = 1;
+        MUST(two, bouma_dataset_append(&two, "d", &o));
+        a = define(two, "g", "a");
+        MUST(two, bouma_step_begin(two, 1, 1));
+        put(two, a, 7);
+        MUST(two, bouma_step_end(two));
+        MUST(two, bouma_dataset_close(two));
+        bouma_dataset_free(two);
+        CHECK_EQ(async ? bouma_dataset_flush(one) : bouma_step_end(one),
+                 BOUMA_EBUSY);
+        bouma_dataset_close(one);
+        bouma_dataset_free(one);
+        CHECK_EQ(salt_in("d", 1, "g", "a"), 7);
+        CHECK_EQ(salt_in("d", 1, "g", "b"), -1);
+        REQUIRE(!remove_tree("d"));
+    }
+}
+
+/* A step waits in a local copy, and the older one of the dataset is extended:
+ * whoever drains it is told. */
+static void a_step_that_was_not_drained_is_told(void)
+{
+    bouma_drain_report report = {.size = sizeof(report)};
+    bouma_options o = options();
+    bouma_variable *a;
+    bouma_dataset *ds;
+    char message[640];
+
+    make("d");
+    shell("cp -r d late");
+    o.replace = 1;
+    MUST(ds, bouma_dataset_append(&ds, "late", &o));
+    a = define(ds, "g", "a");
+    MUST(ds, bouma_step_begin(ds, 1, 1));
+    put(ds, a, 7);
+    MUST(ds, bouma_step_end(ds));
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    CHECK_EQ(add("d", 0, "g", "c", 2), BOUMA_OK); /* for a later epoch */
+    CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
+    CHECK_EQ(
+        bouma_drain(&report, "late", "d", 1, NULL, message, sizeof(message)),
+        BOUMA_EEXISTS);
+    CHECK_TEXT(message, "step 1 was extended there");
+    CHECK_EQ(report.failed, 1);
+    CHECK_EQ(salt_in("late", 1, "g", "a"), 7);
+    CHECK_EQ(salt_in("d", 1, "g", "b"), 3);
+    REQUIRE(!remove_tree("d") && !remove_tree("late"));
+}
+
 static void an_extended_step_goes_as_a_whole(void)
 {
     bouma_dataset *ds;
@@ -806,6 +874,8 @@ int main(void)
     a_step_that_is_written_again_is_new();
     extensions_wait_for_what_is_pending();
     a_step_that_changes_meanwhile_is_not_mixed();
+    who_lost_the_dataset_adds_nothing();
+    a_step_that_was_not_drained_is_told();
     an_extended_step_goes_as_a_whole();
     a_lost_manifest_comes_back_with_all_writings();
     files_of_all_writings_are_mended();
