@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles or aggregate), clean up.
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles, aggregate or python),
+# clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
 # directory in $BENCH_DIR (default: the current one), removed at the end: what
@@ -7,7 +8,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate|python [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -16,7 +17,7 @@ name=$1
 shift
 programs=${BUILD:-build}/bench
 case $name in
-write | open | plan | grid | hz | particles | aggregate) ;;
+write | open | plan | grid | hz | particles | aggregate | python) ;;
 *) usage ;;
 esac
 [ -x "$programs/bench_$name" ] || {
@@ -70,6 +71,12 @@ hz) # in memory, plans, files; --small: all of it in a second, to see that it wo
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-8}" \
         "$programs/bench_hz_files" --directory "$data" "${files[@]}" "$@"
+    ;;
+python) # the package beside C
+    build=$(cd "${BUILD:-build}" && pwd)
+    unset PYTHONDONTWRITEBYTECODE
+    PYTHONPATH=$build/python PYTHONPYCACHEPREFIX=$data/cache "${PYTHON:-/usr/bin/python3}" \
+        "$(dirname "$0")/python.py" "$programs/bench_python" "$data" "$@"
     ;;
 plan) # writes nothing
     "$programs/bench_plan" "$@"

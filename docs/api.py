@@ -4,7 +4,8 @@
     docs/api.py                 print it
     docs/api.py -o FILE         write it to FILE, which is installed as
                                 share/bouma/api.json
-    docs/api.py --check         tell which public names have no comment
+    docs/api.py --check         tell which public names have no comment, which constants are in no
+                                list, and which lines are too wide
 
 Bindings take constants, structs and functions from it; docs/api.md describes
 it. The headers are parsed strictly: what is not understood is an error, with
@@ -186,10 +187,15 @@ class Api:
 
     def define_enum(self, r, name, add):
         item = {"name": name, "values": []}
+        above, end = "", 0  # a comment above an enumerator; the line of the last one
         while not r.take("}"):
             token = r.next()
             if token.kind == "comment":
-                self.remark(item["values"], token)
+                text = " ".join(words_of(token.text).split())
+                if token.line == end:
+                    item["values"][-1]["doc"] = (item["values"][-1]["doc"] + " " + text).strip()
+                else:
+                    above = text
                 continue
             r.next("=")
             value = r.next()
@@ -198,19 +204,13 @@ class Api:
             prefix = "BOUMA_" if name == "bouma_status" else name.upper() + "_"
             if not token.text.startswith(prefix):
                 fail(token, "%s does not begin with %s" % (token.text, prefix))
-            item["values"].append({"name": token.text, "value": int(value.text, 0), "doc": ""})
+            item["values"].append({"name": token.text, "value": int(value.text, 0), "doc": above})
             self.values[token.text] = int(value.text, 0)
+            above, end = "", value.line
             r.take(",")
         self.known.add(name)
         self.sizes[name] = self.aligns[name] = 4
         add(self.enums, item)
-
-    @staticmethod
-    def remark(found, token):
-        """A comment behind an enumerator (or behind its comma)."""
-        if not found:
-            fail(token, "a comment belongs to nothing")
-        found[-1]["doc"] = (found[-1]["doc"] + " " + words_of(token.text)).strip()
 
     def define_struct(self, r, kind, name, add):
         item = {"name": name, "kind": kind, "size": 0, "align": 1, "grows": False, "fields": []}
@@ -462,13 +462,30 @@ def undocumented(api):
                 yield "%s: %s has no comment" % (item["header"], item["name"])
 
 
+def unlisted(api):
+    """Values of enums that bouma_lists.h does not have."""
+    for enum in api["enums"]:
+        for one in enum["values"]:
+            if "text" not in one and one["name"] != "BOUMA_TYPE_STRING":  # no type of samples
+                yield "%s: %s is in no list of bouma_lists.h" % (enum["header"], one["name"])
+
+
+def too_wide():
+    """Lines of comments, which clang-format does not wrap."""
+    for name in order_of_headers():
+        with open(os.path.join(INCLUDE, name), encoding="utf-8") as f:
+            for i, line in enumerate(f, 1):
+                if len(line.rstrip("\n")) > 80:
+                    yield "%s:%d: a line of more than 80 columns" % (name, i)
+
+
 def main(arguments):
     try:
         api = describe()
     except NotUnderstood as why:
         sys.exit("api.py: include/%s" % why)
     if arguments == ["--check"]:
-        missing = list(undocumented(api))
+        missing = list(undocumented(api)) + list(unlisted(api)) + list(too_wide())
         sys.exit("\n".join(missing) if missing else 0)
     text = json.dumps(api, indent=1, ensure_ascii=False) + "\n"
     if arguments[:1] == ["-o"] and len(arguments) == 2:

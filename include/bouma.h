@@ -20,15 +20,15 @@
  * rank. Other functions concern the calling rank only.
  *
  * Free handles in any order: what a handle needs is kept until it is freed,
- * too. A step keeps its dataset, a refinement and particles in memory keep their
- * step. Grids, particle sets, variables and attributes belong to their step or,
- * while they are written, to their dataset, and are not freed. Any handle can be
- * freed in a function that the library calls, also the one in use: it then goes
- * when the call ends.
+ * too. A step keeps its dataset, a refinement and particles in memory keep
+ * their step. Grids, particle sets, variables and attributes belong to their
+ * step or, while they are written, to their dataset, and are not freed. Any
+ * handle can be freed in a function that the library calls, also the one in
+ * use: it then goes when the call ends.
  *
- * Functions of the caller, such as 'progress' and 'each', run on the thread that
- * made the call, and before it returns. Only the tables of bouma_store.h are
- * used by threads of the library, as described there.
+ * Functions of the caller, such as 'progress' and 'each', run on the thread
+ * that made the call, and before it returns. Only the tables of bouma_store.h
+ * are used by threads of the library, as described there.
  *
  * Every *_free() accepts NULL. With a NULL handle, all other functions do
  * nothing and return BOUMA_EINVAL, NULL or 0; no dataset remembers the failure.

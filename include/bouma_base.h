@@ -120,8 +120,8 @@ typedef struct bouma_bounds {
     double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
 } bouma_bounds;
 
-/* A number with its type: BOUMA_TYPE_I64 in 'i', _U64 in 'u' or _F64 in 'f', and
- * 0 in the other two; type 0: there is none. This struct never grows. */
+/* A number with its type: BOUMA_TYPE_I64 in 'i', _U64 in 'u' or _F64 in 'f',
+ * and 0 in the other two; type 0: there is none. This struct never grows. */
 typedef struct bouma_value {
     bouma_type type;
     int64_t i;
@@ -166,8 +166,8 @@ typedef enum bouma_copy_direction {
  *
  * and likewise in 'from'. 'ndims' says what is needed: 0, one run; 1, rows; 2,
  * planes of rows. A count that is not needed is 1, and its stride is that of a
- * dense copy. Strides are positive, and those of rows at least 'run': a 2-D copy
- * of CUDA or HIP for each plane is enough. */
+ * dense copy. Strides are positive, and those of rows at least 'run': a 2-D
+ * copy of CUDA or HIP for each plane is enough. */
 typedef struct bouma_copy {
     size_t size; /* set by the library */
     bouma_copy_direction direction;
@@ -197,9 +197,9 @@ typedef int (*bouma_copy_function)(void *user, const bouma_copy *copy);
  * Strides are in bytes, as in NumPy, and may be negative; all zero means dense,
  * and a component_stride of 0 that components are side by side. With a
  * component_stride alone, each component is a dense array. In a put, a single
- * stride of 0 repeats a sample; in a read it is BOUMA_EINVAL, and so are strides
- * with which values would overlap; in either, any other stride shorter than a
- * value.
+ * stride of 0 repeats a sample; in a read it is BOUMA_EINVAL, and so are
+ * strides with which values would overlap; in either, any other stride shorter
+ * than a value.
  *
  * 'bytes' is the size of the memory that the array lies in. If the samples of
  * the box, from the first byte to the last, take more than that, the call fails
@@ -245,8 +245,8 @@ typedef struct bouma_array {
  *     bouma_array_inside(&inner, 1, 2, (int64_t[]){66, 66},
  *                        (int64_t[]){1, 1}, NULL, 0);
  *
- * BOUMA_EINVAL if the array is too small for that extent, has strides already or
- * has 'parts', 'first' is not in it, or ndims is not 1 to 3: 'message' (of
+ * BOUMA_EINVAL if the array is too small for that extent, has strides already
+ * or has 'parts', 'first' is not in it, or ndims is not 1 to 3: 'message' (of
  * 'bytes' bytes, may be NULL) says which. Every call then refuses the array, so
  * it is enough to check the status there. Of an array with 'parts', set the
  * strides by hand, and let each part point to its first sample. */
@@ -302,9 +302,8 @@ typedef enum bouma_assign {
 typedef enum bouma_place {
     BOUMA_PLACE_SPREAD = 1, /* evenly over the ranks (default) */
     BOUMA_PLACE_FIRST = 2,  /* the first ranks */
-    BOUMA_PLACE_COST =
-        3, /* the rank that gathers at the least cost: see 'machine' */
-    BOUMA_PLACE_LOCAL = 4 /* the middle one of those that send to it */
+    BOUMA_PLACE_COST = 3,   /* where gathering costs least: see 'machine' */
+    BOUMA_PLACE_LOCAL = 4   /* the middle one of those that send to it */
 } bouma_place;
 
 /* How chunks lie in a file. */
@@ -475,7 +474,8 @@ typedef struct bouma_options {
 
     /* Called on rank 0 from time to time during a long call, on the thread that
      * made the call. It must not use the dataset, nor anything opened from it,
-     * but may free them: reads of the step being read fail with BOUMA_ESTATE. */
+     * but may free them. Reads of the step that is being read fail with
+     * BOUMA_ESTATE. */
     void (*progress)(void *user, const char *what, uint64_t done,
                      uint64_t total);
     void *progress_user;
@@ -527,11 +527,11 @@ typedef struct bouma_options {
 BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
                                 const char *value, char *message, size_t bytes);
 
-/* What a call with these options (NULL: none) is told by a field, as a text: what
- * they have, else what the environment says. It is empty if neither says
- * anything, so that the library chooses. BOUMA_EINVAL if there is no such field,
- * the text and its NUL need more than 'text_bytes' bytes, or the options or the
- * environment are wrong: 'message' says why. */
+/* What a call with these options (NULL: none) is told by a field, as a text:
+ * what they have, else what the environment says. It is empty if neither says
+ * anything, so that the library chooses. BOUMA_EINVAL if there is no such
+ * field, the text and its NUL need more than 'text_bytes' bytes, or the options
+ * or the environment are wrong: 'message' says why. */
 BOUMA_API int bouma_options_get(char *text, size_t text_bytes,
                                 const bouma_options *opts, const char *name,
                                 char *message, size_t bytes);
@@ -553,7 +553,7 @@ typedef struct bouma_option_info {
                              or no */
     const char *choices;  /* its values, "level|chunk"; or NULL */
     const char *help;     /* one line, without a full stop */
-    unsigned use;         /* sum of BOUMA_OPTION_* */
+    unsigned use;         /* sum of BOUMA_OPTION_USE_* */
 } bouma_option_info;
 
 /* The i-th option that bouma_options_set() knows, and its name; NULL past the

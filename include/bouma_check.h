@@ -5,8 +5,8 @@
  *     bouma_verify_report found = {.size = sizeof(found)};
  *     char why[200];
  *
- *     int rc = bouma_verify(&found, "plate.bouma", BOUMA_DEPTH_FULL, NULL, NULL,
- *                           NULL, why, sizeof(why));
+ *     int rc = bouma_verify(&found, "plate.bouma", BOUMA_DEPTH_FULL, NULL,
+ *                           NULL, NULL, why, sizeof(why));
  *     if (rc)
  *         fprintf(stderr, "not checked: %s\n", why);
  *     else
@@ -37,13 +37,13 @@ typedef enum bouma_depth {
 
 /* How bad a finding is. */
 typedef enum bouma_severity {
-    BOUMA_SEVERITY_NOTE =
-        1, /* harmless, such as leftovers of a killed writer */
-    BOUMA_SEVERITY_DAMAGE =
-        2, /* something committed cannot be read, or not fully */
-    BOUMA_SEVERITY_UNCHECKED =
-        3 /* it could not be checked: the device failed, or a
-                           newer version of bouma wrote it */
+    /* harmless, such as leftovers of a killed writer */
+    BOUMA_SEVERITY_NOTE = 1,
+    /* something committed cannot be read, or not fully */
+    BOUMA_SEVERITY_DAMAGE = 2,
+    /* it could not be checked: the device failed, or a newer version of bouma
+     * wrote it */
+    BOUMA_SEVERITY_UNCHECKED = 3
 } bouma_severity;
 
 /* Something that a check has found, or what a repair does about it. The texts
@@ -146,8 +146,7 @@ typedef struct bouma_drain_report {
     uint64_t replaced; /* of 'published': replaced an earlier version */
     uint64_t losses;   /* recorded in the dataset as lost: they are lost here or
                          there, and could not be copied */
-    uint64_t dropped;  /* not copied: dropped by a truncation, or
-                         deleted */
+    uint64_t dropped;  /* not copied: deleted, or dropped by a truncation */
 } bouma_drain_report;
 
 /* Finish the draining of a program with the option 'persist': copy all steps
@@ -163,9 +162,9 @@ typedef struct bouma_drain_report {
  * that of the dataset; if the dataset has the later one, nothing is copied, and
  * the local copy keeps its own ('older'). If they differ but neither is later,
  * both stay as they are (BOUMA_EEXISTS). A step that the local copy has lost,
- * and the dataset does not have, is recorded there as lost. A step that
- * bouma_dataset_truncate() has dropped is not copied ('dropped'); if the record
- * of dropped steps is damaged, no step is (BOUMA_EFORMAT).
+ * and the dataset does not have, is recorded there as lost. A step that was
+ * deleted, or dropped by bouma_dataset_truncate(), is not copied ('dropped');
+ * if the record of dropped steps is damaged, no step is (BOUMA_EFORMAT).
  *
  * With several nodes, each has a local copy with the files of its own ranks:
  * drain each, in any order or at once; the one that brings the last file of a

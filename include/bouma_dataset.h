@@ -103,8 +103,8 @@ BOUMA_API const char *bouma_particles_refinement_message(
  * ignored"; bouma_step_end() a tolerance that leaves little of a variable's
  * values, partitions that are not written apart since ranks hold samples of
  * several, and the first step without data although there are variables;
- * bouma_dataset_create() and bouma_dataset_truncate() directories of removed
- * steps that had to stay. */
+ * bouma_dataset_create(), bouma_dataset_truncate() and bouma_step_delete()
+ * directories of removed steps that had to stay. */
 BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
 
 /* The cost of a step. */
@@ -150,7 +150,7 @@ BOUMA_API int bouma_dataset_record_get(bouma_record *out,
  *                         .high = {0.75, 0.75, 1}};
  *     bouma_grid_box(&box, grid, &cut);
  *
- * An empty box reads nothing. NULL is no box there: it would read everything. */
+ * An empty box reads nothing. (NULL in place of a box reads everything.) */
 BOUMA_API int bouma_grid_box(bouma_box *out, const bouma_grid *grid,
                              const bouma_bounds *bounds);
 
@@ -170,15 +170,16 @@ BOUMA_API bouma_variable *bouma_particles_position(bouma_particles *particles);
 /* The array for one variable of particles, to put or to read into: one sample
  * for each particle. array->stride[0] leads from one particle to the next, and
  * component_stride from one component to the next; a stride of 0 is that of
- * dense values, in both: [n][3] needs no strides, [3][n] a component_stride of n
- * values, an array of structs the stride[0] of a struct. Values must not
+ * dense values, in both: [n][3] needs no strides, [3][n] a component_stride of
+ * n values, an array of structs the stride[0] of a struct. Values must not
  * overlap. Elements of an array of columns follow each other at a distance of
  * their own 'size', which is the same for all.
  *
  *     struct { double x[3]; float mass; } p[1000];
  *     bouma_array x = {.size = sizeof(x), .type = BOUMA_TYPE_F64, .data = p->x,
  *                      .bytes = sizeof(p), .stride = {sizeof(*p)}};
- *     bouma_column column = {sizeof(column), bouma_particles_position(dust), &x};
+ *     bouma_column column = {sizeof(column), bouma_particles_position(dust),
+ *                            &x};
  */
 typedef struct bouma_column {
     size_t size; /* sizeof(bouma_column) */
@@ -188,11 +189,11 @@ typedef struct bouma_column {
 
 /* ---- attributes --------------------------------------------------------- */
 
-/* Named values on a dataset, a step, a grid or a variable. Those of a dataset,
- * its grids and variables are stored with each step that is written; a reader
- * gets the dataset's attributes from its newest step (NULL, with a message, if
- * the list of steps cannot be read). In a parallel program, all ranks set the
- * same attributes. */
+/* Named values on a dataset, a step, a grid, a set of particles or a variable.
+ * Those of a dataset, its grids, sets and variables are stored with each step
+ * that is written; a reader gets the dataset's attributes from its newest step
+ * (NULL, with a message, if the list of steps cannot be read). In a parallel
+ * program, all ranks set the same attributes. */
 BOUMA_API bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds);
 BOUMA_API bouma_attributes *bouma_step_attributes(bouma_step *step);
 BOUMA_API bouma_attributes *bouma_grid_attributes(bouma_grid *grid);
@@ -200,8 +201,8 @@ BOUMA_API bouma_attributes *bouma_variable_attributes(bouma_variable *variable);
 /* The attributes of the step that is being written (NULL outside one). */
 BOUMA_API bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds);
 
-/* Set or replace. 'count' values of 'type', copied; for BOUMA_TYPE_STRING the bytes
- * of a text, without a NUL. */
+/* Set or replace. 'count' values of 'type', copied; for BOUMA_TYPE_STRING the
+ * bytes of a text, without a NUL. */
 BOUMA_API int bouma_attributes_set(bouma_attributes *attributes,
                                    const char *name, bouma_type type,
                                    size_t count, const void *values);
@@ -235,12 +236,13 @@ BOUMA_API int bouma_attributes_find(bouma_attribute *out,
  * that loses nothing: 3 of type f32 is an int64_t, 3.5 is not; 2^53 + 1 of type
  * i64 is no double. Text is never a number, nor a number text. The arrays get
  * exactly 'count' values: bouma_attributes_find() tells how many there are. A
- * text belongs to the attributes, is NUL-terminated and valid until they change.
+ * text belongs to the attributes, is NUL-terminated and valid until they
+ * change.
  *
  * BOUMA_ENOTFOUND if there is no such attribute. BOUMA_EINVAL if its type or
  * the number of its values does not fit, if a value would change, or if a text
- * has a zero byte in it; the message says what there is. What 'out' points to is
- * then 0 or NULL. */
+ * has a zero byte in it; the message says what there is. What 'out' points to
+ * is then 0 or NULL. */
 BOUMA_API int bouma_attributes_get_text(const char **out,
                                         const bouma_attributes *attributes,
                                         const char *name);

@@ -3,7 +3,8 @@
  * Example:
  *
  *     double heat[100] = {0}, flow[300] = {0};
- *     const uint64_t count[] = {100, 300}, size[] = {8, 8}, offset[] = {0, 800};
+ *     const uint64_t count[] = {100, 300}, size[] = {8, 8};
+ *     const uint64_t offset[] = {0, 800};
  *     const void *data[] = {heat, flow};
  *     bouma_file *file = NULL;
  *
@@ -45,19 +46,18 @@ typedef struct bouma_file bouma_file;
 
 /* How a plain file is opened. */
 typedef enum bouma_file_mode {
-    BOUMA_FILE_MODE_READ = 1, /* an existing file */
-    BOUMA_FILE_MODE_CREATE =
-        2, /* a new file; an existing one is emptied, and keeps
-                            its owner and links */
-    BOUMA_FILE_MODE_UPDATE =
-        3 /* created if missing; bytes that are not written stay
-                            */
+    /* an existing file */
+    BOUMA_FILE_MODE_READ = 1,
+    /* a new file; an existing one is emptied, and keeps its owner and links */
+    BOUMA_FILE_MODE_CREATE = 2,
+    /* created if missing; bytes that are not written stay */
+    BOUMA_FILE_MODE_UPDATE = 3
 } bouma_file_mode;
 
-/* The caller owns *out and frees it with bouma_file_free(), after a failure, too:
- * it holds the message. With the option 'files' above 1, ranks are divided into
- * that many groups (at most one per rank) of equally many consecutive ranks,
- * each with its own file: PATH.0000, PATH.0001, ... Collective. */
+/* The caller owns *out and frees it with bouma_file_free(), after a failure,
+ * too: it holds the message. With the option 'files' above 1, ranks are divided
+ * into that many groups (at most one per rank) of equally many consecutive
+ * ranks, each with its own file: PATH.0000, PATH.0001, ... Collective. */
 BOUMA_API int bouma_file_open(bouma_file **out, const char *path,
                               bouma_file_mode mode, const bouma_options *opts);
 /* Sync, if the option 'durability' is durable (the default), and close.

@@ -6,8 +6,10 @@
  *         case BOUMA_##name: return sum_##ctype(data, count);
  *     switch (type) { BOUMA_TYPE_LIST(CASE) }
  *
- * Each entry has the constant's name without BOUMA_, its value and its text, and
- * for types also the C type. bouma.h does not include this header. */
+ * Each entry has the constant's name without BOUMA_, its value and its text,
+ * and for types also the C type. All enums are here; BOUMA_TYPE_STRING alone,
+ * which is no type of samples, is in no list. bouma.h does not include this
+ * header. */
 #ifndef BOUMA_LISTS_H
 #define BOUMA_LISTS_H
 
@@ -112,5 +114,60 @@
 #define BOUMA_PREDICT_LIST(X)                                                  \
     X(PREDICT_OFF, 1, "off")                                                   \
     X(PREDICT_ON, 2, "on")
+
+#define BOUMA_AXES_LIST(X)                                                     \
+    X(AXES_XYZ, 1, "xyz")                                                      \
+    X(AXES_ZYX, 2, "zyx")
+
+#define BOUMA_CONVERT_LIST(X)                                                  \
+    X(CONVERT_EXACT, 0, "exact")                                               \
+    X(CONVERT_ROUND, 1, "round")
+
+#define BOUMA_COPY_DIRECTION_LIST(X)                                           \
+    X(COPY_DIRECTION_FROM_ARRAY, 1, "from-array")                              \
+    X(COPY_DIRECTION_TO_ARRAY, 2, "to-array")
+
+#define BOUMA_COMPONENT_ORDER_LIST(X)                                          \
+    X(COMPONENT_ORDER_PLANAR, 1, "planar")                                     \
+    X(COMPONENT_ORDER_INTERLEAVED, 2, "interleaved")
+
+#define BOUMA_TOLERANCE_LIST(X)                                                \
+    X(TOLERANCE_ABSOLUTE, 0, "absolute")                                       \
+    X(TOLERANCE_RELATIVE, 1, "relative")
+
+#define BOUMA_OPTION_USE_LIST(X)                                               \
+    X(OPTION_USE_SAME, 1, "same")                                              \
+    X(OPTION_USE_STEPS, 2, "steps")                                            \
+    X(OPTION_USE_PLAN, 4, "plan")
+
+#define BOUMA_DEPTH_LIST(X)                                                    \
+    X(DEPTH_QUICK, 1, "quick")                                                 \
+    X(DEPTH_META, 2, "meta")                                                   \
+    X(DEPTH_FULL, 3, "full")                                                   \
+    X(DEPTH_DEEP, 4, "deep")
+
+#define BOUMA_SEVERITY_LIST(X)                                                 \
+    X(SEVERITY_NOTE, 1, "note")                                                \
+    X(SEVERITY_DAMAGE, 2, "damage")                                            \
+    X(SEVERITY_UNCHECKED, 3, "unchecked")
+
+#define BOUMA_FILE_MODE_LIST(X)                                                \
+    X(FILE_MODE_READ, 1, "read")                                               \
+    X(FILE_MODE_CREATE, 2, "create")                                           \
+    X(FILE_MODE_UPDATE, 3, "update")
+
+#define BOUMA_OPEN_MODE_LIST(X)                                                \
+    X(OPEN_MODE_READ, 1, "read")                                               \
+    X(OPEN_MODE_CREATE, 2, "create")                                           \
+    X(OPEN_MODE_APPEND, 3, "append")                                           \
+    X(OPEN_MODE_UPDATE, 4, "update")                                           \
+    X(OPEN_MODE_EMPTY, 5, "empty")                                             \
+    X(OPEN_MODE_VIEW, 6, "view")
+
+#define BOUMA_LIMIT_LIST(X)                                                    \
+    X(LIMIT_NONE, 0, "none")                                                   \
+    X(LIMIT_BYTES, 1, "bytes")                                                 \
+    X(LIMIT_POINTS, 2, "points")                                               \
+    X(LIMIT_ERROR, 3, "error")
 
 #endif

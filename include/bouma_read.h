@@ -88,10 +88,12 @@ BOUMA_API int bouma_dataset_info_get(bouma_dataset_info *out,
 
 /* Open a committed step. The caller owns *out and frees it, also after the
  * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was
- * one and it is lost (see bouma_losses()). If another program rewrites the step, reads
- * of it may fail with BOUMA_ESTATE: then free it and open it again. (Steps that
- * are open on the writer's own handle are kept until they are freed.)
- * Collective. */
+ * one and it is lost (see bouma_losses()). If another program rewrites the
+ * step, reads of it may fail with BOUMA_ESTATE: then free it and open it again.
+ * A step that is rewritten by the handle that it was opened from can be read as
+ * it was until it is freed. A step that is deleted, or dropped by a truncation,
+ * is not kept for those who have it open: reads of it may fail with
+ * BOUMA_ENOTFOUND. Collective. */
 BOUMA_API int bouma_step_open(bouma_step **out, bouma_dataset *ds,
                               int64_t step);
 BOUMA_API void bouma_step_free(bouma_step *step);
@@ -255,13 +257,12 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * are those with no value from 'low' to 'high' in 'component'; files without
  * such values are not read. 'choose' then returns the level for a patch, or -1
  * to skip it; if it is NULL, that is 'level'. 'each' gets the samples of the
- * patch (of its part in 'box') at that level: in the variable's own type, dense,
- * the components of a sample side by side, with shape and position as in
- * 'selection'. It is not called for
- * parts without samples at the level. It returns 0 to continue; anything else
- * ends the call with BOUMA_EABORTED. Both run on the calling thread, 'each' in
- * an order that depends only on the files and levels; neither may read the step
- * (BOUMA_ESTATE).
+ * patch (of its part in 'box') at that level: in the variable's own type,
+ * dense, the components of a sample side by side, with shape and position as in
+ * 'selection'. It is not called for parts without samples at the level. It
+ * returns 0 to continue; anything else ends the call with BOUMA_EABORTED. Both
+ * run on the calling thread, 'each' in an order that depends only on the files
+ * and levels; neither may read the step (BOUMA_ESTATE).
  *
  * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
  * from each other: 'box' is the smallest one around them, and 'step' of the
@@ -342,8 +343,8 @@ typedef enum bouma_limit {
  *
  * A budget of 'next_bytes' and 'next_points' is enough for one more step. Where
  * files have not been looked at yet, or conditions may rule data out, these are
- * upper limits. 'next_bytes' is 0 if what comes next has been read already; both
- * are 0 if 'complete' is 1. */
+ * upper limits. 'next_bytes' is 0 if what comes next has been read already;
+ * both are 0 if 'complete' is 1. */
 typedef struct bouma_answer {
     size_t size;  /* sizeof(bouma_answer), set by the caller */
     int complete; /* 1: level 0, or all particles of the query, are there */
@@ -360,8 +361,8 @@ typedef struct bouma_answer {
 } bouma_answer;
 
 /* Open a refinement of 'box' (NULL: all) at the finest level that the budget
- * (NULL: no limits) allows; and go on, with a budget for what comes now. No byte
- * of the data is read twice. The array is that of bouma_refinement_get().
+ * (NULL: no limits) allows; and go on, with a budget for what comes now. No
+ * byte of the data is read twice. The array is that of bouma_refinement_get().
  * 'answer' may be NULL.
  *
  *     bouma_budget budget = {.size = sizeof(budget), .bytes = 10 << 20};
@@ -375,10 +376,10 @@ typedef struct bouma_answer {
  *     }
  *
  * If the budget is too small for even one level more, the calls fail with
- * BOUMA_ELIMIT. The message and the answer's 'next_bytes' and 'next_points' tell
- * what is needed (0, if it is not the budget but the option 'memory_limit' that
- * is too small). There is no refinement then, or the one that was there is as
- * it was; heads that were read are kept, and not read again. After any other
+ * BOUMA_ELIMIT. The message and the answer's 'next_bytes' and 'next_points'
+ * tell what is needed (0, if it is not the budget but the option 'memory_limit'
+ * that is too small). There is no refinement then, or the one that was there is
+ * as it was; heads that were read are kept, and not read again. After any other
  * failure, the finest array that was complete is there. If all is there
  * already, or the error is small enough (BOUMA_LIMIT_ERROR), the call is
  * BOUMA_OK and reads nothing. Not collective. */
@@ -396,9 +397,8 @@ BOUMA_API int bouma_refinement_next_within(bouma_answer *answer,
 /* The sets of a step, and their variables, like those of grids. The position is
  * a variable with a handle of its own, bouma_particles_position(): it is not
  * counted among the others and has no number, but can be found by its name,
- * "position".
- * bouma_variable_info_get() and _range() work on all of these variables; their
- * levels are levels of detail. */
+ * "position". bouma_variable_info_get() and _range() work on all of these
+ * variables; their levels are levels of detail. */
 BOUMA_API int bouma_step_particles_count(const bouma_step *step);
 BOUMA_API bouma_particles *bouma_step_particles(bouma_step *step, int i);
 BOUMA_API bouma_particles *bouma_step_find_particles(bouma_step *step,
@@ -539,15 +539,16 @@ BOUMA_API int bouma_particles_count(uint64_t *count, bouma_particles *particles,
 
 /* Read the particles that match into arrays of the caller, of any type and
  * layout: a column for each variable that is wanted, with room for 'capacity'
- * particles each. *count becomes their number. If there are more, the call fails
- * with BOUMA_ELIMIT, *count says how many there are, and nothing is written
- * beyond the capacity. After any other failure *count is 0; so it is if
+ * particles each. *count becomes their number. If there are more, the call
+ * fails with BOUMA_ELIMIT, *count says how many there are, and nothing is
+ * written beyond the capacity. After any other failure *count is 0; so it is if
  * BOUMA_ELIMIT comes from another limit, such as the option 'memory_limit'. The
  * query (NULL: all particles) has no variables and no order. Without columns,
  * particles are only counted.
  *
  *     double (*x)[3] = malloc(capacity * sizeof(*x));
- *     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F64, x, capacity * sizeof(*x));
+ *     bouma_array array =
+ *         BOUMA_ARRAY(BOUMA_TYPE_F64, x, capacity * sizeof(*x));
  *     bouma_column column = {sizeof(column), bouma_particles_position(dust),
  *                            &array};
  *     rc = bouma_particles_read_into(&count, dust, NULL, &column, 1, capacity);
@@ -617,11 +618,11 @@ bouma_particles_refinement_next(bouma_particle_data **out, bouma_answer *answer,
                                 bouma_particles_refinement *refinement,
                                 const bouma_budget *budget);
 
-/* The same into arrays of the caller, with room for 'capacity' particles each: a
- * column for each variable of the query, in their order (without any: position,
- * then all others that the step has). No more particles come than there is room
- * for, as if budget.points said so; the answer's 'points' tells how many. After
- * a failure they come with the next call. */
+/* The same into arrays of the caller, with room for 'capacity' particles each:
+ * a column for each variable of the query, in their order (without any:
+ * position, then all others that the step has). No more particles come than
+ * there is room for, as if budget.points said so; the answer's 'points' tells
+ * how many. After a failure they come with the next call. */
 BOUMA_API int bouma_particles_refinement_next_into(
     bouma_answer *answer, bouma_particles_refinement *refinement,
     const bouma_budget *budget, const bouma_column *columns,

@@ -55,17 +55,19 @@ typedef struct bouma_allocator {
 
 /* How bouma_io opens a file. */
 typedef enum bouma_open_mode {
-    BOUMA_OPEN_MODE_READ = 1, /* an existing regular file, for reading */
-    BOUMA_OPEN_MODE_CREATE =
-        2, /* a new file, for writing; EEXIST if it exists */
-    BOUMA_OPEN_MODE_APPEND =
-        3, /* created if missing; 'write' ignores the offset and
-                              appends */
-    BOUMA_OPEN_MODE_UPDATE =
-        4, /* created if missing, for reading and writing; the
-                              content stays. Follows links, as the next two */
-    BOUMA_OPEN_MODE_EMPTY = 5, /* the same, but emptied */
-    BOUMA_OPEN_MODE_VIEW = 6 /* an existing file of any program, for reading */
+    /* an existing regular file, for reading */
+    BOUMA_OPEN_MODE_READ = 1,
+    /* a new file, for writing; EEXIST if it exists */
+    BOUMA_OPEN_MODE_CREATE = 2,
+    /* created if missing; 'write' ignores the offset and appends */
+    BOUMA_OPEN_MODE_APPEND = 3,
+    /* created if missing, for reading and writing; the content stays. Follows
+     * links, as the next two do */
+    BOUMA_OPEN_MODE_UPDATE = 4,
+    /* the same, but emptied */
+    BOUMA_OPEN_MODE_EMPTY = 5,
+    /* an existing file of any program, for reading */
+    BOUMA_OPEN_MODE_VIEW = 6
 } bouma_open_mode;
 
 /* Storage: a table of functions. */
@@ -130,10 +132,10 @@ typedef struct bouma_io {
     /* May be NULL. Whether two roots are the same directory. */
     int (*same)(void *user, void *root, void *other);
 
-    /* These two may be NULL, and a table whose 'size' ends before them has them
-     * not: then no grid can have 'idx'. Make a symbolic link 'name' that has
-     * this text, a path relative to the link's own directory; EEXIST if
-     * something has the name. And the text of one: EINVAL if it is no link,
+    /* These two may be NULL, or missing from a shorter table, whose 'size' ends
+     * before them: then no grid can have 'idx'. Make a symbolic link 'name'
+     * that has this text, a path relative to the link's own directory; EEXIST
+     * if something has the name. And the text of one: EINVAL if it is no link,
      * ENAMETOOLONG if it needs more bytes with its NUL. */
     int (*link)(void *user, void *root, const char *name, const char *text);
     int (*read_link)(void *user, void *root, const char *name, char *text,

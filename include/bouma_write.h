@@ -66,10 +66,10 @@ typedef struct bouma_grid_spec {
     bouma_hz_order hz_order; /* 0: BOUMA_HZ_ORDER_ROWS */
     /* The grid is cut along the first splits of the template into so many
      * partitions, a power of two; 0: 1. Those that hold samples of a partition
-     * write it among themselves, and nothing goes from one partition to
-     * another but coarse levels: with BOUMA_HZ_INDEX_GLOBAL, the files that several
-     * partitions have samples in; with BOUMA_HZ_INDEX_LOCAL, one block. A rank with
-     * samples of two partitions has them written together. With
+     * write it among themselves, and nothing goes from one partition to another
+     * but coarse levels: with BOUMA_HZ_INDEX_GLOBAL, the files that several
+     * partitions have samples in; with BOUMA_HZ_INDEX_LOCAL, one block. A rank
+     * with samples of two partitions has them written together. With
      * BOUMA_HZ_INDEX_GLOBAL, no more than there are ranks. */
     int hz_partitions;
     bouma_hz_index hz_index; /* 0: BOUMA_HZ_INDEX_GLOBAL */
@@ -89,17 +89,17 @@ typedef struct bouma_grid_spec {
 } bouma_grid_spec;
 
 /* A template for BOUMA_LAYOUT_HZ that suits ranks with a block each: 'ranks'
- * along each axis, numbered in 'order' (0: BOUMA_RANK_ORDER_ROW_MAJOR). Its first
- * characters tell ranks apart, in their order, the others the samples of a
- * rank, axis by axis in turns. So each level visits the ranks in ascending
- * order, if the blocks are equal powers of two; other blocks are taken as if
- * they were such ones, and the template is near. Few ranks have samples of a
- * file then, and each of few files.
+ * along each axis, numbered in 'order' (0: BOUMA_RANK_ORDER_ROW_MAJOR). The
+ * first splits separate the ranks, in their order; the others separate the
+ * samples of a rank, and take the axes in turns. So few ranks have samples in
+ * one file, and a rank has samples in few files. If all blocks are equal, and
+ * powers of two, each level visits the ranks in ascending order. Other blocks
+ * are treated as if they were, so the order is only nearly that.
  *
- * Any program gets the same text for the same numbers, without ranks or a
- * dataset. BOUMA_OK; BOUMA_EINVAL for numbers that are not positive, for more
- * than 2^31 - 1 ranks or 62 characters, and if 'out' has less room than 64
- * bytes: then 'out' is empty. */
+ * The text depends on these numbers alone: no ranks and no dataset are needed.
+ * BOUMA_EINVAL for numbers that are not positive, for more than 2^31 - 1 ranks
+ * or 62 characters, and if 'out' has room for less than 64 bytes; 'out' is then
+ * empty. */
 BOUMA_API int bouma_hz_template(char *out, size_t bytes, int ndims,
                                 const int64_t *shape, const int64_t *ranks,
                                 bouma_rank_order order);
@@ -128,7 +128,7 @@ typedef struct bouma_variable_spec {
 } bouma_variable_spec;
 
 /* The codec that a variable of a grid gets: the one it asks for, or the one
- * that is chosen for it. */
+ * that is chosen for it. 0 if 'spec' is NULL or its size is not set. */
 BOUMA_API bouma_codec bouma_grid_codec(const bouma_variable_spec *spec);
 
 /* Define a grid, and a variable of a grid, before the step that first uses it.
@@ -149,11 +149,11 @@ BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                                     const char *name,
                                     const bouma_variable_spec *spec);
 
-/* Define what a committed step has, as a program does that appends to a dataset:
- * all grids, sets of particles and variables of step 'step' (-1: the last one),
- * with their attributes; and set those attributes of the dataset that the step
- * has. The files of the next step are then, byte for byte, those that the same
- * definitions made by hand would give. ('hz_partitions' with
+/* Define what a committed step has, as a program does that appends to a
+ * dataset: all grids, sets of particles and variables of step 'step' (-1: the
+ * last one), with their attributes; and set those attributes of the dataset
+ * that the step has. The files of the next step are then, byte for byte, those
+ * that the same definitions made by hand would give. ('hz_partitions' with
  * BOUMA_HZ_INDEX_GLOBAL is in no file, so it is 1 then.) Find the handles with
  * bouma_dataset_find_grid() and _particles(). More can be defined.
  *
@@ -190,12 +190,13 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
  * put adds nothing; an extension without any data is BOUMA_EINVAL.
  *
  * Steps that wait for their group are committed first. An extension is durable
- * when it is committed, whatever 'durability' says, and waits for no group; with
- * 'async' it is committed as any step is. BOUMA_ENOTFOUND: there is no such step.
- * BOUMA_ESTATE: with 'persist', in a local copy, if parts of the step are lost
- * and that is on record; and of the end, if the step was written again since the
- * extension began. BOUMA_EINVAL: the step has a grid with 'idx', or one is
- * defined. BOUMA_ELIMIT: it was extended 64 times. Collective. */
+ * when it is committed, whatever 'durability' says, and waits for no group.
+ * With 'async' it is committed as any step is. BOUMA_ENOTFOUND: there is no
+ * such step. BOUMA_ESTATE: with 'persist', or in a local copy; if parts of the
+ * step are lost, and that is on record; and of the end, if the step was written
+ * again since the extension began. BOUMA_EINVAL: the step has a grid with
+ * 'idx', or one is defined. BOUMA_ELIMIT: it was extended 64 times. Collective.
+ */
 BOUMA_API int bouma_step_extend(bouma_dataset *ds, int64_t step);
 
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
@@ -222,9 +223,9 @@ BOUMA_API int bouma_step_extend(bouma_dataset *ds, int64_t step);
  * An array that is converted, or has a function 'copy', is fetched a part of a
  * chunk at a time: a rank needs memory for the samples of one patch (of one
  * block or tile with BOUMA_LAYOUT_HZ), twice if it does both. One with a
- * function 'copy' is fetched as a whole, when the step ends, if the variable has
- * a relative tolerance or the grid is of BOUMA_LAYOUT_HZ (without 'hz_wavelet').
- */
+ * function 'copy' is fetched as a whole, when the step ends, if the variable
+ * has a relative tolerance or the grid is of BOUMA_LAYOUT_HZ (without
+ * 'hz_wavelet'). */
 BOUMA_API int bouma_variable_put_borrow(bouma_variable *variable,
                                         const bouma_box *box,
                                         const bouma_array *array);
@@ -239,8 +240,8 @@ BOUMA_API int bouma_dataset_clear_failures(bouma_dataset *ds);
 
 /* ---- writing particles -------------------------------------------------- */
 
-/* A set of particles: positions, and any number of variables. Zero means "choose
- * for me", except in ndims. */
+/* A set of particles: positions, and any number of variables. Zero means
+ * "choose for me", except in ndims. */
 typedef struct bouma_particles_spec {
     size_t size; /* sizeof(bouma_particles_spec) */
     int ndims;   /* coordinates of a position, 1 to 3 */
@@ -272,9 +273,8 @@ BOUMA_API int bouma_particles_define_variable(bouma_variable **out,
  * over the same variables. 'bounds' may be NULL, or tell the lowest and the
  * highest coordinates, which saves a pass over the positions; it affects only
  * which file they go to, so wrong bounds lose nothing. They must be finite;
- * 'closed' does not matter. A rank may call
- * this several times, for several blocks. Order is not kept: give particles an
- * id if it matters.
+ * 'closed' does not matter. A rank may call this several times, for several
+ * blocks. Order is not kept: give particles an id if it matters.
  *
  * ARRAYS ARE BORROWED UNTIL bouma_step_end() RETURNS, as with
  * bouma_variable_put_borrow(): do not change or free them before. (The columns
@@ -301,21 +301,24 @@ BOUMA_API int bouma_step_end(bouma_dataset *ds);
 /* With the option 'async', bouma_step_end() returns once all data have been
  * copied: whatever it returns, the caller may then change its arrays,
  * definitions and attributes. A thread, which never calls MPI, stores what was
- * gathered. The next collective call on the dataset commits the step, or
- * reports its failure: bouma_dataset_wait(), _flush(), _drain(), _refresh(),
- * _truncate(), _delete_steps(), _close(), bouma_define_like(),
- * bouma_step_open(), _read(), _delete(), bouma_particles_restart(), _into(),
- * bouma_step_end() or _abort(). If the previous step
- * has failed, the last two return that failure and drop the step they were to
- * end; it can be begun again. A program that ends without any of these calls
- * leaves the step uncommitted.
+ * gathered. The next collective call on the dataset, or on a step of it,
+ * commits the step or reports its failure:
+ *
+ *     bouma_dataset_wait(), _flush(), _drain(), _refresh(), _truncate(),
+ *     _delete_steps(), _close(), bouma_define_like(), bouma_step_open(),
+ *     _read(), _delete(), _end(), _abort(), bouma_particles_restart(),
+ *     bouma_particles_restart_into()
+ *
+ * If the previous step has failed, bouma_step_end() and _abort() return that
+ * failure and drop the step they were to end; it can be begun again. A program
+ * that ends without any of these calls leaves the step uncommitted.
  *
  * How soon it returns depends on the option 'buffers': data that do not fit
  * into the buffers must be stored first. With 'async' the default is 16
  * buffers. */
 
-/* Wait for a step that is still being stored, and commit it; its record then has
- * all times. BOUMA_OK if there is none. Collective. */
+/* Wait for a step that is still being stored, and commit it; its record then
+ * has all times. BOUMA_OK if there is none. Collective. */
 BOUMA_API int bouma_dataset_wait(bouma_dataset *ds);
 
 /* Abandon the step. A rank may call this where others call bouma_step_end();

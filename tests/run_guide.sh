@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # run_guide.sh BUILD [PAGE...] -- run every shell snippet of README.md, of the guide and
 # of the pages beside it, page by page, each in an empty directory. A snippet is a block
-# that begins with ```sh; a program is a block that begins with ```c NAME.c or
-# ```python NAME.py, and is written to that file. A line that begins with "! " must fail.
-# A page that begins with a comment "needs: COMMAND" is skipped where this command fails.
+# that begins with ```sh; a program is a block that begins with ```c NAME.c, ```cpp
+# NAME.cpp, ```f90 NAME.f90 or ```python NAME.py, and is written to that file. A line that
+# begins with "! " must fail. A page that begins with a comment "needs: COMMAND" is skipped
+# where this command fails.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
@@ -43,13 +44,16 @@ for page in "${pages[@]}"; do
 set -euo pipefail
 cc() { command cc -Wall -Wextra -Werror "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
 mpicc() { command mpicc -Wall -Wextra -Werror "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
+g++() { command g++ -Wall -Wextra -Werror "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
+gfortran() { command gfortran -Wall -Werror -I"$build/fortran" "\$@" -L"$build" -Wl,-rpath,"$build"; }
+mpifort() { command mpifort -Wall -Werror -I"$build/fortran" "\$@" -L"$build" -Wl,-rpath,"$build"; }
 END
     "$python" - "$source/$page" "$work" <<'END' >>"$work/snippets.sh"
 import re, sys
 page, work = sys.argv[1:]
 for head, body in re.findall(r"^```(\S.*)\n((?:.*\n)*?)```$", open(page).read(), re.M):
     words = head.split()
-    if words[0] in ("c", "python") and len(words) > 1:
+    if words[0] in ("c", "cpp", "f90", "python") and len(words) > 1:
         open(f"{work}/{words[1]}", "w").write(body)
     elif words == ["sh"]:
         # bash -e goes on after "! true"; its status tells.

@@ -25,6 +25,9 @@ KINDS = {
     "uint16_t": "integer(c_int16_t)",
 }
 
+# Handles that programs see; the others are in bouma_c.
+HANDLES = ("bouma_dataset", "bouma_step", "bouma_grid", "bouma_particles", "bouma_variable", "bouma_attributes")
+
 # Structs that programs see with texts as text, and with arrays of as many
 # elements as there are axes. Those of grids have their axes in Fortran's order.
 GIVEN = ("bouma_grid_spec", "bouma_variable_spec", "bouma_particles_spec")
@@ -65,7 +68,7 @@ class Api:
             self.all = json.load(f)
         self.enums = {e["name"] for e in self.all["enums"]}
         self.structs = {s["name"]: s for s in self.all["structs"]}
-        self.handles = [h["name"] for h in self.all["handles"]]
+        self.handles = HANDLES
 
     def raw(self, one):
         """The type of a field, an argument or a result, as C has it."""
@@ -202,11 +205,10 @@ def types(api):
 
 def handles(api):
     for name in api.handles:
-        if name not in ("bouma_file", "bouma_plan", "bouma_refinement"):
-            yield ""
-            yield "  type, public :: %s" % name
-            yield "    type(c_ptr) :: ptr = c_null_ptr ! the handle in C, for functions of bouma_c"
-            yield "  end type"
+        yield ""
+        yield "  type, public :: %s" % name
+        yield "    type(c_ptr) :: ptr = c_null_ptr ! the handle in C, for functions of bouma_c"
+        yield "  end type"
 
 
 def ndims_of(struct):
@@ -266,6 +268,11 @@ def to_fortran(api, struct):
 
 
 # ---- functions of module bouma -----------------------------------------------
+
+
+class NoRule(Exception):
+    """An argument for which there is no counterpart here: the function is in bouma_c
+    only, unless the template has it."""
 
 
 class Wrapper:
@@ -345,7 +352,7 @@ class Wrapper:
             else:
                 self.passed.append("int(%s, c_int64_t)%s" % (name, " - 1" if name == "i" else ""))
         else:
-            raise SystemExit("generate.py: %s: the argument %r of type %r follows no rule" % (self.name, name, kind))
+            raise NoRule
 
     def specifics(self):
         """(suffix, declarations of the wide arguments) for each combination of kinds."""
@@ -380,8 +387,11 @@ def procedures(api):
         if BY_HAND.match(one["name"]) or C_ONLY.match(one["name"]):
             continue
         wrapper = Wrapper(api, one)
-        for argument in one["arguments"]:
-            wrapper.take(argument)
+        try:
+            for argument in one["arguments"]:
+                wrapper.take(argument)
+        except NoRule:
+            continue
         specifics = list(wrapper.specifics())
         if one["name"] + "_fint" in functions:  # bouma_mpi has more of that name
             specifics = [("_serial", [])]
@@ -453,8 +463,6 @@ def subroutine_body(w, name, wide):
 def messages(api):
     """The end of a call on a handle, with what it left; and the message by itself."""
     for name in api.handles:
-        if name in ("bouma_file", "bouma_plan", "bouma_refinement"):
-            continue
         function = "bouma_error_message_c" if name == "bouma_dataset" else name + "_message_c"
         yield ""
         yield "  subroutine finish_%s(rc, ptr, ierr, errmsg)" % name[6:]
@@ -482,8 +490,7 @@ def message_names(api):
     yield "  public :: bouma_error_message"
     yield "  interface bouma_error_message"
     for name in api.handles:
-        if name not in ("bouma_file", "bouma_plan", "bouma_refinement"):
-            yield "    module procedure error_message_%s" % name[6:]
+        yield "    module procedure error_message_%s" % name[6:]
     yield "  end interface"
 
 
@@ -678,6 +685,17 @@ def module(api, template):
         yield from (parts[part.group(1)] if part else [line])
 
 
+def read_template(path):
+    """Its lines; "!@ file NAME" is the file NAME.f90.in beside it."""
+    with open(path, encoding="utf-8") as f:
+        for line in f.read().split("\n")[:-1]:
+            name = re.match(r"\s*!@ file (\w+)$", line)
+            if name:
+                yield from read_template(os.path.join(os.path.dirname(path), name.group(1) + ".f90.in"))
+            else:
+                yield line
+
+
 def constant_names(api):
     names = [c["name"] for c in api.all["constants"] if isinstance(c["value"], int)]
     names += [v["name"] for e in api.all["enums"] for v in e["values"]]
@@ -689,8 +707,7 @@ def main(arguments):
     if len(arguments) != 3:
         sys.exit(__doc__)
     api = Api(arguments[0])
-    with open(arguments[1], encoding="utf-8") as f:
-        template = f.read().split("\n")[:-1]
+    template = list(read_template(arguments[1]))
     for name, lines in (("bouma_c.f90", raw_module(api)), ("bouma.f90", module(api, template))):
         with open(os.path.join(arguments[2], name), "w", encoding="utf-8") as f:
             f.write("\n".join(line.rstrip() for line in lines) + "\n")

@@ -26,7 +26,7 @@ static int check_whole(const bouma_array *array, const struct whole *w,
                        struct bm_error *error)
 {
     const char *wrong =
-        !bouma_type_size(array->type) ? "the array has no type"
+        !bm_type_valid((int)array->type) ? "the array has no type"
         : array->parts     ? "the array has 'parts'; set its strides by hand, "
                              "and let each part point to its first sample"
         : !array->data     ? "the array has no 'data'"

@@ -96,8 +96,8 @@ static int no_fit(const struct bouma_attributes *attributes,
                   const char *wanted)
 {
     static const char text[] =
-        "attribute \"%s\": its value %s is no %s without loss; it is of type "
-        "%s, see bouma_attributes_find()";
+        "attribute \"%s\": its value %s cannot be converted to %s exactly; its "
+        "type is %s, see bouma_attributes_find()";
     char value[40];
 
     if (n->kind == REAL)

@@ -95,10 +95,10 @@ int bouma_attributes_set(bouma_attributes *attributes, const char *name,
         return BOUMA_ESTATE;
     bm_error_clear(attributes->error);
     if (attributes->fixed)
-        return bm_fail(
-            attributes->error, BOUMA_ESTATE,
-            "attribute \"%s\": what was read from a file cannot be changed",
-            name ? name : "");
+        return bm_fail(attributes->error, BOUMA_ESTATE,
+                       "attribute \"%s\": attributes that were read from a "
+                       "file cannot be changed",
+                       name ? name : "");
     ds = attributes->dataset;
     of_step = ds && attributes == &ds->given.step_attributes;
     if (of_step && !ds->given.in_step)
@@ -142,10 +142,10 @@ int bouma_attributes_get(bouma_attribute *given,
         return BOUMA_ENOTFOUND;
     if (i < 0 || i >= attributes->count) {
         bm_error_clear(attributes->error);
-        return bm_fail(attributes->error, BOUMA_ENOTFOUND,
-                       "there are %d attributes, counted from 0; none is at "
-                       "place %d",
-                       attributes->count, i);
+        return bm_fail(
+            attributes->error, BOUMA_ENOTFOUND,
+            "there are %d attributes, counted from 0; there is no number %d",
+            attributes->count, i);
     }
     e = &attributes->entries[i];
     own = (bouma_attribute){sizeof(own), e->name, e->type, e->count, e->values};

@@ -58,8 +58,8 @@ int bm_api_no_output(struct bm_error *error, const char *what)
     if (error)
         bm_error_clear(error);
     return error ? bm_fail(error, BOUMA_EINVAL,
-                           "there is no place for %s: the pointer is NULL, or "
-                           "'size' is not set to the sizeof of the struct",
+                           "the pointer for %s is NULL, or 'size' is not set "
+                           "to the sizeof of the struct",
                            what)
                  : BOUMA_EINVAL;
 }
@@ -105,7 +105,8 @@ int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
 
     if (!rc && !out)
         rc = bm_fail(&error, BOUMA_EINVAL,
-                     "%s: a rank has no place for the handle", path);
+                     "%s: on some rank the pointer for the handle is NULL",
+                     path);
     rc = bm_comm_agree(comm, rc, &error);
     if (rc && !out)
         bm_comm_free(comm);
@@ -208,8 +209,8 @@ int bouma_dataset_close(bouma_dataset *ds)
         flushed = finished;
     if (!rc && !flushed && !drained && ds->given.in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "step %" PRIu64 " was begun and not ended; it is dropped, "
-                     "and the dataset closed",
+                     "step %" PRIu64 " was begun but not ended; it is dropped, "
+                     "and the dataset is closed",
                      ds->given.step);
     rc = bm_comm_agree(ds->comm,
                        flushed   ? flushed
@@ -300,13 +301,14 @@ int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
     if (rc)
         return rc;
     if (ds->given.in_step)
-        rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "step %" PRIu64 " was begun and not ended; end it before "
-                     "others are dropped",
-                     ds->given.step);
+        rc = bm_fail(
+            &ds->error, BOUMA_ESTATE,
+            "step %" PRIu64
+            " was begun but not ended; end it before others are dropped",
+            ds->given.step);
     if (!rc && step < -1)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "steps cannot be dropped behind step %" PRId64
+                     "steps cannot be dropped after step %" PRId64
                      "; the first is 0, and -1 drops all",
                      step);
     rc = bm_comm_begin(ds->comm, "dropping steps", (uint64_t)step, NULL, rc,
@@ -363,10 +365,10 @@ int bouma_dataset_step_get(bouma_step_info *given, const bouma_dataset *ds,
         struct bm_error *error = (struct bm_error *)&ds->error;
 
         bm_error_clear(error);
-        return bm_fail(error, BOUMA_ENOTFOUND,
-                       "%s: has %zu steps, counted from 0; none is at place "
-                       "%" PRId64,
-                       ds->store.path, ds->found.steps.count, i);
+        return bm_fail(
+            error, BOUMA_ENOTFOUND,
+            "%s: has %zu steps, counted from 0; there is no number %" PRId64,
+            ds->store.path, ds->found.steps.count, i);
     }
     out->step = (int64_t)ds->found.steps.entries[i].step;
     out->time = ds->found.steps.entries[i].time;

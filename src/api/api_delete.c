@@ -47,10 +47,11 @@ static int delete_steps(bouma_dataset *ds, const struct bm_step_list *steps,
     uint64_t hash = 0;
 
     if (!rc && ds->given.in_step)
-        rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "step %" PRIu64 " was begun and not ended; end it before "
-                     "others are deleted",
-                     ds->given.step);
+        rc = bm_fail(
+            &ds->error, BOUMA_ESTATE,
+            "step %" PRIu64
+            " was begun but not ended; end it before others are deleted",
+            ds->given.step);
     for (size_t i = 0; i < steps->count; i++)
         hash = bm_hash64(&steps->entries[i].step, sizeof(uint64_t), hash);
     rc = bm_comm_begin(ds->comm, "deleting steps", hash, NULL, rc, &ds->error);

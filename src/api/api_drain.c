@@ -15,8 +15,8 @@ int bm_api_drain(struct bm_comm *comm, struct bm_request *q, const char *local,
         rc = bm_fail(&q->error, BOUMA_EINVAL,
                      "the path of the dataset to drain is empty");
     if (!rc && !strcmp(local, q->path))
-        rc = bm_fail(&q->error, BOUMA_EINVAL,
-                     "%s: cannot be drained to where it is", q->path);
+        rc = bm_fail(&q->error, BOUMA_EINVAL, "%s: cannot be drained to itself",
+                     q->path);
     rc = bm_comm_begin(comm, "draining", remove != 0, NULL, rc, &q->error);
     if (rc == BOUMA_EMISMATCH && !q->error.status)
         bm_fail(&q->error, rc,

@@ -16,9 +16,10 @@ static int take_query(bouma_particles_query *q, bouma_variable **own,
     if (rc)
         return rc;
     if (q->variables || q->variable_count || q->order)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "columns tell which variables are read, and how they "
-                       "lie: the query must have no variables and no order");
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "columns say which variables are read, and in which layout: leave "
+            "'variables' and 'order' of the query empty");
     q->size = sizeof(*q);
     for (size_t i = 0; i < w->column_count && !rc; i++) {
         bouma_column c;

@@ -25,7 +25,8 @@ int bm_api_io_open(bouma_file **out, struct bm_comm *comm, const char *path,
 
     if (!rc && !out)
         rc = bm_fail(&error, BOUMA_EINVAL,
-                     "%s: a rank has no place for the handle", path);
+                     "%s: on some rank the pointer for the handle is NULL",
+                     path);
 
     if (!rc && mode != BOUMA_FILE_MODE_READ && mode != BOUMA_FILE_MODE_CREATE &&
         mode != BOUMA_FILE_MODE_UPDATE)
@@ -91,10 +92,9 @@ static int move(bouma_file *file, void *const *data, int reading)
     if (rc)
         return rc;
     if (!file->declared.complete)
-        return bm_fail(&file->error, BOUMA_ESTATE,
-                       "nothing is declared; %s comes after "
-                       "bouma_file_declare()",
-                       call);
+        return bm_fail(
+            &file->error, BOUMA_ESTATE,
+            "nothing is declared; call bouma_file_declare() before %s", call);
     if (!reading && file->mode == BOUMA_FILE_MODE_READ)
         return bm_fail(&file->error, BOUMA_ESTATE,
                        "%s/%s: was opened for reading", file->store.path,

@@ -106,9 +106,9 @@ int bm_api_check_together(const bouma_step *step)
     return life->ended && life->together
                ? bm_fail(&step->ds->error, BOUMA_ESTATE,
                          "the dataset of step %" PRIu64
-                         " was freed, and with it what its ranks have in "
-                         "common; read with bouma_variable_read() or "
-                         "bouma_particles_read(), each rank for itself",
+                         " was freed, so collective reads are not possible; "
+                         "use bouma_variable_read() or bouma_particles_read() "
+                         "on each rank",
                          step->manifest.step)
                : BOUMA_OK;
 }

@@ -325,10 +325,10 @@ static int no_such_number(const bouma_particles *particles, const char *what,
     if (!particles)
         return BOUMA_EINVAL;
     bm_error_clear(error);
-    return bm_fail(error, BOUMA_ENOTFOUND,
-                   "particles \"%s\" have %zu %s, counted from 0; none is at "
-                   "place %lld",
-                   particles->object.name, count, what, (long long)i);
+    return bm_fail(
+        error, BOUMA_ENOTFOUND,
+        "particles \"%s\" have %zu %s, counted from 0; there is no number %lld",
+        particles->object.name, count, what, (long long)i);
 }
 
 int bouma_particles_file_get(bouma_particles_file *given,

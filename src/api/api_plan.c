@@ -126,7 +126,7 @@ static int check_blocks(bouma_plan *plan, const bouma_plan_spec *spec,
     memcpy(plan->task.shape, shape, sizeof(shape));
     return bm_hz_ranks_init(&plan->task.ranks, shape, NULL, blocks,
                             spec->rank_order)
-               ? bm_fail(error, BOUMA_EINVAL, "the blocks are too many")
+               ? bm_fail(error, BOUMA_EINVAL, "there are too many blocks")
                : BOUMA_OK;
 }
 
@@ -223,7 +223,7 @@ static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
             given ? "bouma_plan_spec: 'size' is not set to "
                     "sizeof(bouma_plan_spec), or fields of a newer version are "
                     "set"
-                  : "bouma_plan_spec is NULL; it must tell what to plan");
+                  : "bouma_plan_spec is NULL; it must say what to plan");
     spec.type = spec.type ? spec.type : BOUMA_TYPE_F32;
     spec.components = spec.components ? spec.components : 1;
     spec.ratio = spec.ratio != 0 ? spec.ratio : 1;
@@ -311,7 +311,8 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
         bm_schema_init(&plan->schema, &plan->a, &error);
         rc = bm_options_complete(&plan->options, opts, &error);
         if (!rc && !out)
-            rc = bm_fail(&error, BOUMA_EINVAL, "there is no place for a plan");
+            rc = bm_fail(&error, BOUMA_EINVAL,
+                         "the pointer for the plan is NULL");
         if (!rc)
             rc = check_spec(plan, spec, &error);
         if (!rc)

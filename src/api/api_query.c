@@ -68,7 +68,7 @@ int bouma_particles_query_run(bouma_particles *particles,
     rc = ask(&own, &asked, set, query);
     if (!rc && !each)
         rc = bm_fail(set->schema->error, BOUMA_EINVAL,
-                     "a query has no function to hand particles to");
+                     "the query has no function to pass particles to");
     own.each = each;
     own.context = user;
     bm_api_enter_step(own.step);

@@ -91,11 +91,11 @@ int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
         return BOUMA_EINVAL;
     if (i < 0 || (size_t)i >= bm_manifest_files(&step->manifest)) {
         bm_error_clear(&step->ds->error);
-        return bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
-                       "step %" PRIu64 " has %zu files, counted from 0; none "
-                       "is at place %" PRId64,
-                       step->manifest.step, bm_manifest_files(&step->manifest),
-                       i);
+        return bm_fail(
+            &step->ds->error, BOUMA_ENOTFOUND,
+            "step %" PRIu64
+            " has %zu files, counted from 0; there is no number %" PRId64,
+            step->manifest.step, bm_manifest_files(&step->manifest), i);
     }
     info = bm_manifest_file(&step->manifest, (size_t)i);
     out->bytes = info->file_bytes;
@@ -140,7 +140,7 @@ struct bm_object *bm_api_object(bouma_step *step, enum bm_object_kind kind,
         return found;
     bm_error_clear(&step->ds->error);
     bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
-            "step %" PRIu64 " has %d %s, counted from 0; none is at place %d",
+            "step %" PRIu64 " has %d %s, counted from 0; there is no number %d",
             step->manifest.step, bm_step_object_count(step, kind),
             bm_kind_words(kind)->many, i);
     return NULL;
@@ -176,11 +176,11 @@ bouma_variable *bm_api_variable(struct bm_object *object, int i)
     if (i >= 0 && i < count)
         return bm_object_variable(object, first + i);
     bm_error_clear(object->schema->error);
-    bm_fail(object->schema->error, BOUMA_ENOTFOUND,
-            "%s \"%s\" has %d variables%s, counted from 0; none is at place "
-            "%d",
-            bm_object_kind_name(object->kind), object->name, count,
-            first ? " beside the position" : "", i);
+    bm_fail(
+        object->schema->error, BOUMA_ENOTFOUND,
+        "%s \"%s\" has %d variables%s, counted from 0; there is no number %d",
+        bm_object_kind_name(object->kind), object->name, count,
+        first ? " beside the position" : "", i);
     return NULL;
 }
 
@@ -359,10 +359,10 @@ static int check_present(const bouma_variable *v)
 int bm_api_check_idle(const struct bouma_step *step)
 {
     return step && step->open.busy
-               ? bm_fail(&step->ds->error, BOUMA_ESTATE,
-                         "a read or query of this step is under way: what it "
-                         "calls back must not read the step; note what is "
-                         "wanted, and read it after the call")
+               ? bm_fail(
+                     &step->ds->error, BOUMA_ESTATE,
+                     "a read or query of this step is under way: its callback "
+                     "must not read the step; read after the call has returned")
                : BOUMA_OK;
 }
 
@@ -387,7 +387,7 @@ int bouma_variable_range(bouma_range *out, const bouma_variable *variable,
     if (component < 0 || component >= variable->components)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "variable \"%s/%s\" has %d components, counted from 0; "
-                       "none is at place %d",
+                       "there is no number %d",
                        variable->object->name, variable->name,
                        variable->components, component);
     bm_range_public(out, &variable->in_step.ranges[component], variable->type);

@@ -60,7 +60,7 @@ static int read_together(struct bm_restart_out *out, struct bm_object *set,
     return bm_api_traced(ds, "read for restart", begun, rc);
 }
 
-/* 'lacks' names what the caller has no place for; NULL: nothing. Collective. */
+/* 'lacks' names what the caller's pointer is NULL for; NULL: nothing. Collective. */
 static int restart(struct bm_restart_out *out, struct bm_object *set,
                    const struct bm_wanted *w, const char *lacks)
 {
@@ -76,7 +76,8 @@ static int restart(struct bm_restart_out *out, struct bm_object *set,
                    : bm_asked_init(&asked, set, w->query);
     if (!rc && lacks)
         rc = bm_fail(set->schema->error, BOUMA_EINVAL,
-                     "a rank has no place for the %s of a restart", lacks);
+                     "on some rank the pointer for the %s of a restart is NULL",
+                     lacks);
     rc = read_together(out, set, &asked.criteria,
                        !w->query || asked.criteria.shares, rc);
     if (out->into)

@@ -27,7 +27,7 @@ int bm_api_check_defining(bouma_dataset *ds, const void *out, const char *name)
 
     if (!rc && !out)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "\"%s\": there is no place for its handle",
+                     "\"%s\": the pointer for its handle is NULL",
                      name ? name : "");
     return rc;
 }
@@ -40,7 +40,7 @@ int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
     return bm_fail(error, BOUMA_EINVAL,
                    spec ? "%s: 'size' is not set to sizeof(%s), or fields of a "
                           "newer version are set"
-                        : "%s is NULL; it must tell what to define%.0s",
+                        : "%s is NULL; it must say what to define%.0s",
                    what, what);
 }
 
@@ -167,7 +167,7 @@ int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
         own.tolerance >= 1)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "variable \"%s/%s\" has a relative tolerance of %g; it is "
-                     "a part of the range, below 1",
+                     "a fraction of the range, and must be below 1",
                      object->name, name ? name : "", own.tolerance);
     if (!rc)
         rc = bm_schema_add_variable(object, out, name, &own);
@@ -218,8 +218,9 @@ static int begin(bouma_dataset *ds, int64_t step, double time)
         return rc;
     if (ds->given.in_step)
         return bm_fail(&ds->error, BOUMA_ESTATE,
-                       "step %" PRIu64 " was begun and not ended; call "
-                       "bouma_step_end() or bouma_step_abort() first",
+                       "step %" PRIu64
+                       " was begun but not ended; call bouma_step_end() or "
+                       "bouma_step_abort() first",
                        ds->given.step);
     if (step < 0)
         return bm_fail(&ds->error, BOUMA_EINVAL,

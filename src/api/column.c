@@ -37,7 +37,7 @@ static int check_axes(const bouma_variable *v, const bouma_array *a)
         if (a->stride[d])
             return bm_fail(v->object->schema->error, BOUMA_EINVAL,
                            "variable \"%s/%s\": the array has a stride[%d], "
-                           "but that of particles has one axis",
+                           "but arrays of particles have one axis",
                            v->object->name, v->name, d);
     return BOUMA_OK;
 }

@@ -50,7 +50,7 @@ static int check_limit(const bouma_variable *v, const bouma_value *limit,
     return bm_fail(error, BOUMA_EINVAL,
                    limit->type == BOUMA_TYPE_F64
                        ? "a condition on \"%s/%s\" has NaN as its '%s'"
-                       : "a condition on \"%s/%s\": '%s' is no value of "
+                       : "a condition on \"%s/%s\": '%s' must be made with "
                          "bouma_value_int(), _uint() or _real()",
                    v->object->name, v->name, which);
 }
@@ -127,8 +127,9 @@ static int take_box(struct bm_criteria *out, const struct bm_object *set,
     out->shares = q->shares;
     out->boxed = q->box != NULL;
     if (q->shares && (q->shares != 1 || q->box))
-        return bm_fail(error, BOUMA_EINVAL,
-                       "'shares' is 0 or 1, and goes without a box");
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "'shares' must be 0 or 1, and cannot be combined with a box");
     if (q->box)
         rc = bm_bounds_take(&box, q->box, BOUMA_AXES_XYZ, set->ndims,
                             "the box of a query", error);

@@ -238,7 +238,7 @@ static int open_stores(struct bm_drain_all *r)
                            r->error);
     if (!rc && r->near.exists && bm_store_same(&r->near.store, &r->far.store))
         rc = bm_fail(r->error, BOUMA_EINVAL,
-                     "%s: cannot be drained to where it is (%s)", r->near.path,
+                     "%s: cannot be drained to itself (%s)", r->near.path,
                      r->far.path);
     r->far.store.memory_limit = r->options->memory_limit;
     if (!rc)

@@ -116,7 +116,7 @@ void bm_losses_tell_vague(const struct bm_loss_list *records,
                         name,
                         "the record of a loss is damaged; the step is there: "
                         "`bouma repair --apply` looks at it, and removes the "
-                        "record or writes it anew");
+                        "record or rewrites it");
     }
 }
 

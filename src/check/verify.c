@@ -121,7 +121,7 @@ static int look_around(struct verify *v)
 
         bm_findings_add(&v->findings, BOUMA_SEVERITY_NOTE, -1, BM_NAME_INDEX,
                         "the index %s; it is only a cache, `bouma repair` "
-                        "writes it anew",
+                        "rebuilds it",
                         missing ? "is missing, and steps that were lost with "
                                   "it are not known"
                                 : "does not list the committed steps");
@@ -156,7 +156,7 @@ static void look_at_manifest(struct verify *v, const struct bouma_step *step,
         bm_findings_add(out, BOUMA_SEVERITY_NOTE, (int64_t)m->step,
                         BM_NAME_INDEX,
                         "the index tells of another version of this step; "
-                        "it is only a cache, `bouma repair` writes it anew");
+                        "it is only a cache, `bouma repair` rebuilds it");
     bm_tell_attributes(known, m, out);
     older = bm_sweep_count(&v->ds->store, m);
     bm_name_step(name, m->step);

@@ -270,9 +270,9 @@ static int blame_put(struct bm_error *error, const struct bm_put *put,
 
     bm_box_text(box, sizeof(box), &put->from.box, v->object->ndims);
     return bm_fail(error, BOUMA_ESTATE,
-                   "variable \"%s/%s\": the array for the box %s was %s "
-                   "before the step had ended; leave it as it is till then, or "
-                   "hand it over with bouma_variable_put_copy()",
+                   "variable \"%s/%s\": the array for the box %s was %s before "
+                   "the step had ended; keep it unchanged until then, or use "
+                   "bouma_variable_put_copy()",
                    v->object->name, v->name, box, what);
 }
 
@@ -287,9 +287,9 @@ static int blame_lane(struct bm_error *error,
             (size_t)(lane - block->lanes))
             name = block->set->variables[i]->name;
     return bm_fail(error, BOUMA_ESTATE,
-                   "particles \"%s\": the array for \"%s\" was %s before "
-                   "the step had ended; leave it as it is till then, or hand "
-                   "it over with bouma_particles_put_copy()",
+                   "particles \"%s\": the array for \"%s\" was %s before the "
+                   "step had ended; keep it unchanged until then, or use "
+                   "bouma_particles_put_copy()",
                    block->set->name, name, what);
 }
 

@@ -72,7 +72,7 @@ static int judge(const struct bm_store *s, const struct search *search, int rc,
     if (search->foreign[0])
         return bm_fail(error, BOUMA_EEXISTS,
                        "%s: the option 'clobber' removes datasets only, and %s "
-                       "is no part of one; move it away",
+                       "is not part of one; move it away",
                        s->path, search->foreign);
     return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why->text)
                                        : BOUMA_OK;
@@ -93,15 +93,15 @@ static int is_dataset(struct bm_store *s, uint8_t id[16],
     if (rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT && rc != BOUMA_EVERSION &&
         rc != BOUMA_ELIMIT)
         return bm_fail(error, rc, "%s", why.text);
-    return bm_fail(error, BOUMA_EEXISTS,
-                   rc == BOUMA_EVERSION
-                       ? "%s: was written by a newer version; remove it "
-                         "yourself (the option 'clobber' removes only what it "
-                         "knows)"
-                       : "%s: exists and is no bouma dataset that could be "
-                         "read; remove it yourself (the option 'clobber' "
-                         "removes datasets only)",
-                   s->path);
+    return bm_fail(
+        error, BOUMA_EEXISTS,
+        rc == BOUMA_EVERSION
+            ? "%s: was written by a newer version; remove it "
+              "yourself (the option 'clobber' removes only what it "
+              "knows)"
+            : "%s: exists and is not a readable bouma dataset; remove it "
+              "yourself (the option 'clobber' removes datasets only)",
+        s->path);
 }
 
 static int ignore_entry(void *context, const char *entry)

@@ -242,7 +242,7 @@ static int check_piece(struct trip *t, uint64_t at)
     /* Both heads are the one that was looked at. */
     if (!has_bytes(t, at, &t->front, 0))
         return bm_fail(t->error, BOUMA_EFORMAT,
-                       "%s/%s: the bytes in front of its head are damaged",
+                       "%s/%s: the bytes before its head are damaged",
                        t->in.store->path, t->in.name);
     if (!has_bytes(t, at, &t->head_raw, t->head.head_offset))
         return damaged(t, t->head.head_offset);
@@ -309,7 +309,7 @@ static int set_out(struct trip *t, const char *name, uint64_t step,
     if (rc)
         bm_fail(t->error, rc,
                 rc == BOUMA_ENOMEM ? "%s/%s: no memory to copy it"
-                                   : "%s/%s: its chunks lie over each other",
+                                   : "%s/%s: its chunks overlap",
                 t->c->from->path, name);
     return rc;
 }

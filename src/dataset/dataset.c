@@ -93,15 +93,15 @@ static int take_over(struct bouma_dataset *ds, const char *path, char *note,
     s->memory_limit = ds->options.memory_limit;
     if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EINVAL) /* a link, or a file */
         return bm_fail(&ds->error, BOUMA_EEXISTS,
-                       "%s: exists already, as a file or a link that leads "
-                       "nowhere; remove it yourself, or choose another name",
+                       "%s: exists already, as a file or a dangling link; "
+                       "remove it yourself, or choose another name",
                        path);
     if (rc)
         return bm_fail(&ds->error, rc, "%s", why.text);
     if (!bm_clobber_is_unfinished(s))
         return bm_fail(&ds->error, BOUMA_EEXISTS,
                        "%s: exists already; choose another name, open it to "
-                       "append, or start anew with the option 'clobber'",
+                       "append, or replace it with the option 'clobber'",
                        path);
     if (bm_store_is_absent(s, BM_NAME_CLOBBERED))
         return claim_new(ds, note, note_bytes);

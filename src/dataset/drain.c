@@ -439,12 +439,12 @@ static int status_of(struct bm_drain *d, struct bouma_dataset *ds)
     int rc = d->failure.error.status;
 
     if (rc)
-        bm_fail(&ds->error, rc,
-                "step %" PRIu64 " is whole in %s, but not yet in %s: %s; what "
-                "is not there yet is copied by the next "
-                "bouma_dataset_drain(), or by `bouma drain`",
-                d->failure.step, d->near.path, d->far.path,
-                d->failure.error.text);
+        bm_fail(
+            &ds->error, rc,
+            "step %" PRIu64
+            " is complete in %s, but not yet in %s: %s; the next "
+            "bouma_dataset_drain(), or `bouma drain`, copies what is missing",
+            d->failure.step, d->near.path, d->far.path, d->failure.error.text);
     return rc;
 }
 

@@ -143,11 +143,12 @@ static int is_foreign(struct bm_store *s, const char *name)
 static int tell_foreign(struct bm_store *s, const char *name,
                         struct bm_error *error)
 {
-    return bm_fail(error, BOUMA_EEXISTS,
-                   "%s/%s: is no symbolic link, so it was not made by this "
-                   "dataset, or was copied by a program that follows links; "
-                   "move %s/" BM_NAME_IDX " away",
-                   s->path, name, s->path);
+    return bm_fail(
+        error, BOUMA_EEXISTS,
+        "%s/%s: is not a symbolic link: it was not made by this dataset, or "
+        "was copied by a program that follows links; move %s/" BM_NAME_IDX
+        " away",
+        s->path, name, s->path);
 }
 
 int bm_idx_link(struct bm_store *s, const struct bm_idx_file *f,

@@ -305,7 +305,7 @@ static int look_at_entry(void *context, const char *entry)
     snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s/%.64s", l->grid, entry);
     if (is_left_over(l, entry) &&
         bm_idx_is_own(l->m->how->store, l->grid, entry) &&
-        tell(l->m, -1, name, "is left of a step that is not there any more",
+        tell(l->m, -1, name, "is left over from a step that no longer exists",
              "removed")) {
         bm_idx_remove_entry(l->m->how->store, l->grid, entry);
         make_way(l->m, -1, name); /* best effort, as removing is */

@@ -230,9 +230,9 @@ int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
     }
     if (rc && ds->comm)
         bm_dataset_add_note(ds,
-                            "step %" PRIu64 " is written, but not yet to be "
-                            "read as IDX: %s; `bouma repair --apply` puts that "
-                            "right",
+                            "step %" PRIu64
+                            " is written, but cannot be read as IDX yet: %s; "
+                            "`bouma repair --apply` fixes that",
                             entry->step, why.text);
     bm_buffer_release(&others);
     bm_step_list_release(&w.steps);

@@ -22,10 +22,10 @@ int bm_local_copy_path(char *out, size_t bytes, const char *local,
     path += begin;
     end -= begin;
     if (!end || !strncmp(path, ".", end) || !strncmp(path, "..", end))
-        return bm_fail(error, BOUMA_EINVAL,
-                       "the dataset has no name of its own by which it could "
-                       "be kept in the directory of the option 'local'; give a "
-                       "path that ends in one");
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "the path of the dataset must end in a name, under which its local "
+            "copy is kept in the directory of the option 'local'");
     if ((size_t)snprintf(out, bytes, "%s/%.*s", local, (int)end, path) >= bytes)
         return bm_fail(error, BOUMA_EINVAL, "%s/%.*s: the path is too long",
                        local, (int)end, path);
@@ -42,17 +42,17 @@ static int check_options(struct bouma_dataset *ds)
                        "directory on storage of the node to keep steps in");
     if (ds->options.durability == BOUMA_DURABILITY_GROUP)
         return bm_fail(&ds->error, BOUMA_EINVAL,
-                       "the option 'persist' does not go with the option "
-                       "'durability' = group; use durable or fast");
+                       "the option 'persist' cannot be combined with the "
+                       "option 'durability' = group; use durable or fast");
     return BOUMA_OK;
 }
 
 static int refuse(const char *path, struct bm_error *error)
 {
-    return bm_fail(error, BOUMA_EEXISTS,
-                   "%s: has other files, and is no bouma dataset; nothing was "
-                   "changed there",
-                   path);
+    return bm_fail(
+        error, BOUMA_EEXISTS,
+        "%s: is not empty, and not a bouma dataset; nothing was changed there",
+        path);
 }
 
 /* The last epoch of a local copy that may be there. */
@@ -238,9 +238,8 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
             ds->mode == BM_MODE_CREATE && ds->options.clobber, &ds->error);
     if (rc == BOUMA_EEXISTS)
         bm_fail(&ds->error, rc,
-                "%s: is another dataset than the one that is written; drain it "
-                "(`bouma drain`) or remove it, or choose another directory for "
-                "the option 'local'",
+                "%s: belongs to another dataset; drain it (`bouma drain`) or "
+                "remove it, or choose another directory for the option 'local'",
                 path);
     if (rc) {
         bm_store_close(&local_copy);

@@ -41,9 +41,9 @@ static int look(struct bouma_dataset *ds, struct claim *p, const char *path)
     if (rc == BOUMA_ENOTFOUND)
         return BOUMA_OK;
     if (rc == BOUMA_EINVAL) /* a file */
-        return bm_fail(&ds->error, BOUMA_EEXISTS,
-                       "%s: exists and is no bouma dataset; remove it yourself",
-                       path);
+        return bm_fail(
+            &ds->error, BOUMA_EEXISTS,
+            "%s: exists and is not a bouma dataset; remove it yourself", path);
     if (rc)
         return bm_fail(&ds->error, rc, "%s", why.text);
     /* Without the mark, a creation is gone on with. */

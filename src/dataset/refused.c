@@ -73,10 +73,11 @@ int bm_refused_tell(const struct bm_refused_list *list, struct bm_error *error)
     if (first)
         return bm_fail(error, first->error.status, "%s", first->error.text);
     return list->more_of_step || list->more_of_dataset
-               ? bm_fail(error, BOUMA_ENOMEM,
-                         "calls before failed for lack of memory, and there "
-                         "was none left to note which; "
-                         "bouma_dataset_clear_failures() goes on without them")
+               ? bm_fail(
+                     error, BOUMA_ENOMEM,
+                     "earlier calls failed for lack of memory, and there was "
+                     "none left to record which; "
+                     "bouma_dataset_clear_failures() continues without them")
                : BOUMA_OK;
 }
 

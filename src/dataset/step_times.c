@@ -24,7 +24,9 @@ static int by_time(const void *left, const void *right)
 static int sort(struct bm_step_times *t, const struct bm_step_list *list)
 {
     struct bm_step_time *grown =
-        bm_resize(list->a, t->entries, list->count, sizeof(*grown));
+        list->count
+            ? bm_resize(list->a, t->entries, list->count, sizeof(*grown))
+            : t->entries;
     int ascends = 1;
 
     t->changes = 0;

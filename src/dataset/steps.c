@@ -30,8 +30,8 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
     if (!rc && m->step != step)
         rc = bm_fail(error, BOUMA_EFORMAT,
                      "%s: holds the manifest of step %" PRIu64
-                     ", not of step %" PRIu64 "; `bouma repair --apply` puts "
-                     "it right",
+                     ", not of step %" PRIu64
+                     "; `bouma repair --apply` fixes that",
                      full, m->step, step);
     bm_buffer_release(&b);
     return rc;
@@ -66,13 +66,12 @@ int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
 {
     int is_missing, rc = list_dirs(s, out, &is_missing, error);
 
-    return !rc && is_missing
-               ? bm_fail(error, BOUMA_EFORMAT,
-                         "%s/" BM_NAME_STEPS ": is missing, and with it all "
-                         "steps; `bouma repair` makes it anew, without them, "
-                         "for steps that are written from then on",
-                         s->path)
-               : rc;
+    return !rc && is_missing ? bm_fail(error, BOUMA_EFORMAT,
+                                       "%s/" BM_NAME_STEPS
+                                       ": is missing, with all steps; `bouma "
+                                       "repair` recreates it, without them",
+                                       s->path)
+                             : rc;
 }
 
 struct leftovers {
@@ -182,8 +181,8 @@ static int note_incomplete(const struct bm_step_search *w, uint64_t step)
     else if (is_whole)
         snprintf(text, sizeof(text),
                  "step %" PRIu64 " has no manifest, ignored; its files seem to "
-                 "be all there (%" PRIu64 "): `bouma repair` checks them, and "
-                 "makes the manifest anew",
+                 "be all there (%" PRIu64
+                 "): `bouma repair` checks them, and rebuilds the manifest",
                  step, l.subfiles);
     else
         snprintf(text, sizeof(text),

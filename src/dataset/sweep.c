@@ -171,7 +171,7 @@ const char *bm_sweep_note(char text[BM_SWEEP_NOTE], const struct bm_sweep *w,
                  base && bm_name_is_ghost(base + 1)
                      ? "is still open in a program on this machine"
                  : w->ours[0] ? "could not be removed"
-                              : "is no part of a dataset");
+                              : "is not part of a dataset");
     return text;
 }
 

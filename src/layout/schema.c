@@ -2,13 +2,10 @@
 #include "layout/schema.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/plain_text.h"
-#include "codec/codec.h"
+#include "layout/variable_spec.h"
 
 void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
                     struct bm_error *error)
@@ -295,176 +292,11 @@ int bm_schema_set_axes(struct bm_object *o, const bouma_grid_spec *spec)
     return BOUMA_OK;
 }
 
-static int is_lossy(int codec)
-{
-    const struct bm_codec *c = bm_codec_find(codec);
-
-    return c && c->lossy;
-}
-
-static int takes_type(int codec, bouma_type type)
-{
-    const struct bm_codec *c = bm_codec_find(codec);
-
-    return !c || !c->types || c->types >> type & 1;
-}
-
-static int can_be_nominal(int codec)
-{
-    const struct bm_codec *c = bm_codec_find(codec);
-
-    return c && c->nominal;
-}
-
-/* Whether a layout has a codec. */
-static int takes_codec(const struct bm_layout *layout, int codec)
-{
-    const struct bm_codec *c = bm_codec_find(codec);
-
-    return c && c->uses & (unsigned)layout->use;
-}
-
-/* The codec and its type do not go together, or with the tolerance; the text of
- * that, or NULL. */
-static const char *check_codec(char *text, size_t room,
-                               const struct bm_object *grid,
-                               const bouma_variable_spec *spec)
-{
-    const char *codec = bouma_codec_name(spec->codec);
-    const char *type = bouma_type_name(spec->type);
-    int lossy = is_lossy((int)spec->codec), tiled = bm_object_is_tiled(grid);
-
-    if (lossy && tiled)
-        snprintf(text, room,
-                 "has the codec %s, but is stored as wavelet coefficients, "
-                 "which only exact codecs keep; use zstd, with a tolerance, "
-                 "too",
-                 codec);
-    else if (lossy && !bm_type_is_float(spec->type))
-        snprintf(text, room,
-                 "is %s, and the codec %s takes f32 and f64 only; use zstd",
-                 type, codec);
-    else if (spec->tolerance > 0 && !bm_type_is_float(spec->type))
-        snprintf(
-            text, room,
-            "has a tolerance, but is %s: integers are always kept exactly; "
-            "leave the tolerance out",
-            type);
-    else if (spec->tolerance > 0 && spec->codec && !lossy && !tiled)
-        snprintf(text, room,
-                 "has a tolerance, but the codec %s keeps every bit; leave one "
-                 "of them out",
-                 codec);
-    else if (!(spec->tolerance > 0) && lossy)
-        snprintf(text, room,
-                 "has the codec %s, which needs a tolerance above 0; to keep "
-                 "every bit, use zstd",
-                 codec);
-    else if (!takes_type((int)spec->codec, spec->type))
-        snprintf(
-            text, room,
-            "is %s, and the codec %s takes f32, f64, i32 and i64 only; use "
-            "zstd",
-            type, codec);
-    else
-        return NULL;
-    return text;
-}
-
-/* The codec is not for such objects; and those that are. */
-static void tell_codecs(char *text, size_t room, const struct bm_layout *layout,
-                        bouma_codec codec)
-{
-    size_t n = (size_t)snprintf(
-        text, room, "has the codec %s, which is not for %s; use",
-        bouma_codec_name(codec),
-        layout->kind == BM_GRID ? "grids" : "particles");
-    const char *between = " ";
-
-    for (int i = 0; i < 32 && n < room; i++)
-        if (takes_codec(layout, i)) {
-            n += (size_t)snprintf(text + n, room - n, "%s%s%s", between,
-                                  bouma_codec_name((bouma_codec)i),
-                                  is_lossy(i) ? " (with a tolerance)" : "");
-            between = ", ";
-        }
-}
-
-/* What is wrong with one field of a spec by itself, maybe in 'text', or NULL.
- */
-static const char *check_fields(char *text, size_t room,
-                                const struct bm_object *grid,
-                                const bouma_variable_spec *spec, int components)
-{
-    if (!bm_type_valid((int)spec->type))
-        snprintf(text, room,
-                 "has the type %d, which is none; set 'type', such as to "
-                 "BOUMA_TYPE_F64",
-                 (int)spec->type);
-    else if (spec->unit && strlen(spec->unit) > BM_MAX_NAME)
-        return "has a unit of more than 255 bytes";
-    else if (components < 1 || components > BM_MAX_COMPONENTS)
-        snprintf(text, room, "has %d components; 1 to %d are possible",
-                 components, BM_MAX_COMPONENTS);
-    else if (spec->codec && !bm_codec_find((int)spec->codec))
-        snprintf(text, room, "has the codec %d, which is none of ours",
-                 (int)spec->codec);
-    else if (spec->codec && !takes_codec(grid->layout, (int)spec->codec))
-        tell_codecs(text, room, grid->layout, spec->codec);
-    else if (spec->codec_level < 0 || spec->codec_level > 22)
-        snprintf(text, room, "has the codec level %d; 0 to 22 are possible",
-                 spec->codec_level);
-    else if (!(spec->tolerance >= 0) || spec->tolerance > DBL_MAX)
-        bm_format(text, room,
-                  "has a tolerance of %g; it must be finite and not negative",
-                  spec->tolerance);
-    else if (spec->tolerance_kind != BOUMA_TOLERANCE_ABSOLUTE &&
-             spec->tolerance_kind != BOUMA_TOLERANCE_RELATIVE)
-        return "has a tolerance that is neither BOUMA_TOLERANCE_ABSOLUTE nor "
-               "BOUMA_TOLERANCE_RELATIVE";
-    else
-        return NULL;
-    return text;
-}
-
-/* What is wrong with a variable, maybe in 'text', or NULL. */
-static const char *check_variable(char *text, size_t room,
-                                  const struct bm_object *grid,
-                                  const bouma_variable_spec *spec,
-                                  int components)
-{
-    const char *wrong = check_fields(text, room, grid, spec, components);
-
-    if (!wrong)
-        wrong = check_codec(text, room, grid, spec);
-    if (wrong)
-        return wrong;
-    if (spec->nominal && spec->nominal != 1)
-        return "has a 'nominal' that is neither 0 nor 1";
-    if (spec->nominal && !can_be_nominal((int)spec->codec))
-        return "has a nominal tolerance, which is for the codec wavelet only; "
-               "choose that, or leave 'nominal' out";
-    return grid->layout->check_variable(grid, spec, components);
-}
-
-/* What is asked for, or what the layout has for it. */
-static bouma_codec codec_of(const struct bm_object *o,
-                            const bouma_variable_spec *spec)
-{
-    const struct bm_layout *layout = o->layout;
-
-    if (spec->codec)
-        return spec->codec;
-    if (spec->tolerance > 0)
-        return bm_object_is_tiled(o) ? BOUMA_CODEC_ZSTD : layout->lossy;
-    return layout->exact_codec ? layout->exact_codec(o) : BOUMA_CODEC_ZSTD;
-}
-
 bouma_codec bm_schema_grid_codec(const bouma_variable_spec *spec)
 {
     const struct bm_object patches = {.layout = &bm_layout_grid_patch};
 
-    return codec_of(&patches, spec);
+    return bm_variable_codec(&patches, spec);
 }
 
 int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
@@ -484,7 +316,7 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
         return bm_fail(error, BOUMA_EEXISTS,
                        "variable \"%s/%s\" is defined already", grid->name,
                        name);
-    wrong = check_variable(text, sizeof(text), grid, spec, components);
+    wrong = bm_variable_check(text, sizeof(text), grid, spec, components);
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "variable \"%s/%s\" %s", grid->name,
                        name, wrong);
@@ -500,7 +332,7 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->object = grid;
     v->type = spec->type;
     v->components = components;
-    v->codec = codec_of(grid, spec);
+    v->codec = bm_variable_codec(grid, spec);
     v->effort = spec->codec_level;
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;
@@ -590,9 +422,7 @@ static int check_known(const struct bm_object *g, const char *name,
     if ((int)spec->type > (int)BOUMA_TYPE_F64) {
         what = "type";
         number = (int)spec->type;
-    } else if (!takes_codec(g->layout, (int)spec->codec) ||
-               !takes_type((int)spec->codec, spec->type) ||
-               (spec->nominal && !can_be_nominal((int)spec->codec))) {
+    } else if (!bm_variable_codec_fits(g->layout, spec)) {
         what = "codec";
         number = (int)spec->codec;
     } else if (kind > known_kinds) {

@@ -100,8 +100,8 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
     if (!rc && s->manifest.step != step)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
                      "%s: holds the manifest of step %" PRIu64
-                     ", not of step %" PRIu64 "; `bouma repair --apply` puts "
-                     "it right",
+                     ", not of step %" PRIu64
+                     "; `bouma repair --apply` fixes that",
                      full, s->manifest.step, step);
     if (rc)
         return rc;
@@ -133,7 +133,8 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", full);
     else if (!out)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "a rank has no place for the handle of step %" PRIu64,
+                     "on some rank the pointer for the handle of step %" PRIu64
+                     " is NULL",
                      step);
     rc = bm_comm_begin(ds->comm, "opening a step", step, NULL, rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)

@@ -43,7 +43,7 @@ static int tell_missing(struct bm_store *s, struct bm_error *error)
     /* One that has steps has lost it; else it never was a dataset. */
     return steps ? bm_fail(error, BOUMA_EFORMAT,
                            "%s: has steps, but its file DATASET is gone; "
-                           "`bouma repair` makes it anew",
+                           "`bouma repair` recreates it",
                            s->path)
                  : bm_fail(error, BOUMA_ENOTFOUND,
                            "%s: holds no dataset yet, just what an interrupted "
@@ -203,7 +203,7 @@ static int last_below(struct bm_store *s, uint64_t bound, uint32_t *last,
     if (rc == BOUMA_ENOTFOUND)
         return bm_fail(error, BOUMA_EFORMAT,
                        "%s/" BM_NAME_EPOCHS ": is missing, and without it "
-                       "nothing can be written; `bouma repair` makes it anew",
+                       "nothing can be written; `bouma repair` recreates it",
                        s->path);
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }

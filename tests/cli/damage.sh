@@ -101,7 +101,7 @@ expect 1 "$BOUMA" info bad.bouma --json
 # The copy of a step under another number: each says how to put it right, once.
 fresh
 cp -r bad.bouma/steps/00000001 bad.bouma/steps/00000007
-refuse 1 '`bouma repair --apply` puts it right' \
+refuse 1 '`bouma repair --apply` fixes that' \
     "$BOUMA" read bad.bouma grid/a -o out.npy
 expect 1 "$BOUMA" verify bad.bouma quick
 [[ $(grep -c "holds the manifest of step 1, not of step 7" <<<"$out") == 1 ]] ||
@@ -217,7 +217,7 @@ expect 0 "$BOUMA" repair bad.bouma --forget all
 [[ $out == *"repair --apply"* ]] || complain "repair said: $out"
 # The exit status is that of verify, whether the damage is on record or not.
 expect 1 "$BOUMA" repair bad.bouma --forget all --apply
-[[ $out == *"of which nothing is on record"* ]] || complain "repair said: $out"
+[[ $out == *"damage that is not on record"* ]] || complain "repair said: $out"
 expect 1 "$BOUMA" repair bad.bouma --forget all --apply --json
 [[ $(jq .hopeless <<<"$out") == 1 ]] || complain "repair said: $out"
 expect 1 "$BOUMA" repair bad.bouma
@@ -231,10 +231,10 @@ expect 0 "$BOUMA" info bad.bouma
 expect 0 "$BOUMA" repair bad.bouma --forget 1 --apply
 expect 0 "$BOUMA" verify bad.bouma deep
 expect 0 "$BOUMA" repair bad.bouma --apply
-[[ $out == *"nothing to mend; but for what is noted above"* ]] ||
+[[ $out == *"nothing to repair; except for what is noted above"* ]] ||
     complain "repair said: $out"
 expect 0 "$BOUMA" repair good.bouma
-[[ $out == *"nothing to mend, and all checksums match"* ]] ||
+[[ $out == *"nothing to repair, and all checksums match"* ]] ||
     complain "repair said: $out"
 
 # One file that was cut is one damage, whoever counts.

@@ -62,7 +62,7 @@ rm -r far/again.bouma near/again.bouma
 ln -s run.bouma far/alias.bouma
 for alias in ./far/run.bouma far/../far/run.bouma "$PWD/far/run.bouma/" \
     far/alias.bouma; do
-    refuse 2 'cannot be drained to where it is' "$BOUMA" drain far/run.bouma \
+    refuse 2 'cannot be drained to itself' "$BOUMA" drain far/run.bouma \
         "$alias" --remove
 done
 rm far/alias.bouma
@@ -81,7 +81,7 @@ expect 0 "$BOUMA" import a0.npy --into far2/run.bouma --var a --step 1 \
     --replace --files 3 --patch 16
 expect 0 "$BOUMA" drain near2/run.bouma far2/run.bouma --remove
 [[ $out == *"2 steps removed here"* ]] || complain "$out"
-[[ $out == *"kept here: a later writing is known"* ]] || complain "$out"
+[[ $out == *"kept here: there is a later version"* ]] || complain "$out"
 [[ $(ls near2/run.bouma/steps) == 00000001 ]] || complain "not kept"
 expect 0 "$BOUMA" read far2/run.bouma grid/a --step 1 -o out.npy
 equal out.npy "np.load('a0.npy')"
@@ -91,7 +91,7 @@ rm -r near2 far2
 cp -r near near2
 rm -r near2/run.bouma/steps/00000001
 expect 0 "$BOUMA" drain near2/run.bouma far2.bouma
-[[ $out == *"1 lost step put on record there"* ]] || complain "$out"
+[[ $out == *"1 lost step recorded there"* ]] || complain "$out"
 run "$BOUMA" verify far2.bouma
 [[ $status -ne 0 && $out == *"step 1"*"was committed and is lost"* ]] ||
     complain "$status $out"
@@ -114,7 +114,7 @@ cp -r near2 near3
 expect 1 "$BOUMA" drain near2/run.bouma far2.bouma
 [[ $err == *"step 1 was not drained"* ]] || complain "$err"
 [[ $out == *"1 step drained to far2.bouma"* ]] || complain "$out"
-[[ $out == *"1 lost step put on record there"* ]] || complain "$out"
+[[ $out == *"1 lost step recorded there"* ]] || complain "$out"
 [[ $out == *"1 step failed, and kept here"* ]] || complain "$out"
 [[ $(ls far2.bouma/lost) == 00000002.loss ]] || complain "$(ls far2.bouma/lost)"
 run "$BOUMA" drain near3/run.bouma far3.bouma --json
@@ -163,7 +163,7 @@ rm -r ssd ssd2 project
 # Other files are left alone.
 mkdir home
 touch home/thesis.tex
-refuse 2 'is no bouma dataset' "$BOUMA" drain near/run.bouma home
+refuse 2 'not a bouma dataset' "$BOUMA" drain near/run.bouma home
 [[ $(ls home) == thesis.tex ]] || complain "home was changed"
 
 # Two nodes, one after the other.
@@ -196,7 +196,7 @@ expect 0 "$BOUMA" import a0.npy --into far/other.bouma
 refuse 2 'another dataset than near/run.bouma' "$BOUMA" drain near/run.bouma \
     far/other.bouma
 refuse 2 'no such' "$BOUMA" drain near/nothing.bouma far/run.bouma
-refuse 2 'drained to where it is' "$BOUMA" drain near/run.bouma near/run.bouma
+refuse 2 'drained to itself' "$BOUMA" drain near/run.bouma near/run.bouma
 refuse 2 'LOCAL' "$BOUMA" drain near/run.bouma
 BOUMA_OPTIONS='persist=yes' refuse 2 '--persist needs --local' "$BOUMA" import a0.npy \
     --into far/third.bouma

@@ -28,7 +28,7 @@ refuse 2 "--step is given twice" "$BOUMA" info run.bouma --step 1 --step 2
 refuse 2 "--json takes no value" "$BOUMA" info run.bouma --json=yes
 refuse 2 "too few arguments; usage: bouma info DS" "$BOUMA" info
 refuse 2 "unexpected argument 'other.bouma'" "$BOUMA" info run.bouma other.bouma
-refuse 2 "none of quick, meta, full and deep" "$BOUMA" verify run.bouma fully
+refuse 2 "not a depth; there are quick, meta, full and deep" "$BOUMA" verify run.bouma fully
 
 # import
 refuse 2 "say where to" "$BOUMA" import a.npy
@@ -145,9 +145,9 @@ refuse 1 "digits.csv: line 4, column 'x': 9007199254740993 has more digits" \
     "$BOUMA" import digits.csv --particles p --into x.bouma
 printf 'x,y,m,k\n1,2,1e-400,1\n3,4,-1e-999,1e-60\n5,6,0,0\n' >tiny.csv
 expect 0 "$BOUMA" import tiny.csv --particles p --type-of k=f32 --into tiny.bouma
-[[ $err == *"'m': 2 numbers are nearer to 0 than any f64 but 0, and become 0"* ]] ||
+[[ $err == *"'m': 2 numbers are too small for f64, and become 0"* ]] ||
     complain "it said '$err'"
-[[ $err == *"'k': 1 number is nearer to 0 than any f32 but 0, and becomes 0"* ]] ||
+[[ $err == *"'k': 1 number is too small for f32, and becomes 0"* ]] ||
     complain "it said '$err'"
 python "
 np.savez('far.npz', x=np.array([1, 1e39, -1e39]), y=np.zeros(3))
@@ -221,7 +221,7 @@ rm gone.bouma/steps/00000000/d.*
 refuse 1 "the file is missing, and with it all data of the step" "$BOUMA" read \
     gone.bouma grid/a -o x.npy
 rm -r gone.bouma/steps
-refuse 1 "makes it anew, without them" "$BOUMA" info gone.bouma
+refuse 1 "recreates it, without them" "$BOUMA" info gone.bouma
 # What another step has is told; the nearest one before, else one after.
 expect 0 "$BOUMA" import some.csv --particles stars --into two.bouma --step 0
 expect 0 "$BOUMA" import a.npy --into two.bouma --step 4
@@ -257,8 +257,8 @@ nowhere" "$BOUMA" read $link.bouma grid/a -o x.npy
 done
 refuse 2 "leads nowhere" "$BOUMA" query dangling.bouma p
 refuse 2 "say where to" "${read[@]}" grid/a
-refuse 2 "end it in .npy or .raw" "${read[@]}" grid/a -o x.png
-refuse 2 "both want standard output" "${read[@]}" grid/a -o - --json
+refuse 2 "end the name with .npy or .raw" "${read[@]}" grid/a -o x.png
+refuse 2 "both use standard output" "${read[@]}" grid/a -o - --json
 refuse 2 "OBJECT/VAR" "${read[@]}" a -o x.npy
 refuse 2 "did you mean 'grid'" "${read[@]}" gird/a -o x.npy
 refuse 2 "there is only a" "${read[@]}" grid/temperature -o x.npy

@@ -250,7 +250,7 @@ fi
 refuse 2 "exists already; remove it" "$BOUMA" export m.bouma -o all.idx
 rm some.idx
 refuse 2 "some exists already" "$BOUMA" export m.bouma -o some.idx
-refuse 2 "where to?" "$BOUMA" export m.bouma
+refuse 2 "no output; add -o NAME.idx" "$BOUMA" export m.bouma
 # Without a name it is that of the dataset.
 mkdir -p elsewhere
 cp -r m.bouma elsewhere/named.bouma

@@ -169,9 +169,9 @@ refuse 2 "--var c: two.idx has no such field; did you mean 'a'? There are a, b" 
 refuse 2 "it has 2 to 6" "$BOUMA" import two.idx --into bad.bouma --step 3
 refuse 2 "must be a number" "$BOUMA" import two.idx --into bad.bouma --step x
 refuse 2 "--time is for one timestep" "$BOUMA" import two.idx --into bad.bouma --time 1
-refuse 2 "leave that out" "$BOUMA" import two.idx --into bad.bouma --shape 1,2,3
+refuse 2 "has its own; leave out --shape" "$BOUMA" import two.idx --into bad.bouma --shape 1,2,3
 refuse 2 "3 --unit for 2 fields" "$BOUMA" import two.idx --into bad.bouma --unit a --unit b --unit c
-refuse 2 "by a call of its own" "$BOUMA" import two.idx two.idx --into bad.bouma
+refuse 2 "import it separately" "$BOUMA" import two.idx two.idx --into bad.bouma
 refuse 1 "may be used; raise --memory-limit" "$BOUMA" import two.idx --into bad.bouma --memory-limit 1K
 python "np.save('a.npy', np.zeros((4, 4)))"
 refuse 2 "--fill-missing is for .idx files" "$BOUMA" import a.npy --into bad.bouma --fill-missing
@@ -244,7 +244,7 @@ wrong "line 4, (box): axis 0 ends at 2" "3 19" "3 2"
 wrong "line 4, (box): has 5 numbers" "3 19 0 8 2 7 0 0 0 0" "3 19 0 8 2"
 wrong "line 4, (box): has more than 5 axes" "0 0 0 0" "0 0 0 0 0 0"
 wrong "line 4, (box): has 2 axes, but the mask has 3" "3 19 0 8 2 7 0 0 0 0" "3 19 0 8"
-wrong "line 9, (bits): has 32 samples along axis 0, but the box ends behind sample 32" "3 19" "3 32"
+wrong "line 9, (bits): has 32 samples along axis 0, but the box ends after sample 32" "3 19" "3 32"
 wrong "line 9, (bits): has 1 samples along axis 3" "7 0 0" "7 0 1"
 wrong "line 4, (box): '9223372036854775807' is not" "3 19" "3 9223372036854775807"
 wrong "line 9, (bits): 'W012012010210' does not begin" V012 W012
@@ -292,7 +292,7 @@ refuse 1 "wrong.idx: line " "$BOUMA" import wrong.idx --into bad.bouma
 sed 's/V012012010210/V01200/' two_xml.idx >wrong.idx
 refuse 1 "wrong.idx: line 5, <bitmask>: has 8 samples along axis 0" "$BOUMA" import wrong.idx --into bad.bouma
 printf '(version)\0' >wrong.idx
-refuse 1 "wrong.idx: is no text" "$BOUMA" import wrong.idx --into bad.bouma
+refuse 1 "wrong.idx: is not text" "$BOUMA" import wrong.idx --into bad.bouma
 sed 's/^t%02d.*/* * t%02d/' <<<"$header" | sed 's/t%02d$/t%02d\//' >two_any.idx
 refuse 2 "does not say which timesteps" "$BOUMA" import two_any.idx --into bad.bouma
 rm -rf y.bouma
@@ -353,7 +353,7 @@ rm -rf two
 cp -r kept two
 rm two/t04/8.bin
 refuse 1 "./two/t04/8.bin: is missing; " "$BOUMA" import two.idx --into bad.bouma
-refuse 1 "of 5508 samples cannot be read; --fill-missing takes" "$BOUMA" import two.idx --into bad.bouma
+refuse 1 "of 5508 samples cannot be read; --fill-missing uses" "$BOUMA" import two.idx --into bad.bouma
 whole=$err
 if [[ -x ${BOUMA_MPI:-} ]]; then
     run on 3 import two.idx --into bad.bouma

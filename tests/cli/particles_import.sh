@@ -280,7 +280,7 @@ bad 2 "there is no such column" stored.npz --var nothing
 bad 2 "--position names 'mass' twice" stored.npz --position mass,mass
 bad 2 "another file has a column 'mass', too" stored.npz mass.npy
 bad 2 "it is for text files" stored.npz --type-of mass=f32
-bad 2 "there is no such attribute" stored.npz --tolerance-of mas=1
+bad 2 "there is no such variable" stored.npz --tolerance-of mas=1
 bad 2 "keeps every bit" stored.npz --tolerance-of kind=1
 bad 2 "--shape is for grids" stored.npz --shape 3
 bad 2 "write it as NAME:TYPE=FILE" --column x=odd.raw

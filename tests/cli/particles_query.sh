@@ -201,17 +201,17 @@ refuse 2 "--seed -1: must be a whole number" "$BOUMA" query run.bouma p \
     --step 3 --sample 5 --seed=-1
 expect 0 "$BOUMA" query run.bouma p --step 3 --sample 5 --seed 18446744073709551615
 refuse 2 "there is no step 9" "$BOUMA" query run.bouma p --step 9
-refuse 2 "end it in .npz or .csv" "$BOUMA" query run.bouma flat -o out.txt
+refuse 2 "end the name with .npz or .csv" "$BOUMA" query run.bouma flat -o out.txt
 refuse 2 "0 <= from <= quality <= 1" "$BOUMA" query run.bouma flat --quality 2
 refuse 2 "0 <= from <= quality <= 1" "$BOUMA" query run.bouma flat --quality .1 --from .2
 refuse 2 "--sample and --quality" "$BOUMA" query run.bouma flat --sample 3 --quality 1
-refuse 2 "--seed is for --sample" "$BOUMA" query run.bouma flat --seed 3
+refuse 2 "--seed needs --sample" "$BOUMA" query run.bouma flat --seed 3
 refuse 2 "not a box of 2 axes" "$BOUMA" query run.bouma flat --box 0:1
 refuse 2 "not a box of 2 axes" "$BOUMA" query run.bouma flat --box 0:1,0:1,0:1
 refuse 2 "write the lower end first" "$BOUMA" query run.bouma flat --box 1:0,:
 refuse 2 "there is no variable 'z'" "$BOUMA" query run.bouma flat --variables y,z
 refuse 2 "twice" "$BOUMA" query run.bouma flat --variables y,y
-refuse 2 "both want standard output" "$BOUMA" query run.bouma flat -o - --json
+refuse 2 "both use standard output" "$BOUMA" query run.bouma flat -o - --json
 python "np.save('g.npy', np.zeros((4, 4)))"
 expect 0 "$BOUMA" import g.npy --into run.bouma --step 6
 refuse 2 "'grid' is a grid; read it with" "$BOUMA" query run.bouma grid

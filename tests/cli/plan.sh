@@ -137,7 +137,7 @@ refuse 2 "there are i8" "$BOUMA" plan --ranks 8 --shape 8,8 --type f99
 refuse 2 "--distribute is" "$BOUMA" plan --ranks 8 --shape 8,8 --distribute no
 refuse 2 "a ratio of -2" "$BOUMA" plan --ranks 8 --shape 8,8 --ratio=-2
 refuse 2 "vary by 0.5" "$BOUMA" plan --ranks 8 --shape 8,8 --vary 0.5
-refuse 2 "end it in .png" "$BOUMA" plan --ranks 8 --shape 8,8 -o x.gif
+refuse 2 "end the name with .png" "$BOUMA" plan --ranks 8 --shape 8,8 -o x.gif
 refuse 2 "has no picture" "$BOUMA" plan --ranks 8 --shape 8,8 --compare -o x.png
 refuse 2 "unexpected argument" "$BOUMA" plan run.bouma --ranks 8 --shape 8,8
 finish

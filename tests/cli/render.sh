@@ -185,14 +185,14 @@ assert top.shape == (512,) and top.max() < 0.1 * 256"
 
 # What is wrong with a call is told, and nothing is left behind.
 refuse 2 "say where to" "$BOUMA" render run.bouma grid/a
-refuse 2 "end it in .png" "$BOUMA" render run.bouma grid/a -o x.jpg
+refuse 2 "end the name with .png" "$BOUMA" render run.bouma grid/a -o x.jpg
 refuse 2 "has levels 0 to" "$BOUMA" render run.bouma grid/a --level 20 -o x.png
 refuse 2 "write it as z=12" "$BOUMA" render run.bouma grid/a --slice 12 -o x.png
 refuse 2 "no axis 'w'" "$BOUMA" render run.bouma grid/a --slice w=1 -o x.png
 refuse 2 "indices 0 to 39" "$BOUMA" render run.bouma grid/a --slice z=40 -o x.png
 refuse 2 "no axis 'z'" "$BOUMA" render b.bouma grid/b --slice z=1 -o x.png
 refuse 2 "one axis only" "$BOUMA" render line.bouma grid --slice x=1 -o x.png
-refuse 2 "do not go together" "$BOUMA" render run.bouma grid/a --slice z=1 \
+refuse 2 "cannot be combined" "$BOUMA" render run.bouma grid/a --slice z=1 \
     --project max -o x.png
 refuse 2 "max|min|mean" "$BOUMA" render run.bouma grid/a --project sum -o x.png
 refuse 2 "viridis|magma" "$BOUMA" render run.bouma grid/a --colours red -o x.png

@@ -100,7 +100,7 @@ same stream.png file.png
 [[ $out == *"density"* ]] || complain "$out"
 
 refuse 2 "--slice is for grids" "$BOUMA" render a.bouma p --slice z=1 -o x.png
-refuse 2 "--project is for an attribute" "$BOUMA" render a.bouma p --project max -o x.png
+refuse 2 "--project is for a variable" "$BOUMA" render a.bouma p --project max -o x.png
 refuse 2 "there is no variable 'mas' in p; did you mean 'mass'" "$BOUMA" render \
     a.bouma p/mas -o x.png
 refuse 2 "components 0 to 2" "$BOUMA" render a.bouma p/v --component 3 -o x.png

@@ -71,7 +71,7 @@ for (kind, name), e in sums.items():
 assert sum(e['events'] for e in sums.values()) == len(spans)" 2>.why || complain "sums: $(<.why)"
 expect 0 "$BOUMA" trace t.json -o t.png
 [[ $(head -c 4 t.png | tail -c 3) == PNG ]] || complain "no picture"
-refuse 1 'no trace that bouma has written' "$BOUMA" trace rho.npy
+refuse 1 'not a trace written by bouma' "$BOUMA" trace rho.npy
 refuse 2 'No such file' "$BOUMA" trace nothing.json
 refuse 2 'kind' "$BOUMA" trace t.json --kind walk
 sed 's/"dur":/"dur":-/' t.json >hurt.json
@@ -106,7 +106,7 @@ open('forged.json', 'w', encoding='latin-1').write(forged[sys.argv[1]])
 END
 }
 forged empty
-refuse 1 'no trace that bouma has written' "$BOUMA" trace forged.json
+refuse 1 'not a trace written by bouma' "$BOUMA" trace forged.json
 for kind in cut no_end more binary nan inf far negative less bytes many long name control back; do
     forged $kind
     refuse 1 'is damaged' "$BOUMA" trace forged.json

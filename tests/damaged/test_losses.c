@@ -565,9 +565,9 @@ static void a_stray_step_is_put_right(int is_copied)
             append(&f, 3, 1);
         forge_verify(&f, &found, BOUMA_DEPTH_QUICK);
         CHECK_EQ(found.verified.damages, 2 - is_copied);
-        CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest "
-                               "of step 1, not of step 7; `bouma repair "
-                               "--apply` puts it right");
+        CHECK_TEXT(found.text,
+                   "2 7 steps/00000007/manifest holds the manifest of step 1, "
+                   "not of step 7; `bouma repair --apply` fixes that");
         for (int apply = 0; apply < 2; apply++) {
             forge_repair(&f, &found, apply);
             CHECK_EQ(found.repaired.hopeless, 0);
@@ -1520,7 +1520,7 @@ static void cannot_be_written(const struct forge *f)
     bouma_dataset *ds;
 
     CHECK_EQ(bouma_dataset_append(&ds, FORGE_PATH, &f->options), BOUMA_EFORMAT);
-    CHECK_TEXT(bouma_error_message(ds), "`bouma repair` makes it anew");
+    CHECK_TEXT(bouma_error_message(ds), "`bouma repair` recreates it");
     bouma_dataset_free(ds);
 }
 

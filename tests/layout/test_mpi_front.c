@@ -286,8 +286,7 @@ static void damage_is_not_drained(const struct trial *t)
     CHECK_EQ(bouma_drain(&report, t->local_copy, other, 0, NULL, message,
                          sizeof(message)),
              BOUMA_EFORMAT);
-    CHECK(strstr(message, "the bytes in front of its head are damaged") !=
-          NULL);
+    CHECK(strstr(message, "the bytes before its head are damaged") != NULL);
     CHECK_EQ(report.published, STEPS - 1);
 }
 

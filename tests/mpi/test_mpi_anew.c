@@ -184,12 +184,14 @@ static void all_ranks_need_a_pointer_for_the_handle(struct ranks *ranks)
     rc =
         bouma_dataset_create_mpi(none ? NULL : &ds, MPI_COMM_WORLD, path, NULL);
     CHECK_EQ(rc, BOUMA_EINVAL);
-    CHECK(none || strstr(bouma_error_message(ds), "no place for the handle"));
+    CHECK(none || strstr(bouma_error_message(ds),
+                         "the pointer for the handle is NULL"));
     bouma_dataset_free(ds);
     rc = bouma_file_open_mpi(none ? NULL : &f, MPI_COMM_WORLD, plain,
                              BOUMA_FILE_MODE_CREATE, NULL);
     CHECK_EQ(rc, BOUMA_EINVAL);
-    CHECK(none || strstr(bouma_file_message(f), "no place for the handle"));
+    CHECK(none ||
+          strstr(bouma_file_message(f), "the pointer for the handle is NULL"));
     bouma_file_free(f);
     CHECK_EQ(bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, NULL),
              BOUMA_OK);

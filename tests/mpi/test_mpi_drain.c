@@ -309,7 +309,7 @@ static void a_failure_is_told_to_all(const struct ranks *ranks, int nodes)
     CHECK_EQ(write_step(&writer, 1), BOUMA_OK);
     rc = bouma_dataset_drain(writer.ds);
     CHECK(rc && same_on_all(rc, bouma_error_message(writer.ds)));
-    CHECK_TEXT(bouma_error_message(writer.ds), "step 1 is whole in ");
+    CHECK_TEXT(bouma_error_message(writer.ds), "step 1 is complete in ");
     hide(&w, 0);
     CHECK_EQ(bouma_dataset_drain(writer.ds), BOUMA_OK);
     check_steps(&w, w.path, 2);
@@ -470,7 +470,7 @@ static void files_are_checked_once(const struct ranks *ranks, int nodes)
     check_steps(&w, w.path, STEPS);
 }
 
-/* One that cannot be read in one local copy, and is whole in another, is not of
+/* One that cannot be read in one local copy, and is complete in another, is not of
  * an earlier writing; and it keeps only its own step from being removed. */
 static void a_damaged_manifest_is_not_older(const struct ranks *ranks)
 {

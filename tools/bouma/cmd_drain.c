@@ -34,7 +34,7 @@ static void print_text(const struct session_drain *drain, double seconds)
            format_count(b, report->files, "file"),
            format_bytes(c, report->bytes), format_seconds(d, seconds));
     if (report->replaced)
-        printf(", %" PRIu64 " of them in the place of an earlier writing",
+        printf(", %" PRIu64 " of them replacing an earlier version",
                report->replaced);
     if (report->present)
         printf(", %s there before", format_count(a, report->present, "step"));
@@ -42,16 +42,16 @@ static void print_text(const struct session_drain *drain, double seconds)
         printf(", %s removed here", format_count(a, report->removed, "step"));
     putchar('\n');
     if (report->older)
-        printf("%s not copied, and kept here: a later writing is known\n",
+        printf("%s not copied, and kept here: there is a later version\n",
                format_count(a, report->older, "step"));
     if (report->dropped)
         printf("%s not copied: dropped from %s\n",
                format_count(a, report->dropped, "step"), drain->path);
     if (report->losses)
-        printf("%s put on record there: see `bouma verify`\n",
+        printf("%s recorded there: see `bouma verify`\n",
                format_count(a, report->losses, "lost step"));
     if (report->waiting)
-        printf("%s waiting for files of other nodes: drain these, too\n",
+        printf("%s waiting for files of other nodes: drain those nodes, too\n",
                format_count(a, report->waiting, "step"));
     if (report->failed)
         printf("%s failed, and kept here\n",

@@ -96,7 +96,7 @@ static int choose_format(const struct export_format **out,
         return name_target(request, ctx, *out);
     }
     if (!target)
-        return context_fail(ctx, CALL_AT_FAULT, "where to? say it: -o NAME%s",
+        return context_fail(ctx, CALL_AT_FAULT, "no output; add -o NAME%s",
                             formats[0]->suffix);
     *out = NULL;
     for (int i = 0; i < FORMATS; i++)
@@ -104,10 +104,10 @@ static int choose_format(const struct export_format **out,
                  : ends_in(target, formats[i]->suffix))
             *out = formats[i];
     if (!*out)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "-o %s: no format has that suffix; say which it "
-                            "is: --format %s",
-                            target, EXPORT_FORMAT_CHOICES);
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "-o %s: no format has that suffix; choose one: --format %s", target,
+            EXPORT_FORMAT_CHOICES);
     if (!ends_in(target, (*out)->suffix))
         return context_fail(ctx, CALL_AT_FAULT,
                             "-o %s: the name must end with %s", target,
@@ -201,10 +201,10 @@ static int enter_grid(struct export_request *request, struct context *ctx,
 
     bouma_grid_info_get(&about, grid);
     if (request->grid_name && strcmp(request->grid_name, about.name) != 0)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "%s and %s are two grids; export each by a call of "
-                            "its own",
-                            request->grid_name, about.name);
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "%s and %s are two grids; export them one at a time",
+            request->grid_name, about.name);
     if (request->grid_name)
         return DONE;
     request->grid = about;
@@ -290,7 +290,7 @@ static int check_grid(const struct export_request *request, struct context *ctx,
     if (!same)
         return context_fail(ctx, CALL_AT_FAULT,
                             "%s has another shape in step %lld than in step "
-                            "%lld; export them by calls of their own: --step",
+                            "%lld; export them separately: --step",
                             request->grid_name, (long long)step,
                             (long long)request->steps[0]);
     return DONE;
@@ -325,8 +325,7 @@ int export_open_step(bouma_step **step, bouma_variable **variables,
                  about.components != want->components)
             rc = context_fail(ctx, CALL_AT_FAULT,
                               "%s/%s has another type in step %lld than in "
-                              "step %lld; export them by calls of their own: "
-                              "--step",
+                              "step %lld; export them separately: --step",
                               request->grid_name, want->name, (long long)number,
                               (long long)request->steps[0]);
     }

@@ -8,13 +8,15 @@
 static const struct option_spec options[] = {
     {.name = "into",
      .argument = "DS",
-     .help = "the dataset; made if there is none (required)"},
+     .help = "the dataset; created if it does not exist (required)"},
     {.name = "step",
      .argument = "N",
      .help =
          "number of the step; default: one after the last; of .idx files: "
          "the timesteps to take, N, last or FIRST:END[:EACH]; default: all"},
-    {.name = "time", .argument = "T", .help = "its time; default: its number"},
+    {.name = "time",
+     .argument = "T",
+     .help = "time of the step; default: its number"},
     {.field = "replace"},
     {.field = "clobber"},
     {.field = "force"},
@@ -50,7 +52,7 @@ static const struct option_spec options[] = {
      .scope = FOR_PARTICLES,
      .argument = "NAME=E",
      .many = true,
-     .help = "particles: largest error of one attribute; 0: none"},
+     .help = "particles: largest error of one variable; 0: none"},
     {.name = "column",
      .scope = FOR_PARTICLES,
      .argument = "NAME:TYPE[:C]=FILE",
@@ -66,7 +68,7 @@ static const struct option_spec options[] = {
      .scope = FOR_PARTICLES,
      .argument = "NAME=UNIT",
      .many = true,
-     .help = "particles: unit of an attribute"},
+     .help = "particles: unit of a variable"},
     {.name = "leaf",
      .scope = FOR_PARTICLES,
      .argument = "N",
@@ -96,7 +98,7 @@ static const struct option_spec options[] = {
     {.name = "tolerance",
      .argument = "E",
      .help = "largest error of any value; default: none, every bit is kept; "
-             "particles: for all f32 and f64 attributes"},
+             "particles: for all f32 and f64 variables"},
     {.name = "relative",
      .scope = FOR_GRIDS,
      .argument = "E",
@@ -106,7 +108,7 @@ static const struct option_spec options[] = {
      .help = "effort of zstd, 1 to 22; default: 1"},
     {.name = "nominal",
      .scope = FOR_GRIDS,
-     .help = "wavelet: faster, but the tolerance is of coefficients, and "
+     .help = "wavelet: faster, but the tolerance is that of coefficients, and "
              "errors are not checked"},
     {.name = "layout",
      .scope = FOR_GRIDS,
@@ -150,13 +152,14 @@ static const struct option_spec options[] = {
      .scope = FOR_GRIDS,
      .argument = "R",
      .help = "layout hz: cut the grid along the first splits into R parts, a "
-             "power of two, that are written apart from each other"},
+             "power of two, that are written separately"},
     {.name = "hz-index",
      .scope = FOR_GRIDS,
      .argument = "INDEX",
      .choices = CHOICES(BOUMA_HZ_INDEX_LIST),
-     .help = "partitions have the blocks and files of the whole grid "
-             "(default; no more partitions than ranks), or each its own"},
+     .help =
+         "global: partitions share the blocks and files of the whole grid "
+         "(default; no more partitions than ranks); local: each has its own"},
     {.name = "hz-wavelet",
      .scope = FOR_GRIDS,
      .help = "layout hz: wavelet coefficients in place of samples; coarse "
@@ -168,7 +171,7 @@ static const struct option_spec options[] = {
              "whole; default: 15, less for a smaller grid"},
     {.name = "idx",
      .scope = FOR_GRIDS,
-     .help = "layout hz: OpenVisus and PIDX read the dataset, too, as "
+     .help = "layout hz: OpenVisus and PIDX can read the dataset as "
              "DS/idx/GRID.idx; samples are raw, in HZ order"},
     {.name = "patch",
      .scope = FOR_GRIDS,
@@ -195,7 +198,7 @@ static const struct option_spec options[] = {
     {.name = "attr",
      .argument = "NAME=VALUE",
      .many = true,
-     .help = "a remark on the step; numbers stay numbers"},
+     .help = "an attribute of the step; numbers are stored as numbers"},
     {.field = "memory_limit",
      .help = "particles, .idx files, and arrays in the other byte order: "
              "memory that a "

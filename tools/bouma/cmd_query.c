@@ -52,7 +52,7 @@ static const struct option_spec options[] = {
     BUDGET_MAX_BYTES,
     {.name = "variables",
      .argument = "A,B",
-     .help = "variables to read; default: position and all attributes"},
+     .help = "variables to read; default: all"},
     {0}};
 
 /* A request, and what it needs while it is carried out. */
@@ -319,20 +319,15 @@ const struct command cmd_query = {
         "  bouma query run.bouma atoms --sample 1000 --variables "
         "position,mass -o some.npz\n"
         "  bouma query run.bouma atoms --limit 1M --box 0:5,:,: -o few.npz\n",
-    .footer =
-        "Boxes are half-open, in the order of the position's components; "
-        "an end that is\n"
-        "left out is unbounded. In EXPR, comparisons (<, <=, >, >=, ==) "
-        "of a variable with\n"
-        "a number are joined by && or 'and'; all must hold. name[2] is a "
-        "component, 'a b' a\n"
-        "name with blanks, and x, y and z are the components of the "
-        "position, unless an\n"
-        "attribute has that name. Queries from 0 to 0.1 and from 0.1 to 1 "
-        "give each\n"
-        "particle once. --limit and --max-bytes choose the quality: the "
-        "highest within them,\n"
-        "up to that of --quality. Bytes are those of data, heads and trees.\n",
+    .footer = "Boxes are half-open, in the order of the position's components; "
+              "an end that is\nleft out is unbounded. In EXPR, comparisons (<, "
+              "<=, >, >=, ==) of a variable with\na number are joined by && or "
+              "'and'; all must hold. name[2] is a component, 'a b' a\nname "
+              "with blanks, and x, y and z are the components of the position, "
+              "unless a\nvariable has that name. Queries from 0 to 0.1 and "
+              "from 0.1 to 1 give each\nparticle once. --limit and --max-bytes "
+              "choose the quality: the highest within them,\nup to that of "
+              "--quality. Bytes are those of data, heads and trees.\n",
     .options = options,
     .exports = EXPORT_PARTICLES,
     .run = run};

@@ -193,21 +193,15 @@ const struct command cmd_render = {
         "  bouma render run.bouma atoms/mass --axis y --where 'mass > 2' -o "
         "mass.png\n",
     .footer =
-        "A variable with two axes is drawn as it is, one with a single "
-        "axis as a line.\n"
-        "Sample 0 is at the lower left. An index counts samples of level "
-        "0, from the end if\n"
-        "it is negative; at level K the multiple of 2^K below it is "
-        "drawn. All levels are\n"
-        "drawn with the same size and colours, so that they can be "
-        "compared. NaN is pink.\n"
-        "\n"
-        "Particles are seen along an axis. The picture shows their number "
-        "at each pixel\n"
-        "(its logarithm, divided by the quality), or the mean, largest or "
-        "smallest value of\n"
-        "an attribute. The fewer particles there are, the larger each is "
-        "drawn.\n",
+        "A variable with two axes is drawn as it is, one with a single axis as "
+        "a line.\nSample 0 is at the lower left. An index counts samples of "
+        "level 0, from the end if\nit is negative; at level K the multiple of "
+        "2^K below it is drawn. All levels are\ndrawn with the same size and "
+        "colours, so that they can be compared. NaN is pink.\n\nParticles are "
+        "seen along an axis. The picture shows their number at each "
+        "pixel\n(its logarithm, divided by the quality), or the mean, largest "
+        "or smallest value of\na variable. The fewer particles there are, the "
+        "larger each is drawn.\n",
     .options = options,
     .exports = EXPORT_PICTURE,
     .run = run};

@@ -38,11 +38,11 @@ static void print_text(const char *path, bool apply, bool forgets, bool remarks,
     if (report->actions == 0 && report->hopeless == 0 &&
         report->unchecked == 0) {
         printf("%s: %s\n", path,
-               forgets   ? "nothing to forget; a loss that is not on record "
-                           "yet is put there by bouma repair --apply"
-               : remarks ? "nothing to mend; but for what is noted above, all "
-                           "checksums match"
-                         : "nothing to mend, and all checksums match");
+               forgets   ? "nothing to forget; bouma repair --apply records "
+                           "losses that are not on record yet"
+               : remarks ? "nothing to repair; except for what is noted above, "
+                           "all checksums match"
+                         : "nothing to repair, and all checksums match");
         return;
     }
     printf("%s: %s %s", path, format_count(actions, report->actions, "action"),
@@ -75,8 +75,8 @@ static int look_again(const struct context *ctx, const char *path,
     if (status)
         return status;
     if (found.damages > report->hopeless && !ctx->json)
-        printf("damage is there of which nothing is on record: see `bouma "
-               "verify`; `bouma repair --apply` puts it there\n");
+        printf("there is damage that is not on record: see `bouma verify`; "
+               "`bouma repair --apply` records it\n");
     report->hopeless = found.damages;
     report->unchecked = found.unchecked;
     return status;

@@ -220,14 +220,11 @@ const struct command cmd_trace = {
     .examples = "  BOUMA_TRACE=t.json mpirun -n 4 ./simulation\n"
                 "  bouma trace t.json --kind stage\n"
                 "  bouma trace t.json -o t.png\n",
-    .footer =
-        "TRACE.json is the file that the library writes with BOUMA_TRACE "
-        "or the option\n"
-        "trace. MEAN and SLOWEST are seconds per rank, over all events of "
-        "that name; SHARE\n"
-        "is the time of the slowest rank as a part of the total time. "
-        "Events are nested: a\n"
-        "call has stages; a stage has waits, exchanges and files.\n",
+    .footer = "TRACE.json is the file that the library writes with BOUMA_TRACE "
+              "or the option\ntrace. MEAN and SLOWEST are seconds per rank, "
+              "over all events of that name; SHARE\nis the time of the slowest "
+              "rank divided by the total time. Events are nested: a\ncall has "
+              "stages; a stage has waits, exchanges and files.\n",
     .options = options,
     .exports = EXPORT_PICTURE,
     .run = run};

@@ -21,7 +21,7 @@ static int run(struct context *ctx, const struct arguments *args)
 
     if (!arguments_has(args, "after"))
         return context_fail(ctx, CALL_AT_FAULT,
-                            "which steps are kept? say it: --after N");
+                            "say which step is the last to keep: --after N");
     rc = arguments_integer(args, ctx, "after", -1, &after);
     if (rc)
         return rc;

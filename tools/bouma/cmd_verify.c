@@ -82,9 +82,9 @@ static int run(struct context *ctx, const struct arguments *args)
     int status, rc = DONE;
 
     if (parse_depth(depth, &check.depth))
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "'%s' is none of quick, meta, full and deep",
-                            depth);
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "'%s' is not a depth; there are quick, meta, full and deep", depth);
     progress_bar_init(&bar, ctx, &opts);
     findings_init(&findings, ctx, &bar);
     check.opts = &opts;

@@ -92,7 +92,7 @@ static int name_field(struct idx_write *idx, struct context *ctx, int i)
         if (strcmp(idx->fields[k].name, name) == 0)
             return context_fail(ctx, CALL_AT_FAULT,
                                 "two variables would have the name '%s'; "
-                                "export them by calls of their own",
+                                "export them separately",
                                 name);
     if (changed)
         context_note(ctx, "a variable has the name '%s' there", name);
@@ -235,14 +235,13 @@ static int check_zfp(const struct idx_write *idx, struct context *ctx)
         const struct idx_write_field *f = &idx->fields[i];
 
         if (!idx_zfp_takes(f->type, f->components, idx->accuracy <= 0))
-            return context_fail(ctx, CALL_AT_FAULT,
-                                "--codec zfp: variable '%s' has %d component%s "
-                                "of %s, and zfp takes one of f32 or f64, and "
-                                "without --tolerance i32 or i64; export it by "
-                                "a call of its own",
-                                f->name, f->components,
-                                f->components == 1 ? "" : "s",
-                                bouma_type_name(f->type));
+            return context_fail(
+                ctx, CALL_AT_FAULT,
+                "--codec zfp: variable '%s' has %d component%s of %s, and zfp "
+                "takes one of f32 or f64, and without --tolerance i32 or i64; "
+                "export it separately",
+                f->name, f->components, f->components == 1 ? "" : "s",
+                bouma_type_name(f->type));
     }
     return DONE;
 }

@@ -47,22 +47,23 @@ int exporter_find(const struct exporter **out, struct context *ctx,
             ctx, CALL_AT_FAULT, "say where to: %s or -o -",
             list_suffixes(list, sizeof(list), takes, "-o OUT", ", "));
     if (stream && ctx->json)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--json and -o - both want standard output; write "
-                            "to a file");
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "--json and -o - both use standard output; write to a file");
     for (int i = 0; exporter_at(takes, i); i++) {
         *out = exporter_at(takes, i);
         if (!(stream ? (*out)->stream : ends_in(path, (*out)->suffix)))
             continue;
         if (!(*out)->missing)
             return DONE;
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "this %s is built without %s, and writes no %s "
-                            "files",
-                            session_program(), (*out)->missing, (*out)->suffix);
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "this %s was built without %s, and cannot write %s files",
+            session_program(), (*out)->missing, (*out)->suffix);
     }
     return context_fail(ctx, CALL_AT_FAULT,
-                        "cannot tell what %s shall be; end it in %s", path,
+                        "cannot tell the format of %s; end the name with %s",
+                        path,
                         list_suffixes(list, sizeof(list), takes, "", " or "));
 }
 

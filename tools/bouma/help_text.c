@@ -70,8 +70,8 @@ static void print_options(const struct command *command, bool library)
         if ((origin == LIBRARY_OPTION) != library)
             continue;
         if (library && count == 0)
-            printf(
-                "\nOptions of the library, which BOUMA_OPTIONS sets, too:\n");
+            printf("\nOptions of the library, which BOUMA_OPTIONS can also "
+                   "set:\n");
         print_option(&option, width);
         count++;
     }
@@ -127,9 +127,8 @@ void program_print_help(void)
            session_program());
     for (int i = 0; commands[i]; i++)
         printf("  %-12s%s\n", commands[i]->name, commands[i]->summary);
-    printf("\n'%s help COMMAND' tells more about each; '%s --version' tells "
-           "the version.\n"
-           "Exit status: 0 done, 1 the data or a file is at fault, 2 the call "
-           "is.\n",
+    printf("\n'%s help COMMAND' says more about each; '%s --version' prints "
+           "the version.\nExit status: 0 done, 1 the data or a file is at "
+           "fault, 2 the call is.\n",
            session_program(), session_program());
 }

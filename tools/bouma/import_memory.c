@@ -132,10 +132,10 @@ int import_memory_check_sources(struct context *ctx,
             need = plus(need, holder->held);
         }
     if (!holder && limited)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--memory-limit: arrays in the byte order of this "
-                            "machine are used where they lie in their files; "
-                            "leave it out");
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "--memory-limit: arrays in the byte order of this machine are used "
+            "in place, without memory; leave it out");
     if (need <= limit)
         return DONE;
     return context_fail(

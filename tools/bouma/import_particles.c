@@ -69,7 +69,7 @@ static int no_attribute(const struct import *import, struct context *ctx,
     name_list_add(&names, "position", NULL);
     for (size_t i = 0; i < import->set.attribute_count; i++)
         name_list_add(&names, import->set.attributes[i]->name, NULL);
-    return context_fail_missing(ctx, "--%s %s: there is no such attribute%s",
+    return context_fail_missing(ctx, "--%s %s: there is no such variable%s",
                                 option, text, name_list_text(list, &names));
 }
 
@@ -254,7 +254,7 @@ static int compare_frame(const struct import *import, struct context *ctx)
         return DONE;
     return context_fail(ctx, DATA_AT_FAULT,
                         "%s: the frame of step %lld has other columns than the "
-                        "first one; import it by another call",
+                        "first one; import it separately",
                         set->sources[0].file.path,
                         (long long)particle_set_frame(set)->step);
 }

@@ -98,8 +98,8 @@ static int read_tolerance(struct import_request *request, struct context *ctx)
                             name, arguments_text(args, name));
     if (relative && request->variable.tolerance >= 1)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "--relative %s: it is a part of the range of the "
-                            "values, such as 1e-3, and must be below 1",
+                            "--relative %s: it is a fraction of the range of "
+                            "the values, such as 1e-3, and must be below 1",
                             arguments_text(args, name));
     request->variable.tolerance_kind =
         relative ? BOUMA_TOLERANCE_RELATIVE : BOUMA_TOLERANCE_ABSOLUTE;
@@ -249,7 +249,7 @@ static int check_texts(const struct import_request *request,
     if (request->series && sources > 1)
         return context_fail(ctx, CALL_AT_FAULT,
                             "%d files, and one of them has variables of its "
-                            "own: import it by a call of its own",
+                            "own: import it separately",
                             sources);
     if (!request->series && arguments_has(args, "fill-missing"))
         return context_fail(ctx, CALL_AT_FAULT,

@@ -27,8 +27,7 @@ static int refuse_options(const struct grid_series *series, struct context *ctx,
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
         if (arguments_has(args, said[i]))
             return context_fail(ctx, CALL_AT_FAULT,
-                                "%s: says itself what --%s says; leave that "
-                                "out",
+                                "%s: has its own; leave out --%s",
                                 series->file.path, said[i]);
     return DONE;
 }
@@ -140,8 +139,8 @@ static int choose_steps(struct grid_series *series, struct context *ctx,
 
     if (!rc && series->step_count > 1 && !idx_names_have_time(header))
         rc = context_fail(ctx, DATA_AT_FAULT,
-                          "%s: has %zu timesteps, but names of files do not "
-                          "tell them apart; choose one by --step N",
+                          "%s: has %zu timesteps, but their file names are the "
+                          "same; choose one by --step N",
                           series->file.path, series->step_count);
     if (!rc && series->step_count > 1 && arguments_has(args, "time"))
         rc = context_fail(ctx, CALL_AT_FAULT,
@@ -191,14 +190,14 @@ static void tell_positions(const struct idx_header *header,
     if (header->flat)
         context_note(ctx,
                      "%s: its physic_box has no extent along some axis; "
-                     "indices are taken for positions there",
+                     "indices serve as positions there",
                      path);
     if (header->matrix_count)
-        context_note(ctx,
-                     "%s: its logic_to_physic turns axes, which a grid cannot "
-                     "have; it is kept as an attribute, and indices are taken "
-                     "for positions",
-                     path);
+        context_note(
+            ctx,
+            "%s: its logic_to_physic turns axes, which a grid cannot have; it "
+            "is kept as an attribute, and indices serve as positions",
+            path);
 }
 
 static int open_idx(struct grid_series *series, struct context *ctx,
@@ -286,7 +285,7 @@ static int judge(const struct state *state, struct context *ctx,
         rc =
             context_fail(ctx, DATA_AT_FAULT,
                          "%s; %s%llu of %llu samples cannot be read; "
-                         "--fill-missing takes default values for them",
+                         "--fill-missing uses default values for them",
                          tally->first, stopped ? "at least " : "",
                          (unsigned long long)lost, (unsigned long long)samples);
     return context_agree(ctx, rc);

@@ -86,7 +86,7 @@ static bool take_descr(struct scan *scan, struct npy_header *out)
     if (!out->type && strchr("cmMO", *code) && *code)
         return refuse(scan, "its type '%s' cannot be stored; %s", text,
                       *code == 'c'   ? "save a.real and a.imag"
-                      : *code == 'O' ? "Python's objects are no numbers"
+                      : *code == 'O' ? "Python objects are not numbers"
                                      : "save a.astype('int64')");
     if (!out->type)
         return refuse(

@@ -25,8 +25,8 @@ static int read_quality(struct particle_query *query, struct context *ctx,
         rc = arguments_number(args, ctx, "from", &of->from);
     if (!rc && !(of->from >= 0 && of->from <= of->quality && of->quality <= 1))
         rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--from %g and --quality %g: they are parts of all "
-                          "particles, 0 <= from <= quality <= 1",
+                          "--from %g and --quality %g: they are fractions, "
+                          "with 0 <= from <= quality <= 1",
                           of->from, of->quality);
     query->never = query->never || of->from == of->quality;
     return rc;
@@ -126,17 +126,16 @@ static int read_sample(struct particle_query *query, struct context *ctx,
     if (!rc && query->sampled &&
         (arguments_has(args, "quality") || arguments_has(args, "from")))
         rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--sample and --%s do not go together",
+                          "--sample and --%s cannot be combined",
                           arguments_has(args, "from") ? "from" : "quality");
     if (!rc && !query->sampled && arguments_has(args, "seed"))
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--seed is for --sample N, which is not there");
+        rc = context_fail(ctx, CALL_AT_FAULT, "--seed needs --sample N");
     query->sample = (uint64_t)sample;
     if (!rc)
         rc = budget_arguments_read(&query->within, ctx, args);
     if (!rc && query->sampled && query->within.given)
         rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--sample and --%s do not go together",
+                          "--sample and --%s cannot be combined",
                           arguments_has(args, "limit") ? "limit" : "max-bytes");
     return rc;
 }

@@ -601,8 +601,8 @@ static int tell_vanished(const struct particles_source *source,
     for (size_t i = 0; !rc && context_prints(ctx) && i < table->count; i++)
         if (counts[i] > 0)
             context_note(ctx,
-                         "%s: column '%s': %.0f number%s nearer to 0 than any "
-                         "%s but 0, and become%s 0",
+                         "%s: column '%s': %.0f number%s too small for %s, and "
+                         "become%s 0",
                          source->file.path, table->columns[i].name, counts[i],
                          counts[i] > 1 ? "s are" : " is",
                          bouma_type_name(table->columns[i].type),

@@ -438,11 +438,11 @@ static bool check_box(struct idx_parser *parser)
         int64_t covered = i < 3 ? (int64_t)1 << out->order.left[0][2 - i] : 1;
 
         if (parser->box[2 * i + 1] > covered)
-            return idx_refuse_key(
-                parser, KEY_BITS,
-                "has %lld samples along axis %d, but the box ends behind "
-                "sample %lld",
-                (long long)covered, i, (long long)parser->box[2 * i + 1] - 1);
+            return idx_refuse_key(parser, KEY_BITS,
+                                  "has %lld samples along axis %d, but the box "
+                                  "ends after sample %lld",
+                                  (long long)covered, i,
+                                  (long long)parser->box[2 * i + 1] - 1);
         if (i < 3) {
             out->box.lo[2 - i] = parser->box[2 * i];
             out->box.hi[2 - i] = parser->box[2 * i + 1];
@@ -499,10 +499,10 @@ static bool check_names(struct idx_parser *parser)
         return true;
     if (out->version < 5 &&
         strchr(out->name_template, '%') != strrchr(out->name_template, '%'))
-        return idx_refuse_key(parser, KEY_TEMPLATE,
-                              "has more than one number, which version %d has "
-                              "not",
-                              out->version);
+        return idx_refuse_key(
+            parser, KEY_TEMPLATE,
+            "has more than one number, which version %d does not have",
+            out->version);
     if (strchr(out->name_template, '%'))
         return true;
     if (idx_order_blocks(&out->order) > (uint64_t)out->blocks_per_file)
@@ -615,7 +615,7 @@ bool idx_parse(struct idx_header *out, const void *bytes, size_t size,
     *out = (struct idx_header){0};
     if (memchr(text, '\0', size)) {
         snprintf(message->text, sizeof(message->text),
-                 "is no text, as the header of an IDX dataset is");
+                 "is not text, so it is not the header of an IDX dataset");
         return false;
     }
     while (first < size && strchr(" \t\r\n", text[first]))

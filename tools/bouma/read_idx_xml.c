@@ -26,7 +26,7 @@ static size_t line_at(struct scanner *in, const char *at)
 static bool malformed(struct scanner *in, const char *what)
 {
     snprintf(in->message->text, sizeof(in->message->text),
-             "line %zu: no XML of an IDX dataset: %s", line_at(in, in->at),
+             "line %zu: not the XML of an IDX dataset: %s", line_at(in, in->at),
              what);
     return false;
 }

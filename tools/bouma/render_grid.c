@@ -99,7 +99,7 @@ static int choose_view(struct rendering *rendering, struct context *ctx)
         return rc;
     if (slice && (rendering->projection || axis))
         return context_fail(ctx, CALL_AT_FAULT,
-                            "--slice and --%s do not go together",
+                            "--slice and --%s cannot be combined",
                             rendering->projection ? "project" : "axis");
     rendering->axis = rendering->grid.ndims == 3 ? 0 : -1;
     if (slice)

@@ -94,10 +94,9 @@ static int choose_rule(struct rendering *rendering, struct context *ctx)
     if (rc)
         return rc;
     if (!attribute && (project || arguments_has(args, "component")))
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--%s is for an attribute; name one, as %s/ATTR",
-                            project ? "project" : "component",
-                            args->operands[1]);
+        return context_fail(
+            ctx, CALL_AT_FAULT, "--%s is for a variable; name one, as %s/VAR",
+            project ? "project" : "component", args->operands[1]);
     if (attribute && component >= attribute->components)
         return context_fail(
             ctx, CALL_AT_FAULT, "--component %lld: %s has components 0 to %d",

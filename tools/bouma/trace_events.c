@@ -42,7 +42,7 @@ int trace_events_read(struct context *ctx, const char *path,
         return context_fail_errno(ctx, "read", path);
     if (!next_line(file, line, &cut) || strncmp(line, head, strlen(head)) != 0)
         rc = context_fail(ctx, DATA_AT_FAULT,
-                          "%s: is no trace that bouma has written", path);
+                          "%s: is not a trace written by bouma", path);
     while (!rc && next_line(file, line, &cut)) {
         number++;
         ended = !strcmp(line, "]}");

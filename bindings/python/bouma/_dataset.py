@@ -118,6 +118,8 @@ class Dataset(Sequence["Step"]):
         """The step whose time is nearest to 'time'; or the one with the number 'step'."""
         if (time is None) == (step is None):
             raise TypeError("at() takes either a time or a step")
+        if time is not None and np.isnan(time):
+            raise ValueError("no step is near to the time NaN")
         numbers, times = self._list()
         if step is not None:
             i = int(np.searchsorted(numbers, step))
@@ -149,6 +151,8 @@ class Dataset(Sequence["Step"]):
         >>> [step.number for step in bouma.open(example).follow(timeout=0)]
         [0, 10, 20]
         """
+        if self.comm is not None:
+            raise TypeError("follow() is for one process; with a communicator all ranks call refresh()")
         last, since = after, clock.monotonic()
         while True:
             ended = stop is not None and stop()  # before the look, or a step is missed

@@ -108,14 +108,23 @@ def check_mpi(built: str, running: str) -> None:
         raise LibraryError(
             "the communicator is one of %s (mpi4py), but libbouma_mpi was built with %s. Use an mpi4py that is built "
             "with %s, or build bouma with the MPI of mpi4py and set BOUMA_LIBRARY_PATH to the folder of that "
-            "libbouma_mpi." % (" ".join(running.split()[:3]).rstrip(","), built, ours))
+            "libbouma_mpi." % (short_name(running), built, ours))
 
 
-def parallel() -> Library:
+def short_name(running: str) -> str:
+    """'MPICH 4.0.2', of the long text that an MPI has on itself."""
+    return " ".join(running.split("\n")[0].split(",")[0].replace("Version:", "").split())
+
+
+def parallel(comm: Any) -> Library:
     """libbouma_mpi; it must fit the MPI of mpi4py."""
-    if "parallel" not in _loaded:
-        from mpi4py import MPI
+    if not hasattr(comm, "py2f"):
+        raise TypeError("comm is a communicator of mpi4py, not %r" % (comm,))
+    from mpi4py import MPI
 
+    if comm == MPI.COMM_NULL:
+        raise ValueError("comm is MPI.COMM_NULL; ranks that have no communicator do not open the dataset")
+    if "parallel" not in _loaded:
         if not MPI.Is_initialized() or MPI.Is_finalized():
             raise LibraryError("MPI is not running: import mpi4py.MPI first, and use bouma before MPI.Finalize()")
         library = load("libbouma_mpi")

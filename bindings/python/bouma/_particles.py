@@ -1,11 +1,12 @@
 """Particles: queries by box, value and quality, samples, histograms."""
 import ctypes as c
 import math
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, overload
 
 import numpy as np
 
 from ._attributes import read_all
+from ._budget import Answer, Budget, next_particles, query_within
 from ._names import Names, unknown
 from ._types import callback, constant, many, new, struct
 from ._variable import Facts, get_from, range_of_all, read_ranges
@@ -46,6 +47,38 @@ class Table(Dict[str, np.ndarray]):
                 short = name == "position" and XYZ[i] not in self
                 columns[XYZ[i] if short else "%s[%d]" % (name, i)] = array[:, i]
         return pandas.DataFrame(columns)
+
+
+class Some(Table):
+    """Particles within a budget: those that came with this call. 'answer' tells what they
+    are, as do 'quality' (the fraction that has come so far) and 'complete'."""
+
+    answer: Answer
+    _rest: Any
+
+    @property
+    def quality(self) -> float:
+        """About this fraction of the particles that match has come, by all calls."""
+        return self.answer.quality
+
+    @property
+    def complete(self) -> bool:
+        """True if all particles that match have come."""
+        return self.answer.complete
+
+    def __reduce__(self) -> Any:
+        return Table, (dict(self),)  # the particles, without what could be refined
+
+    def refine(self, limit: Optional[int] = None, max_bytes: Optional[int] = None) -> "Some":
+        """The next particles, none of which came before; no byte is read twice."""
+        particles, refinement, names, budget = self._rest
+        if self.complete:
+            empty = Some((name, array[:0]) for name, array in self.items())
+            empty.answer, empty._rest = self.answer._replace(points=0, bytes=0), self._rest
+            return empty
+        found: Some = next_particles(particles, refinement, names,
+                                     budget.changed(max_points=limit, max_bytes=max_bytes))
+        return found
 
 
 class Histogram(NamedTuple):
@@ -272,14 +305,34 @@ class Particles(Names[Column]):
             return []
         return parse_where(where, {name: (one.dtype, one.components) for name, one in self._variables.items()})
 
+    @overload
     def query(self, box: Any = None, where: Optional[str] = None, *, quality: float = 1.0, start: float = 0.0,
               columns: Optional[Sequence[str]] = None) -> Table:
+        ...
+
+    @overload
+    def query(self, box: Any = None, where: Optional[str] = None, *, quality: float = 1.0, start: float = 0.0,
+              columns: Optional[Sequence[str]] = None, limit: int, max_bytes: Optional[int] = None) -> Some:
+        ...
+
+    @overload
+    def query(self, box: Any = None, where: Optional[str] = None, *, quality: float = 1.0, start: float = 0.0,
+              columns: Optional[Sequence[str]] = None, max_bytes: int) -> Some:
+        ...
+
+    def query(self, box: Any = None, where: Optional[str] = None, *, quality: float = 1.0, start: float = 0.0,
+              columns: Optional[Sequence[str]] = None, limit: Optional[int] = None,
+              max_bytes: Optional[int] = None) -> Table:
         """The particles that match, as a dict of arrays.
 
         'box' has a pair or a slice for each axis, x first, or is a dict {"x": (0, 1)}; the
         high end is not included. 'where' has conditions that must all hold: "T > 300 &
         velocity[2] <= 0". 'quality' is the fraction of the particles, 'start' one that
         was read before. The result has to_structured() and to_pandas().
+
+        With 'limit' there are at most so many particles, evenly spread over all that match,
+        and with 'max_bytes' no more than these are read; the result has quality,
+        complete and refine(), which returns the next ones.
 
         >>> import bouma
         >>> p = bouma.open(example)[-1].coal
@@ -288,7 +341,12 @@ class Particles(Names[Column]):
         """
         if not 0 <= start < quality <= 1:
             raise ValueError("qualities are 0 <= start < quality <= 1, not %g and %g" % (start, quality))
-        return self._table("bouma_particles_read", box, where, columns, start, quality)
+        if limit is None and max_bytes is None:
+            return self._table("bouma_particles_read", box, where, columns, start, quality)
+        names, ranges = self._columns(columns), self._ranges(where)
+        found: Some = query_within(self, lambda session: Query(self, session, box, ranges, names, start, quality),
+                                   names, Budget(max_bytes, limit))
+        return found
 
     def restart(self, box: Any = None, where: Optional[str] = None,
                 columns: Optional[Sequence[str]] = None) -> Table:
@@ -316,7 +374,11 @@ class Particles(Names[Column]):
             data = c.c_void_p()
             handle = session.object(self.step.number, "particles", self.name)
             session.check(getattr(session.library, call)(c.byref(data), handle, query.pointer(), *more))
-            owned = Owned(self._source, session, data)
+            return self._adopt(session, data, names)
+
+    def _adopt(self, session: Any, data: Any, names: Sequence[str]) -> Table:
+        """Particles that the library has allocated, as arrays that own them."""
+        owned = Owned(self._source, session, data)
         found = struct("bouma_particle_data").from_address(data.value)
         count = found.count
         addresses: Any = (c.c_void_p * len(names)).from_address(found.columns) if names else []

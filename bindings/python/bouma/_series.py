@@ -1,22 +1,17 @@
 """A variable over all steps: time is the first axis."""
+import copy
 import ctypes as c
-from typing import TYPE_CHECKING, Any, List, Optional
+from typing import TYPE_CHECKING, Any, List, Sequence
 
 import numpy as np
 
 from . import _index
 from ._types import new
-from ._variable import Facts, Lazy, Variable, check_level, lattice, read_index
+from ._variable import Lazy, Variable, check_level, finish, lattice, read_plan
+from .errors import NotFoundError
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
-
-
-def twin(one: Any) -> Any:
-    """The same object once more, without asking the library."""
-    made = object.__new__(type(one))
-    made.__dict__.update(one.__dict__)
-    return made
 
 
 class Series(Lazy):
@@ -40,6 +35,7 @@ class Series(Lazy):
         check_level(level, last.levels)
         self.variable = last  # in the last step, as an example for all
         self.dtype = last.dtype
+        self._reference: Any = None
         axes = len(last.grid.shape)
         self._space = lattice(last.grid.shape, level) + last.shape[axes:]
 
@@ -66,55 +62,73 @@ class Series(Lazy):
         plan = _index.parse(key, self.shape)
         if isinstance(plan, np.ndarray):
             raise TypeError("a mask of time and space cannot be read at once; index the steps one by one")
-        time, key = plan[0], _index.expand(key if isinstance(key, tuple) else (key,), self.ndim)
+        time = plan[0]
         if isinstance(time, _index.Some):
             wanted: List[int] = [int(i) for i in time.indices]
         else:
             wanted = [time.start + i * time.step for i in range(time.length)]
             if time.reverse:
                 wanted.reverse()
-            if not time.keep:
-                return read_index(self._at(wanted[0]), key[1:], self._level)
-        result: Any = None
-        for i, index in enumerate(wanted):
-            one = read_index(self._at(index), key[1:], self._level)
-            if result is None:
-                result = np.empty((len(wanted),) + np.shape(one), self.dtype)
-            result[i] = one
-        if result is None:
-            shape = tuple(len(one.order) if isinstance(one, _index.Some) and one.order is not None else one.length
-                          for one in plan if not isinstance(one, _index.Span) or one.keep)
-            return np.empty(shape, self.dtype)
-        order = time.order if isinstance(time, _index.Some) else None
-        return result if order is None else result[order]
+        result = np.empty((len(wanted),) + tuple(one.length for one in plan[1:]), self.dtype)
+        if result.size:
+            self._read(wanted, plan[1:], result)
+        return finish(result, plan)
 
-    def _at(self, index: int) -> Variable:
-        alike = self._alike(int(self.dataset.steps[index]), float(self.dataset.times[index]))
-        if alike is not None:
-            return alike
-        found = self.dataset[index][self.path]
+    def _read(self, wanted: List[int], plan: Sequence[Any], result: np.ndarray) -> None:
+        """Read some steps, each into its part of 'result'."""
+        numbers, one = self.dataset.steps, copy.copy(self.variable)
+        info, facts = new("bouma_grid_info"), new("bouma_variable_info")
+        differ = []
+        with self.dataset._source.borrow() as session:
+            self._last(session)
+            for i, index in enumerate(wanted):
+                one._number = int(numbers[index])
+                if self._same(session, one._number, info, facts):
+                    read_plan(one, plan, self._level, result[i], session)
+                else:
+                    differ.append(i)
+        for i in differ:
+            v = self._other(wanted[i])
+            with v.grid._source.borrow() as session:
+                if v.dtype == self.dtype:
+                    read_plan(v, plan, self._level, result[i], session)
+                else:
+                    part = np.empty(result.shape[1:], v.dtype)
+                    read_plan(v, plan, self._level, part, session)
+                    result[i] = part
+
+    def _last(self, session: Any) -> None:
+        """What the last step has, to compare with."""
+        if self._reference is None:
+            v, info, facts = self.variable, new("bouma_grid_info"), new("bouma_variable_info")
+            grid = session.object(v._number, "grid", v.grid.name)
+            session.check(session.library.bouma_grid_info_get(c.byref(info), grid))
+            session.check(session.library.bouma_variable_info_get(c.byref(facts), v._handle(session)))
+            self._reference = self._key(info, facts)
+
+    @staticmethod
+    def _key(info: Any, facts: Any) -> Any:
+        return (bytes(info.shape), bytes(info.patch), info.ndims, info.levels, facts.type, facts.components,
+                facts.averages, facts.present)
+
+    def _same(self, session: Any, number: int, info: Any, facts: Any) -> bool:
+        """Whether grid and variable lie in a step as in the last one."""
+        v, library = self.variable, session.library
+        try:
+            handle = session.variable(number, "grid", v.grid.name, v.name)
+        except NotFoundError:
+            return False
+        session.check(library.bouma_grid_info_get(c.byref(info), session.object(number, "grid", v.grid.name)))
+        session.check(library.bouma_variable_info_get(c.byref(facts), handle))
+        return bool(self._key(info, facts) == self._reference)
+
+    def _other(self, index: int) -> Variable:
+        """The variable in a step that differs; it must have the same shape."""
+        found: Variable = self.dataset[index][self.path]
         if lattice(found.grid.shape, self._level) + found.shape[len(found.grid.shape):] != self._space:
             raise ValueError("%s has shape %s in step %d, and %s in the last one: read the steps one by one"
-                             % (self.path, found.shape, found.step.number, self.variable.shape))
+                             % (self.path, found.shape, found._number, self.variable.shape))
         return found
-
-    def _alike(self, number: int, time: float) -> Optional[Variable]:
-        """The variable of another step, if it is as in the last one: many steps are read
-        in a row, and asking each of them for all that it has would take the most time."""
-        last = self.variable
-        with self.dataset._source.borrow() as session:
-            info = new("bouma_grid_info")
-            session.check(session.library.bouma_grid_info_get(
-                c.byref(info), session.object(number, "grid", last.grid.name)))
-            facts = Facts(session.library, session.variable(number, "grid", last.grid.name, last.name))
-        axes = info.ndims
-        if ((tuple(info.shape[:axes]), tuple(info.patch[:axes]), info.levels, facts.dtype, facts.components,
-             facts.averages, facts.present) != (last.grid.shape, last.grid.patch, last.grid.levels, last.dtype,
-                                                last.components, last.averages, True)):
-            return None
-        step, grid = twin(last.grid.step), twin(last.grid)
-        step.number, step.time, grid.step = number, time, step
-        return Variable(grid, last.name, facts)
 
     def __dask_tokenize__(self) -> Any:
         return ("bouma.Series", self.dataset.id, tuple(self.dataset.steps), self.variable.__dask_tokenize__(),

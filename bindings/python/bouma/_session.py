@@ -56,6 +56,7 @@ class Session:
         self.options = Options(library, options)
         self.handle = c.c_void_p()
         self.steps: "OrderedDict[int, Tuple[Any, Dict[Any, int]]]" = OrderedDict()
+        self.process = os.getpid()
         self.garbage: Deque[Tuple[Any, Any]] = deque()  # what to free, and by which call
         self.limit: Optional[int] = OPEN_STEPS if comm is None else None
         name = os.fsencode(path)
@@ -153,13 +154,40 @@ class Borrowed:
         self.source.give(self.session)
 
 
+class Held:
+    """A session that a refinement keeps for its life: 'with held as session'. With a
+    communicator it is the only one, and is taken for each call."""
+
+    def __init__(self, source: "Source"):
+        self.source, self.session = source, source.take()
+        if source.comm is not None:
+            source.lock.release()
+
+    def __enter__(self) -> Session:
+        if self.source.comm is not None:
+            self.source.lock.acquire()
+        return self.session
+
+    def __exit__(self, *_: Any) -> None:
+        if self.source.comm is not None:
+            self.source.lock.release()
+
+    def end(self, call: Any, handle: Any) -> None:
+        """Free what needed the session, and give it back."""
+        if self.source.comm is not None:
+            self.source.discard(self.session, call, handle)
+        elif self.session.process == os.getpid():
+            call(handle)
+            self.source.give(self.session)
+
+
 class Source:
     """A dataset that is read: where it is, and its sessions."""
 
     def __init__(self, path: str, options: Dict[str, Any], comm: Any = None):
         self.path, self.options, self.comm = path, options, comm
         self.closed = False
-        self.library = _library.serial() if comm is None else _library.parallel()
+        self.library = _library.serial() if comm is None else _library.parallel(comm)
         self.process = os.getpid()
         self.free: Deque[Session] = deque()
         self.lock = threading.RLock()  # of the only session, with a communicator
@@ -181,6 +209,8 @@ class Source:
             return Session(self.library, self.path, self.options)
 
     def give(self, session: Session) -> None:
+        if session.process != os.getpid():
+            return  # the parent has it
         session.sweep()
         if self.comm is not None:
             self.lock.release()

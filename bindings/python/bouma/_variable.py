@@ -1,6 +1,6 @@
 """Variables of grids: lazy arrays that are read by slices, boxes and levels."""
 import ctypes as c
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -8,10 +8,12 @@ from . import _index
 from ._array import box_of, describe, parse_box
 from ._attributes import read_all
 from ._names import bytes_text
+from ._session import Held
 from ._types import DTYPES, constant, new, text_of
 from .errors import error_of
 
 if TYPE_CHECKING:
+    from ._budget import Approximation
     from ._dataset import Grid
 
 AXES = ("z", "y", "x")  # the last one is x, however many there are
@@ -125,6 +127,7 @@ class Variable(Lazy):
 
     def __init__(self, grid: "Grid", name: str, facts: Facts):
         self.grid, self.name, self._facts = grid, name, facts
+        self._number = grid.step.number
         self.dtype = facts.dtype
         self.components = facts.components
         self.shape = grid.shape + ((facts.components,) if facts.components > 1 else ())
@@ -214,8 +217,27 @@ class Variable(Lazy):
         """The variable at a coarser level, to be indexed in samples of that level."""
         return Level(self, level)
 
-    def read(self, box: Any = None, level: int = 0, out: Optional[np.ndarray] = None,
-             dtype: Any = None, collective: bool = False) -> np.ndarray:
+    @overload
+    def read(self, box: Any = None, level: int = 0, out: Optional[np.ndarray] = None, dtype: Any = None,
+             collective: bool = False) -> np.ndarray:
+        ...
+
+    @overload
+    def read(self, box: Any = None, *, max_bytes: int, max_points: Optional[int] = None,
+             max_error: Optional[float] = None) -> "Approximation":
+        ...
+
+    @overload
+    def read(self, box: Any = None, *, max_points: int, max_error: Optional[float] = None) -> "Approximation":
+        ...
+
+    @overload
+    def read(self, box: Any = None, *, max_error: float) -> "Approximation":
+        ...
+
+    def read(self, box: Any = None, level: int = 0, out: Optional[np.ndarray] = None, dtype: Any = None,
+             collective: bool = False, max_bytes: Optional[int] = None, max_points: Optional[int] = None,
+             max_error: Optional[float] = None) -> Any:
         """The samples of a box at a level.
 
         'box' has a slice or a pair for each axis, in samples of full resolution at any
@@ -223,11 +245,20 @@ class Variable(Lazy):
         'dtype', are rounded if the type asks for that. With 'collective' all ranks call
         this, with any boxes, and each chunk is read from its file by one of them.
 
+        With a budget - bytes read, samples, an error that is small enough - the finest
+        level within it is read, and the result is an Approximation, to be refined.
+
         >>> import bouma
         >>> v = bouma.open(example)[-1]["flow/density"]
         >>> v.read(box=[(0, 16), (0, 16), (8, 9)], level=1).shape
         (8, 8, 1)
         """
+        if not max_bytes is max_points is max_error is None:
+            if level or out is not None or dtype is not None or collective:
+                raise TypeError("a budget chooses the level, and takes none of level, out, dtype and collective")
+            from ._budget import Budget, read_within
+
+            return read_within(self, parse_box(box, self.grid.shape), Budget(max_bytes, max_points, max_error))
         low, high = zip(*parse_box(box, self.grid.shape))
         check_level(level, self.levels)
         count = tuple(max(0, (-(-b >> level)) - (-(-a >> level))) for a, b in zip(low, high))
@@ -253,14 +284,14 @@ class Variable(Lazy):
             raise TypeError("out has the bytes of another machine, which a collective read does not swap")
         array = describe(out, len(self.grid.shape), exact=out.dtype == self.dtype)
         with self.grid._source.borrow() as session:
-            step, _ = session.step(self.grid.step.number)
+            step, _ = session.step(self._number)
             request = new("bouma_request", variable=self._handle(session), level=level, box=box_of(low, high),
                           array=c.addressof(array))
             count = 1 if out.size else 0
             session.check(session.library.bouma_step_read(step, c.byref(request), count))
 
     def _handle(self, session: Any) -> Any:
-        return session.variable(self.grid.step.number, "grid", self.grid.name, self.name)
+        return session.variable(self._number, "grid", self.grid.name, self.name)
 
     def _read(self, session: Any, level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray) -> None:
         """Read a box of full-resolution samples into 'out'."""
@@ -301,28 +332,30 @@ class Variable(Lazy):
         return self._refine(parse_box(box, self.grid.shape), first)
 
     def _refine(self, ends: Sequence[Tuple[int, int]], level: int) -> Iterator[Tuple[np.ndarray, int]]:
-        source = self.grid._source
-        session = source.take()  # it holds the refinement
-        refinement = c.c_void_p()
-        library = session.library
+        held, refinement = Held(self.grid._source), c.c_void_p()
+        library = held.session.library
         try:
             box = box_of(*zip(*ends))
-            session.check(library.bouma_refinement_open(c.byref(refinement), self._handle(session), level,
-                                                        c.byref(box)))
+            with held as session:
+                session.check(library.bouma_refinement_open(c.byref(refinement), self._handle(session), level,
+                                                            c.byref(box)))
+                found = self._refined(library, refinement)
             while True:
-                yield self._refined(session, refinement)
-                rc = library.bouma_refinement_next(refinement)
-                if rc == constant("ENOTFOUND"):
-                    return
-                session.check(rc)
+                yield found
+                with held as session:
+                    rc = library.bouma_refinement_next(refinement)
+                    if rc == constant("ENOTFOUND"):
+                        return
+                    session.check(rc)
+                    found = self._refined(library, refinement)
         finally:
-            library.bouma_refinement_free(refinement)
-            source.give(session)
+            held.end(library.bouma_refinement_free, refinement)
 
-    def _refined(self, session: Any, refinement: Any) -> Tuple[np.ndarray, int]:
+    def _refined(self, library: Any, refinement: Any) -> Tuple[np.ndarray, int]:
         selection, level, data = new("bouma_selection"), c.c_int(), c.c_void_p()
-        session.check(session.library.bouma_refinement_get(c.byref(data), c.byref(selection), c.byref(level),
-                                                           refinement))
+        rc = library.bouma_refinement_get(c.byref(data), c.byref(selection), c.byref(level), refinement)
+        if rc:
+            raise error_of(rc, (library.bouma_refinement_message(refinement) or b"").decode())
         shape = tuple(selection.shape[:selection.ndims]) + self.shape[len(self.grid.shape):]
         array = np.empty(shape, self.dtype)
         if array.nbytes:
@@ -394,8 +427,8 @@ def check_level(level: int, levels: int) -> int:
     return level
 
 
-def read_index(variable: Variable, key: Any, base: int, out: Optional[np.ndarray] = None) -> Any:
-    """variable[key], with indices of level 'base'; into 'out', if given."""
+def read_index(variable: Variable, key: Any, base: int) -> Any:
+    """variable[key], with indices of level 'base'."""
     axes = len(variable.grid.shape)
     shape = lattice(variable.grid.shape, base) + variable.shape[axes:]
     plan = _index.parse(key, shape)
@@ -405,22 +438,27 @@ def read_index(variable: Variable, key: Any, base: int, out: Optional[np.ndarray
             return np.empty(0, variable.dtype)
         return read_index(variable, bounds, base)[plan[bounds]]
     full = tuple(one.length for one in plan)
-    kept = tuple(one.length for one in plan if not isinstance(one, _index.Span) or one.keep)
-    result = np.empty(full, variable.dtype) if out is None else out.reshape(full)
+    result = np.empty(full, variable.dtype)
     if result.size:
-        more = 0 if variable.averages else _index.coarsest(plan[:axes], variable.levels - 1 - base)
-        read_plan(variable, plan, base, more, result)
+        with variable.grid._source.borrow() as session:
+            read_plan(variable, plan, base, result, session)
+    return finish(result, plan)
+
+
+def finish(result: np.ndarray, plan: Sequence[Any]) -> Any:
+    """What was read as an index asks for it: lists in their order, and without the axes of
+    numbers."""
     for axis, one in enumerate(plan):
         if isinstance(one, _index.Some) and one.order is not None:
             result = np.take(result, one.order, axis=axis)
-            return result.reshape(tuple(n for n, o in zip(result.shape, plan)
-                                        if not isinstance(o, _index.Span) or o.keep))
+    kept = tuple(n for n, one in zip(result.shape, plan) if not isinstance(one, _index.Span) or one.keep)
     return result.reshape(kept) if kept else result.reshape(())[()]
 
 
-def read_plan(variable: Variable, plan: Sequence[Any], base: int, more: int, result: np.ndarray) -> None:
-    """Carry out a plan, reading level base + more."""
+def read_plan(variable: Variable, plan: Sequence[Any], base: int, result: np.ndarray, session: Any) -> None:
+    """Carry out a plan of level 'base', reading a coarser one if that has all."""
     axes = len(variable.grid.shape)
+    more = 0 if variable.averages else _index.coarsest(plan[:axes], variable.levels - 1 - base)
     level = base + more
     view = result[tuple(slice(None, None, -1) if isinstance(one, _index.Span) and one.reverse else slice(None)
                         for one in plan)]
@@ -432,17 +470,16 @@ def read_plan(variable: Variable, plan: Sequence[Any], base: int, more: int, res
         if len(parts) > 1 or one.pick is not None or one.high - one.low < values[0]:
             picks = [np.arange(p.low, p.high) if p.pick is None else np.arange(p.low, p.high)[p.pick] for p in parts]
             components = (np.concatenate(picks),)
-    with variable.grid._source.borrow() as session:
-        for parts in _index.boxes(plan[:axes], more, [max(1, n >> base) for n in variable.grid.patch]):
-            low = [one.low << level for one in parts]
-            high = [(one.high - 1 << level) + 1 for one in parts]
-            into = view[tuple(one.into for one in parts)]
-            if all(one.pick is None for one in parts) and not components:
-                variable._read(session, level, low, high, into)
-                continue
-            read = np.empty(tuple(one.high - one.low for one in parts) + values, variable.dtype)
-            variable._read(session, level, low, high, read)
-            for axis, one in enumerate(parts):
-                if one.pick is not None:
-                    read = read[(slice(None),) * axis + (one.pick,)]
-            into[...] = read[(Ellipsis,) + components] if components else read
+    for parts in _index.boxes(plan[:axes], more, [max(1, n >> base) for n in variable.grid.patch]):
+        low = [one.low << level for one in parts]
+        high = [(one.high - 1 << level) + 1 for one in parts]
+        into = view[tuple(one.into for one in parts)]
+        if all(one.pick is None for one in parts) and not components:
+            variable._read(session, level, low, high, into)
+            continue
+        read = np.empty(tuple(one.high - one.low for one in parts) + values, variable.dtype)
+        variable._read(session, level, low, high, read)
+        for axis, one in enumerate(parts):
+            if one.pick is not None:
+                read = read[(slice(None),) * axis + (one.pick,)]
+        into[...] = read[(Ellipsis,) + components] if components else read

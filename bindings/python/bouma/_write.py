@@ -69,7 +69,7 @@ class Writer:
 
     def __init__(self, kind: str, path: str, comm: Any, options: Dict[str, Any]):
         self.path, self.comm = path, comm
-        self._library = library = _library.serial() if comm is None else _library.parallel()
+        self._library = library = _library.serial() if comm is None else _library.parallel(comm)
         self._lock = threading.RLock()
         self._options = Options(library, options)
         self._handle = c.c_void_p()

@@ -131,6 +131,8 @@ def test_follow_a_running_writer(tmp_path):
     assert list(ds.refresh().steps) == [0, 10, 20, 30, 40]
     assert [step.number for step in ds.follow(stop=lambda: True, after=20)] == [30, 40]
     assert [step.number for step in ds.follow(timeout=0)] == [0, 10, 20, 30, 40]
+    with pytest.raises(ValueError):
+        ds.at(time=float("nan"))
     assert ds.at(time=2.4).number == 20 and ds.at(step=30).time == 3.0
 
 

@@ -228,3 +228,26 @@ def test_series(example):
     same(series[[0, 2], :, 5], whole[[0, 2], :, 5])
     same(series.level(2)[:, 1, 2], whole[:, 4, 8, ::4])
     same(series[3:, 0, 0], whole[3:, 0, 0])
+
+
+def test_series_of_steps_that_differ(tmp_path):
+    with bouma.create(tmp_path / "d.bouma", durability="fast") as ds:
+        ds.write({"g/v": np.arange(16, dtype="i4")})
+    with bouma.append(tmp_path / "d.bouma") as ds:  # the same shape, another patch and type
+        ds.grid("g", (16,), patch=(8,), levels=2).variable("v", "i2", codec="raw")
+        ds.write({"g/v": np.arange(16, dtype="i2")})
+        ds.write({"g/w": np.arange(16, dtype="i2")})
+    ds = bouma.open(tmp_path / "d.bouma")
+    with pytest.raises(KeyError):
+        ds["g/v"]  # not in the last step
+    with pytest.raises(KeyError):
+        ds["g/w"][:, 3]
+    assert ds["g/w"][-1, 3] == 3
+    with bouma.append(tmp_path / "d.bouma", like=1) as more:
+        more.write({"g/v": np.arange(16, dtype="i2")}, step=2 + 1)
+    ds = bouma.open(tmp_path / "d.bouma")
+    assert list(ds["g/v"][[0, 1, 3], 5]) == [5, 5, 5]
+    with bouma.append(tmp_path / "d.bouma") as more:
+        more.write({"g/v": np.arange(9, dtype="i2")})
+    with pytest.raises(ValueError, match="shape"):
+        bouma.open(tmp_path / "d.bouma")["g/v"][0, 3]

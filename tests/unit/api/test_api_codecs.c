@@ -176,7 +176,8 @@ static void wrong_variables_are_refused(void)
     CHECK_EQ(spec.tolerance_kind, BOUMA_TOLERANCE_RELATIVE);
     spec.tolerance = 1;
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &spec), BOUMA_EINVAL);
-    CHECK_TEXT(bouma_error_message(ds), "a part of the range, below 1");
+    CHECK_TEXT(bouma_error_message(ds),
+               "a fraction of the range, and must be below 1");
     spec.tolerance = 0.999;
     MUST(ds, bouma_variable_define(&v, grid, "v", &spec));
     bouma_dataset_free(ds);

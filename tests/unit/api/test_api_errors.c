@@ -638,14 +638,15 @@ static void a_pointer_for_the_handle_is_needed(void)
     begin_writing(&w, "nowhere");
     CHECK_EQ(write_step(&w, 0), BOUMA_OK);
     CHECK_EQ(bouma_step_open(NULL, w.ds, 0), BOUMA_EINVAL);
-    CHECK_TEXT(bouma_error_message(w.ds), "no place for the handle of step 0");
+    CHECK_TEXT(bouma_error_message(w.ds),
+               "the pointer for the handle of step 0 is NULL");
     CHECK_EQ(bouma_step_open(NULL, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_dataset_open(NULL, "nowhere", &o), BOUMA_EINVAL);
     CHECK_EQ(bouma_file_open(NULL, "nowhere", BOUMA_FILE_MODE_READ, &o),
              BOUMA_EINVAL);
     CHECK_EQ(bouma_plan_make(NULL, NULL, &o, message, sizeof(message)),
              BOUMA_EINVAL);
-    CHECK_TEXT(message, "no place");
+    CHECK_TEXT(message, "the pointer for ");
     CHECK_EQ(bouma_particles_restart(NULL, NULL, NULL), BOUMA_EINVAL);
     MUST(w.ds, bouma_dataset_close(w.ds));
     bouma_dataset_free(w.ds);

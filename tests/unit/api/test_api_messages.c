@@ -96,8 +96,9 @@ static void writers_hear_what_is_wrong(void)
           BOUMA_EINVAL, "\"x\"");
     TELLS(ds, bouma_attributes_set(a, "x", BOUMA_TYPE_F64, 1 << 20, samples),
           BOUMA_ELIMIT, "\"x\"");
-    TELLS(ds, bouma_attributes_get(&got, a, 1), BOUMA_ENOTFOUND, "place 1");
-    TELLS(ds, bouma_attributes_get(&got, a, -1), BOUMA_ENOTFOUND, "place -1");
+    TELLS(ds, bouma_attributes_get(&got, a, 1), BOUMA_ENOTFOUND, "no number 1");
+    TELLS(ds, bouma_attributes_get(&got, a, -1), BOUMA_ENOTFOUND,
+          "no number -1");
     TELLS(ds, bouma_attributes_find(&got, a, "text"), BOUMA_ENOTFOUND,
           "no attribute \"text\"; there is \"number\"");
     TELLS(ds, bouma_attributes_find(&got, a, NULL), BOUMA_ENOTFOUND,
@@ -155,16 +156,22 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_step_file_get(&file, step, 1), BOUMA_ENOTFOUND,
           "step 3 has 1 files");
     TELLS(ds, bouma_step_file_get(&file, step, -1), BOUMA_ENOTFOUND, "-1");
-    TELLS(ds, bouma_dataset_info_get(NULL, ds), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_dataset_step_get(NULL, ds, 0), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_step_details_get(NULL, step), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_step_file_get(NULL, step, 0), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_dataset_info_get(NULL, ds), BOUMA_EINVAL,
+          "the pointer for ");
+    TELLS(ds, bouma_dataset_step_get(NULL, ds, 0), BOUMA_EINVAL,
+          "the pointer for ");
+    TELLS(ds, bouma_step_details_get(NULL, step), BOUMA_EINVAL,
+          "the pointer for ");
+    TELLS(ds, bouma_step_file_get(NULL, step, 0), BOUMA_EINVAL,
+          "the pointer for ");
     a = bouma_step_attributes(step);
-    TELLS(ds, bouma_attributes_get(NULL, a, 0), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_attributes_find(NULL, a, "text"), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_attributes_get(NULL, a, 0), BOUMA_EINVAL,
+          "the pointer for ");
+    TELLS(ds, bouma_attributes_find(NULL, a, "text"), BOUMA_EINVAL,
+          "the pointer for ");
     TELLS(ds, bouma_attributes_find(&got, a, "x"), BOUMA_ENOTFOUND,
           "there are \"number\", \"text\"");
-    TELLS(ds, bouma_attributes_get(&got, a, 2), BOUMA_ENOTFOUND, "place 2");
+    TELLS(ds, bouma_attributes_get(&got, a, 2), BOUMA_ENOTFOUND, "no number 2");
     TELLS(ds, bouma_attributes_set_text(a, "x", "y"), BOUMA_ESTATE, "\"x\"");
 
     GIVES_NONE(ds, bouma_step_grid(step, 1), "step 3 has 1 grids");
@@ -185,7 +192,7 @@ static void readers_hear_what_is_wrong(void)
     absent = bouma_grid_find_variable(grid, "absent");
     REQUIRE(v && absent);
     TELLS(ds, bouma_attributes_get(&got, bouma_variable_attributes(v), 0),
-          BOUMA_ENOTFOUND, "place 0");
+          BOUMA_ENOTFOUND, "no number 0");
     TELLS(ds, test_put(v, NULL, samples), BOUMA_ESTATE, "reading only");
 
     TELLS(ds, bouma_variable_range(&range, v, 1), BOUMA_ENOTFOUND,
@@ -193,11 +200,14 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_variable_range(&range, v, -1), BOUMA_ENOTFOUND, "-1");
     TELLS(ds, bouma_variable_range(&range, absent, 0), BOUMA_ENOTFOUND,
           "\"g/absent\" is not in this step");
-    TELLS(ds, bouma_variable_range(NULL, v, 0), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_variable_range(NULL, v, 0), BOUMA_EINVAL,
+          "the pointer for ");
     TELLS(ds, bouma_variable_select(NULL, v, 0, NULL), BOUMA_EINVAL,
-          "no place");
-    TELLS(ds, bouma_grid_info_get(NULL, grid), BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_variable_info_get(NULL, v), BOUMA_EINVAL, "no place");
+          "the pointer for ");
+    TELLS(ds, bouma_grid_info_get(NULL, grid), BOUMA_EINVAL,
+          "the pointer for ");
+    TELLS(ds, bouma_variable_info_get(NULL, v), BOUMA_EINVAL,
+          "the pointer for ");
     TELLS(ds, bouma_variable_select(&selection, v, 2, NULL), BOUMA_ENOTFOUND,
           "level 2");
     TELLS(ds, bouma_variable_select(&selection, v, 0, &outside), BOUMA_EINVAL,

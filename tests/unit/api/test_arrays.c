@@ -434,7 +434,7 @@ static void sizes_that_were_never_set_are_refused(void)
         CHECK_EQ(bouma_variable_put_copy(v, NULL, a), BOUMA_EINVAL);
         CHECK_TEXT(bouma_error_message(ds), "sizeof(bouma_array)");
         CHECK_EQ(bouma_array_inside(a, 1, 2, (int64_t[]){ROWS, COLUMNS},
-                                    (int64_t[]){0, 0}),
+                                    (int64_t[]){0, 0}, NULL, 0),
                  BOUMA_EINVAL);
         free(a);
     }
@@ -449,7 +449,7 @@ static void the_inside_of_no_type_is_refused(void)
     for (int type = -1; type <= 12; type++) {
         bouma_array a = BOUMA_ARRAY((bouma_type)type, samples, sizeof(samples));
 
-        CHECK_EQ(bouma_array_inside(&a, 1, 2, extent, first),
+        CHECK_EQ(bouma_array_inside(&a, 1, 2, extent, first, NULL, 0),
                  type >= BOUMA_TYPE_I8 && type <= BOUMA_TYPE_F64
                      ? BOUMA_OK
                      : BOUMA_EINVAL);

@@ -78,11 +78,11 @@ static void nothing_is_lost(void)
     MUST(ds, bouma_attributes_set_number(a, "v", NAN));
     CHECK(!bouma_attributes_get_number(&back, a, "v") && isnan(back));
     TELLS(ds, bouma_attributes_get_int64(&(int64_t){0}, a, "v"), BOUMA_EINVAL,
-          "no int64_t without loss");
+          "cannot be converted to int64_t exactly");
     MUST(ds, bouma_attributes_set_int64(a, "v", INT64_MAX));
     TELLS(ds, bouma_attributes_get_number(&back, a, "v"), BOUMA_EINVAL,
-          "its value 9223372036854775807 is no double without loss; it is of "
-          "type i64");
+          "its value 9223372036854775807 cannot be converted to double "
+          "exactly; its type is i64");
 }
 
 static void arrays_have_their_number_of_values(void)
@@ -147,9 +147,9 @@ static void what_is_missing_is_told(void)
           "there is no attribute");
     CHECK(!text && f == 0 && i == 0);
     TELLS(ds, bouma_attributes_get_number(NULL, a, "n"), BOUMA_EINVAL,
-          "no place");
+          "the pointer for ");
     TELLS(ds, bouma_attributes_get_text(NULL, a, "t"), BOUMA_EINVAL,
-          "no place");
+          "the pointer for ");
     CHECK_EQ(bouma_attributes_get_number(&f, NULL, "n"), BOUMA_EINVAL);
     CHECK_EQ(bouma_attributes_set_int64(NULL, "n", 1), BOUMA_ESTATE);
 }

@@ -188,7 +188,7 @@ static void wrong_bounds_are_refused(void)
     b.high[1] = (double)NAN;
     TELLS(ds, bouma_grid_box(&box, grid, &b), BOUMA_EINVAL, "high[1] is NaN");
     TELLS(ds, bouma_grid_box(&box, grid, NULL), BOUMA_EINVAL, "NULL");
-    TELLS(ds, bouma_grid_box(NULL, grid, &b), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_grid_box(NULL, grid, &b), BOUMA_EINVAL, "the pointer for ");
     CHECK_EQ(bouma_grid_box(&box, NULL, &b), BOUMA_EINVAL);
     box = (bouma_box){.hi = {4, 5}};
     TELLS(ds, bouma_grid_bounds(&b, grid, BOUMA_AXES_ZYX, &box), BOUMA_EINVAL,
@@ -196,7 +196,7 @@ static void wrong_bounds_are_refused(void)
     TELLS(ds, bouma_grid_bounds(&b, grid, (bouma_axes)0, NULL), BOUMA_EINVAL,
           "order of axes is 0");
     TELLS(ds, bouma_grid_bounds(NULL, grid, BOUMA_AXES_ZYX, NULL), BOUMA_EINVAL,
-          "no place");
+          "the pointer for ");
     CHECK_EQ(bouma_grid_bounds(&b, NULL, BOUMA_AXES_ZYX, NULL), BOUMA_EINVAL);
     bouma_dataset_free(ds);
 }

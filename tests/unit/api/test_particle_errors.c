@@ -459,9 +459,9 @@ static void wrong_queries_are_refused(void)
                "\"mass\"");
     GIVES_NONE(ds, bouma_particles_variable(set.particles, 8), "8");
     TELLS(ds, bouma_particles_file_get(NULL, set.particles, 0), BOUMA_EINVAL,
-          "no place");
+          "the pointer for ");
     TELLS(ds, bouma_particles_node_get(NULL, set.particles, 0), BOUMA_EINVAL,
-          "no place");
+          "the pointer for ");
     TELLS(ds, bouma_particles_file_get(&file, set.particles, 1),
           BOUMA_ENOTFOUND, "1 files");
     TELLS(ds, bouma_particles_file_get(&file, other.particles, 0),
@@ -501,10 +501,10 @@ static void wrong_queries_are_refused(void)
     long_query[0] = (bouma_particles_query){.size = sizeof(long_query)};
     TELLS(ds, bouma_particles_read(&d, set.particles, long_query), BOUMA_EINVAL,
           "sizeof(bouma_particles_query)");
-    /* Of a program that knew no 'shares'. */
+    /* Of a program that knew neither 'order' nor 'shares'. */
     memset(&q, 0xff, sizeof(q));
-    memset(&q, 0, offsetof(bouma_particles_query, shares));
-    q.size = offsetof(bouma_particles_query, shares);
+    memset(&q, 0, offsetof(bouma_particles_query, order));
+    q.size = offsetof(bouma_particles_query, order);
     CHECK_EQ(q.shares, -1);
     CHECK_EQ(ASK, BOUMA_OK);
     CHECK(d && d->count > 0);
@@ -562,7 +562,7 @@ static void wrong_queries_are_refused(void)
     c[0] = condition_of(set.variables[MASS], 0, 0, (double)NAN);
     TELLS(ds, ASK, BOUMA_EINVAL, "NaN as its 'high'");
     c[0].high.type = BOUMA_TYPE_F32;
-    TELLS(ds, ASK, BOUMA_EINVAL, "'high' is no value of bouma_value_int()");
+    TELLS(ds, ASK, BOUMA_EINVAL, "'high' must be made with bouma_value_int()");
     c[0].low.type = c[0].high.type = (bouma_type)0;
     TELLS(ds, ASK, BOUMA_EINVAL, "neither 'low' nor 'high'");
     c[0] = condition_of(set.variables[MASS], 1, 0, 1);

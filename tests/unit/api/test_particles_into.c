@@ -414,11 +414,11 @@ static void wrong_arrays_are_refused(void)
     memcpy(&first, out, sizeof(first));
     CHECK(fabs((double)first - floor((double)first) - 0.1) < 1e-5);
     q.order = BOUMA_COMPONENT_ORDER_INTERLEAVED;
-    TELLS(ds, INTO(2, 8), BOUMA_EINVAL, "no order");
+    TELLS(ds, INTO(2, 8), BOUMA_EINVAL, "leave 'variables' and 'order'");
     q = (bouma_particles_query){.size = sizeof(q),
                                 .variables = &columns[1].variable,
                                 .variable_count = 1};
-    TELLS(ds, INTO(2, 8), BOUMA_EINVAL, "no variables");
+    TELLS(ds, INTO(2, 8), BOUMA_EINVAL, "leave 'variables'");
     q = (bouma_particles_query){.size = sizeof(q), .shares = 1};
     TELLS(ds, INTO(2, 8), BOUMA_EINVAL, "restart");
     q = (bouma_particles_query){.size = sizeof(q)};
@@ -428,10 +428,11 @@ static void wrong_arrays_are_refused(void)
     columns[1].variable = NULL;
     TELLS(ds, INTO(2, 8), BOUMA_EINVAL, "not one of theirs");
     TELLS(ds, bouma_particles_read_into(NULL, dust, &q, columns, 1, 8),
-          BOUMA_EINVAL, "no place");
-    TELLS(ds, bouma_particles_count(NULL, dust, &q), BOUMA_EINVAL, "no place");
+          BOUMA_EINVAL, "the pointer for ");
+    TELLS(ds, bouma_particles_count(NULL, dust, &q), BOUMA_EINVAL,
+          "the pointer for ");
     TELLS(ds, bouma_particles_restart_into(NULL, dust, &q, columns, 1, 8),
-          BOUMA_EINVAL, "no place");
+          BOUMA_EINVAL, "the pointer for ");
     CHECK_EQ(bouma_particles_restart_into(&count, dust, &q, columns, 1, 8),
              BOUMA_OK);
     CHECK_EQ(count, 8);

@@ -720,7 +720,7 @@ static void messages_tell_what_helps(void)
     make_old("m2", 2);
     rename_in("m2", "DATASET", "other");
     messages_of("m2", opened, repaired);
-    CHECK_TEXT(opened, "`bouma repair` makes it anew");
+    CHECK_TEXT(opened, "`bouma repair` recreates it");
     CHECK_EQ(repaired[0], 0);
     CHECK_EQ(steps_of("m2", &id), 2);
     make_old("m3", 1);

@@ -138,6 +138,32 @@ static void the_same_call_does_the_rest(void)
     stores_end(&w);
 }
 
+/* Not even for the one who deletes it. */
+static void an_open_step_is_not_kept(void)
+{
+    struct scenario_values values;
+    bouma_array array = {.size = sizeof(array),
+                         .type = BOUMA_TYPE_F64,
+                         .data = values.temperature,
+                         .bytes = sizeof(values.temperature)};
+    struct writer writer;
+    bouma_step *step;
+    struct stores w;
+    int rc;
+
+    stores_make(&w, 0);
+    append(&writer, w.far, NULL);
+    MUST(writer.ds, bouma_step_open(&step, writer.ds, 1));
+    MUST(writer.ds, bouma_step_delete(writer.ds, 1));
+    rc = bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0),
+                             0, NULL, &array);
+    CHECK_EQ(rc, BOUMA_ENOTFOUND);
+    CHECK_TEXT(bouma_error_message(writer.ds), "was removed since");
+    bouma_step_free(step);
+    end(&writer);
+    stores_end(&w);
+}
+
 /* Also one that nobody can read, and with it the record of its loss. */
 static void a_damaged_step_can_go(void)
 {
@@ -314,6 +340,7 @@ int main(void)
     what_is_wrong_is_told();
     an_interrupted_call_is_finished();
     the_same_call_does_the_rest();
+    an_open_step_is_not_kept();
     a_damaged_step_can_go();
     steps_of_a_group_go_too();
     no_drain_brings_it_back();

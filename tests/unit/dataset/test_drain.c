@@ -220,7 +220,7 @@ static void wrong_options_are_refused(const struct world *w)
     o = options_of(w, 1);
     for (int i = 0; i < 4; i++) {
         CHECK_EQ(bouma_dataset_append(&ds, nameless[i], &o), BOUMA_EINVAL);
-        CHECK_TEXT(bouma_error_message(ds), "no name of its own");
+        CHECK_TEXT(bouma_error_message(ds), "must end in a name");
         bouma_dataset_free(ds);
     }
     /* Nothing was made. */
@@ -303,7 +303,7 @@ static void a_failure_is_told_and_tried_again(const struct world *w)
     write_step(&writer, 1, 1);
     write_step(&writer, 2, 1);
     CHECK_EQ(bouma_dataset_drain(writer.ds), BOUMA_ENOTFOUND);
-    CHECK_TEXT(bouma_error_message(writer.ds), "step 1 is whole in ");
+    CHECK_TEXT(bouma_error_message(writer.ds), "step 1 is complete in ");
     CHECK_TEXT(bouma_error_message(writer.ds), "bouma drain");
     CHECK(bouma_dataset_flush(writer.ds) != BOUMA_OK);
     hide(w, 0);
@@ -606,7 +606,7 @@ static void a_foreign_directory_is_left_alone(const struct world *w)
         CHECK_EQ(bouma_drain(&report, w->local_copy, w->far, remove, NULL,
                              message, sizeof(message)),
                  BOUMA_EEXISTS);
-        CHECK_TEXT(message, "is no bouma dataset");
+        CHECK_TEXT(message, "not a bouma dataset");
         CHECK_TEXT(message, w->far);
         CHECK_EQ(entries(w->far), 1);
     }
@@ -617,7 +617,7 @@ static void a_foreign_directory_is_left_alone(const struct world *w)
     scribble(other, "thesis.tex");
     snprintf(other, sizeof(other), "%s/x.bouma", w->dir);
     CHECK_EQ(bouma_dataset_create(&ds, other, &o), BOUMA_EEXISTS);
-    CHECK_TEXT(bouma_error_message(ds), "is no bouma dataset");
+    CHECK_TEXT(bouma_error_message(ds), "not a bouma dataset");
     bouma_dataset_free(ds);
     CHECK(access(other, F_OK)); /* nothing was made */
     snprintf(other, sizeof(other), "%s/x.bouma", w->near);

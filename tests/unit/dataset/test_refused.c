@@ -88,14 +88,15 @@ static void a_handle_needs_a_pointer(void)
     bouma_grid *g;
 
     FAILS(ds, bouma_grid_define(NULL, ds, "g", &square), BOUMA_EINVAL,
-          "no place for its handle");
+          "the pointer for its handle is NULL");
     FAILS(ds, bouma_particles_define(NULL, ds, "p", &points), BOUMA_EINVAL,
-          "no place for its handle");
+          "the pointer for its handle is NULL");
     MUST(ds, bouma_grid_define(&g, ds, "h", &square));
     FAILS(ds, bouma_variable_define(NULL, g, "v", &number), BOUMA_EINVAL,
-          "no place for its handle");
+          "the pointer for its handle is NULL");
     bouma_step_begin(ds, 0, 0);
-    FAILS(ds, bouma_step_end(ds), BOUMA_EINVAL, "no place for its handle");
+    FAILS(ds, bouma_step_end(ds), BOUMA_EINVAL,
+          "the pointer for its handle is NULL");
     bouma_dataset_free(ds);
 }
 

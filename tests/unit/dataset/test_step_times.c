@@ -212,11 +212,34 @@ static void without_memory_a_time_is_not_found(void)
     bouma_io_memory_free(io);
 }
 
+/* When all steps are gone, without memory: what there was is still freed. */
+static void an_empty_list_needs_no_memory(void)
+{
+    struct fault_alloc memory;
+    struct bm_step_times times = {0};
+    struct bm_step_list list;
+    uint64_t step;
+
+    fault_alloc_init(&memory);
+    bm_step_list_init(&list, &memory.table);
+    REQUIRE(!bm_step_list_add(&list, (struct bm_step_entry){3, 1, {1, 1}}));
+    CHECK_EQ(bm_step_times_nearest(&times, &list, 1, &step), BOUMA_OK);
+    list.count = 0;
+    list.changes++;
+    fault_alloc_arm(&memory, 1, 1);
+    CHECK_EQ(bm_step_times_nearest(&times, &list, 1, &step), BOUMA_ENOTFOUND);
+    fault_alloc_disarm(&memory);
+    bm_step_times_release(&times, &memory.table);
+    bm_step_list_release(&list);
+    CHECK_EQ(memory.live, 0);
+}
+
 int main(void)
 {
     nearest_is_that_of_a_look_at_all();
     large_times_are_apart();
     steps_are_found_by_neighbours_and_times();
     without_memory_a_time_is_not_found();
+    an_empty_list_needs_no_memory();
     return check_result();
 }

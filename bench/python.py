@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""python.py PROGRAM DIRECTORY [--size 512] [--steps 10000] -- what the Python package costs.
+
+PROGRAM is bench_python: the same reads in C. Times of both are taken in turns, and the
+shortest ones compared. The time series of a point is read beside h5py, if that is there: one
+HDF5 file with the same chunks."""
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import bouma
+
+
+def say(what, value, most, unit=""):
+    verdict = "" if most is None else "  (target: at most %g%s)%s" % (most, unit, "" if value <= most else "  MISSED")
+    print("%-56s %8.3f%s%s" % (what, value, unit, verdict))
+
+
+def shortest(call, count):
+    best = float("inf")
+    for _ in range(count):
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def seconds_of_import(module):
+    call = [sys.executable, "-c", "import time; a = time.process_time(); import %s; print(time.process_time() - a)"
+            % module]
+    return float(subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def imports():
+    """Processor time, in turns; the first of each compiles and fills caches."""
+    times = [(seconds_of_import("numpy"), seconds_of_import("bouma")) for _ in range(11)][1:]
+    numpy, ours = (min(column) for column in zip(*times))
+    say("import bouma / import numpy", ours / numpy, 1.5)
+
+
+def in_c(program, path, low, high, count):
+    done = subprocess.run([program, path, str(low), str(high), str(count)], check=True, stdout=subprocess.PIPE,
+                          text=True)
+    return min(float(one) for one in done.stdout.split())
+
+
+def reads(program, path, size):
+    with bouma.create(path, durability="fast") as ds:
+        ds.grid("g", (size,) * 3).variable("v", "f4", codec="raw")
+        ds.write({"g/v": np.random.default_rng(1).random((size,) * 3, "f4")})
+    v = bouma.open(path)[0]["g/v"]
+    out = np.zeros(v.shape, "f4")
+    whole, box = [], []
+    low, high = size // 4, size // 4 + 64
+    for _ in range(5):
+        whole.append((in_c(program, path, 0, size, 3), shortest(lambda: v.read(out=out), 3)))
+        box.append((in_c(program, path, low, high, 50), shortest(lambda: v[low:high, low:high, low:high], 50)))
+    c, python = (min(column) for column in zip(*whole))
+    say("%d^3 f32 raw, Python / C" % size, python / c, 1.05)
+    c, python = (1000 * min(column) for column in zip(*box))
+    say("a 64^3 box, Python - C (%.3f ms in C)" % c, python - c, 0.3, " ms")
+
+
+def series(folder, steps):
+    """One point of 32^3 samples in chunks of 16^3, over all steps, opened anew each time."""
+    field = np.random.default_rng(1).random((32, 32, 32)).astype("f4")
+    path = os.path.join(folder, "series.bouma")
+    with bouma.create(path, durability="fast") as ds:
+        v = ds.grid("g", field.shape, patch=(16, 16, 16)).variable("v", "f4", codec="raw")
+        for i in range(steps):
+            with ds.step(i, time=i):
+                v.put(field)
+    ours = shortest(lambda: bouma.open(path)["g/v"][:, 3, 4, 5], 3)
+    say("a point over %d steps, microseconds a step" % steps, 1e6 * ours / steps, None)
+    try:
+        import h5py
+    except ImportError:
+        print("h5py is not there: no comparison")
+        return
+    name = os.path.join(folder, "series.h5")
+    with h5py.File(name, "w") as f:
+        made = f.create_dataset("v", (steps,) + field.shape, "f4", chunks=(1, 16, 16, 16))
+        for i in range(steps):
+            made[i] = field
+
+    def theirs():
+        with h5py.File(name, "r") as f:
+            return f["v"][:, 3, 4, 5]
+
+    say("a point over %d steps, bouma / h5py" % steps, ours / shortest(theirs, 3), 1.0)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("directory")
+    parser.add_argument("--size", type=int, default=512)
+    parser.add_argument("--steps", type=int, default=10000)
+    given = parser.parse_args()
+    imports()
+    reads(given.program, os.path.join(given.directory, "reads.bouma"), given.size)
+    series(given.directory, given.steps)
+
+
+if __name__ == "__main__":
+    main()
