@@ -1,7 +1,7 @@
-/* bouma.hpp -- bouma for C++17: the C API with handles that free themselves, typed
- * arrays, and exceptions or statuses, whichever a program prefers. All of it is in
- * this header; link libbouma, as a program in C does. Programs with MPI include
- * bouma_mpi.h first, and link libbouma_mpi.
+/* bouma.hpp -- bouma for C++17: the C API with handles that free themselves,
+ * typed arrays, and exceptions or statuses, whichever a program prefers. All of
+ * it is in this header; link libbouma, as a program in C does. Programs with
+ * MPI include bouma_mpi.h first, and link libbouma_mpi.
  *
  *     std::vector<double> field(64 * 64);
  *     bouma::dataset run = bouma::dataset::create("plate.bouma");
@@ -12,29 +12,32 @@
  *     run.end();
  *     run.close();
  *
- * What each call does is in the headers of C: run.begin() is bouma_step_begin(), and
- * plate.info() is bouma_grid_info_get(). Structs of C are used as they are; those that
- * a program fills have a class of the same name without "bouma_" that sets 'size'.
+ * What each call does is in the headers of C: run.begin() is
+ * bouma_step_begin(), and plate.info() is bouma_grid_info_get(). Structs of C
+ * are used as they are; those that a program fills have a class of the same
+ * name without "bouma_" that sets 'size'.
  *
- * Failures. A call that fails throws bouma::error, with the status and the message. If
- * its last argument is a pointer to a bouma::status, it fills that instead, and throws
- * nothing:
+ * Failures. A call that fails throws bouma::error, with the status and the
+ * message. If its last argument is a pointer to a bouma::status, it fills that
+ * instead, and throws nothing:
  *
  *     bouma::status status;
  *     bouma::dataset run = bouma::dataset::open("plate.bouma", {}, &status);
  *     if (!status)
  *         std::puts(status.message.c_str());
  *
- * Compiled without exceptions, a call that fails without a status prints the message
- * and aborts.
+ * Compiled without exceptions, a call that fails without a status prints the
+ * message and aborts.
  *
- * Handles. A dataset, a step and particle_data are moved, not copied, and free what
- * they have. The others (grid, variable, particles, attributes) are copied like
- * pointers: they belong to their step or, while they are written, to their dataset.
+ * Handles. A dataset, a step and particle_data are moved, not copied, and free
+ * what they have. The others (grid, variable, particles, attributes) are copied
+ * like pointers: they belong to their step or, while they are written, to their
+ * dataset.
  *
- * Arrays. A bouma::view is a pointer with extents and strides, like std::mdspan, from
- * which it can be made. Axes are in C order, the slowest first; the components of a
- * variable are the last axis of its arrays. Strides are in bytes. */
+ * Arrays. A bouma::view is a pointer with extents and strides, like
+ * std::mdspan, from which it can be made. Axes are in C order, the slowest
+ * first; the components of a variable are the last axis of its arrays. Strides
+ * are in bytes. */
 #ifndef BOUMA_HPP
 #define BOUMA_HPP
 
@@ -202,7 +205,8 @@ template <class T> constexpr bouma_type type_of()
 }
 
 /* Values one behind the other, as std::span of C++20 has them: of an array, a
- * std::vector or anything else with data() and size(), but never of a temporary. */
+ * std::vector or anything else with data() and size(), but never of a
+ * temporary. */
 template <class T> class span
 {
   public:
@@ -354,7 +358,8 @@ template <class T, std::size_t N> class view
     index extent_{}, stride_{};
 };
 
-/* The same as view(), with the axes of Fortran or Eigen: the first is the fastest. */
+/* The same as view(), with the axes of Fortran or Eigen: the first is the
+ * fastest. */
 template <class T, std::size_t N>
 view<T, N> column_major(T *first, const std::array<std::int64_t, N> &extents)
 {
@@ -406,8 +411,8 @@ struct box : bouma_box {
 namespace detail
 {
 
-/* How an array lies in memory, for C: with 'components' above 1, the last axis is
- * theirs. */
+/* How an array lies in memory, for C: with 'components' above 1, the last axis
+ * is theirs. */
 template <class T, std::size_t N>
 bouma_array array_of(const view<T, N> &v, int components, bouma_convert convert)
 {
@@ -464,7 +469,8 @@ struct particles_spec : bouma_particles_spec {
     }
 };
 
-/* Options. Fields can be assigned to; set() takes names and texts, which it keeps. */
+/* Options. Fields can be assigned to; set() takes names and texts, which it
+ * keeps. */
 class options : public bouma_options
 {
   public:
@@ -526,8 +532,8 @@ class attributes
         put(name, type_of<T>(), numbers.size(), numbers.data(), st);
     }
 
-    /* get<double>(), get<std::int64_t>(), get<std::string>(), and vectors of these
-     * numbers. A failure gives an empty one. */
+    /* get<double>(), get<std::int64_t>(), get<std::string>(), and vectors of
+     * these numbers. A failure gives an empty one. */
     template <class T> T get(const char *name, status *st = nullptr) const
     {
         return get_as(name, st, static_cast<T *>(nullptr));
@@ -639,8 +645,8 @@ class variable
         return bouma::attributes(bouma_variable_attributes(handle_));
     }
 
-    /* Hand over the samples of 'where', or of the whole grid. What is borrowed must
-     * stay, unchanged, until the step has ended. */
+    /* Hand over the samples of 'where', or of the whole grid. What is borrowed
+     * must stay, unchanged, until the step has ended. */
     template <class T, std::size_t N>
     void put_borrow(const view<T, N> &samples, status *st = nullptr)
     {
@@ -667,8 +673,8 @@ class variable
         put(bouma_variable_put_copy, samples, &where, convert, st);
     }
 
-    /* Read 'where' (nullptr: the whole grid) at 'level' into memory of the caller,
-     * whose extents must be those of select(). */
+    /* Read 'where' (nullptr: the whole grid) at 'level' into memory of the
+     * caller, whose extents must be those of select(). */
     template <class T, std::size_t N>
     void read(const view<T, N> &out, int level = 0,
               const bouma_box *where = nullptr,
@@ -905,7 +911,8 @@ class columns
     template <class T>
     columns &add(const variable &v, std::vector<T> &&values) = delete;
 
-    /* A member of each struct: a number, an array of numbers or a std::array. */
+    /* A member of each struct: a number, an array of numbers or a std::array.
+     */
     template <class S, class M>
     columns &add(const variable &v, span<S> structs,
                  M std::remove_cv_t<S>::*member)
@@ -1124,8 +1131,8 @@ class particle_data
     {
         return handle_ ? static_cast<std::size_t>(handle_->count) : 0;
     }
-    /* All values of a variable, as the query has ordered its components. T must be
-     * its type. */
+    /* All values of a variable, as the query has ordered its components. T must
+     * be its type. */
     template <class T>
     span<const T> column(const char *name, status *st = nullptr) const
     {
@@ -1269,8 +1276,8 @@ class particles
             handle_);
         return particle_data(out);
     }
-    /* The same into arrays of the caller; returns how many there are, also if they
-     * are more than the arrays have room for (BOUMA_ELIMIT). */
+    /* The same into arrays of the caller; returns how many there are, also if
+     * they are more than the arrays have room for (BOUMA_ELIMIT). */
     std::uint64_t read_into(const columns &c, const query &which = query(),
                             status *st = nullptr) const
     {
@@ -1284,8 +1291,9 @@ class particles
         return into(bouma_particles_restart_into, c, which ? &raw : nullptr,
                     st);
     }
-    /* Pass all particles that match to each(const bouma_batch &), batch by batch; it
-     * returns false to end (BOUMA_EABORTED). What it throws goes on to the caller. */
+    /* Pass all particles that match to each(const bouma_batch &), batch by
+     * batch; it returns false to end (BOUMA_EABORTED). What it throws goes on
+     * to the caller. */
     template <class Each>
     void for_each(const query &which, Each each, status *st = nullptr) const
     {
@@ -1318,8 +1326,8 @@ class particles
     }
 
   private:
-    /* With a mistake, C gets a list of no columns, so that the call or the step fails
-     * on all ranks. */
+    /* With a mistake, C gets a list of no columns, so that the call or the step
+     * fails on all ranks. */
     template <class Put> void put(Put function, const columns &c, status *st)
     {
         bool wrong = !c.mistake().empty();
@@ -1424,7 +1432,8 @@ class step
     {
         return bouma::attributes(bouma_step_attributes(handle()));
     }
-    /* Read all boxes at once; ranks may have different ones, or none. Collective. */
+    /* Read all boxes at once; ranks may have different ones, or none.
+     * Collective. */
     void read(const std::vector<request> &requests, status *st = nullptr) const
     {
         std::vector<bouma_request> all;

@@ -222,6 +222,7 @@ typedef struct bouma_array {
     int64_t stride[BOUMA_MAX_DIMS];
     int64_t component_stride;
     void *const *parts;       /* [components]; component_stride must be 0 */
+    int64_t part_offset;      /* bytes from each part to its first sample */
     bouma_copy_function copy; /* NULL: the processor can use the memory */
     void *copy_user;          /* the first argument of 'copy' */
     size_t copy_bytes;        /* most bytes in one copy; 0: 4 MiB */
@@ -237,19 +238,19 @@ typedef struct bouma_array {
 
 /* Turn 'array', a dense array of extent[ndims] samples with 'components' values
  * each, into the part of it that begins at index 'first': set the strides, and
- * move 'data' to that sample; 'bytes' are those from there on. So a box without
- * its ghost cells is
+ * move 'data' to that sample; 'bytes' are those from there on. With 'parts',
+ * each of which is such an array of one component, 'part_offset' is set instead.
+ * So a box without its ghost cells is
  *
  *     double field[66][66];
  *     bouma_array inner = BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field));
  *     bouma_array_inside(&inner, 1, 2, (int64_t[]){66, 66},
  *                        (int64_t[]){1, 1}, NULL, 0);
  *
- * BOUMA_EINVAL if the array is too small for that extent, has strides already
- * or has 'parts', 'first' is not in it, or ndims is not 1 to 3: 'message' (of
- * 'bytes' bytes, may be NULL) says which. Every call then refuses the array, so
- * it is enough to check the status there. Of an array with 'parts', set the
- * strides by hand, and let each part point to its first sample. */
+ * BOUMA_EINVAL if the array is too small for that extent or has strides
+ * already, 'first' is not in it, or ndims is not 1 to 3: 'message' (of 'bytes'
+ * bytes, may be NULL) says which. Every call then refuses the array, so it is
+ * enough to check the status there. */
 BOUMA_API int bouma_array_inside(bouma_array *array, int components, int ndims,
                                  const int64_t *extent, const int64_t *first,
                                  char *message, size_t bytes);

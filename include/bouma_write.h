@@ -177,6 +177,28 @@ BOUMA_API int bouma_dataset_find_particles(bouma_particles **out,
  * finite. */
 BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 
+/* Begin an extension of step number 'step', which is committed: what is put
+ * until bouma_step_end() is added to it. The files that the step has are not
+ * touched, and readers see it without or with all that was added. It keeps its
+ * time and its attributes; more can be set. These can be added:
+ *   - variables of a grid that the step has: BOUMA_EEXISTS if it has data of
+ *     the variable, BOUMA_EINVAL if the grid is defined otherwise here
+ *     (bouma_define_like() defines it as it is there);
+ *   - grids and sets of particles that it does not have. Sets of particles get
+ *     no more variables: BOUMA_EEXISTS.
+ * The end tells this, and the step is as before then. What is defined and not
+ * put adds nothing; an extension without any data is BOUMA_EINVAL.
+ *
+ * Steps that wait for their group are committed first. An extension is durable
+ * when it is committed, whatever 'durability' says, and waits for no group.
+ * With 'async' it is committed as any step is. BOUMA_ENOTFOUND: there is no
+ * such step. BOUMA_ESTATE: with 'persist', or in a local copy; if parts of the
+ * step are lost, and that is on record; and of the end, if the step was written
+ * again since the extension began. BOUMA_EINVAL: the step has a grid with
+ * 'idx', or one is defined. BOUMA_ELIMIT: it was extended 64 times. Collective.
+ */
+BOUMA_API int bouma_step_extend(bouma_dataset *ds, int64_t step);
+
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
  * grid), in 'array'. A rank may hand over any number of blocks, or none (an
  * empty box is none); the blocks of all ranks together must cover the grid

@@ -598,8 +598,8 @@ def array_procedure(name, borrowed, intent, front, behind, element, rank):
 
 def member_procedure(element, rank):
     kind, signed, unsigned = ELEMENTS[element]
-    yield "  subroutine columns_add_member_%s_%d(columns, variable, member, count, stride, unsigned, &" % (element, rank)
-    yield "      convert, ierr, errmsg)"
+    yield from wrapped("  subroutine columns_add_member_%s_%d(columns, variable, member, count, stride, unsigned, "
+                       "convert, ierr, errmsg)" % (element, rank))
     yield "    type(bouma_columns), intent(inout) :: columns"
     yield "    type(bouma_variable), intent(in) :: variable"
     yield "    %s, intent(in), target :: member%s" % (kind, "(*)" if rank else "")
@@ -643,7 +643,8 @@ def attribute_procedures():
         yield "    character(*), intent(inout), optional :: errmsg"
         yield "    %s, target :: values(%s)" % (ELEMENTS[kind][0], "size(value)" if rank else "1")
         yield "    values = value"
-        yield "    call attributes_set(attributes, name, %s, size(values), c_loc(values), ierr, errmsg)" % ELEMENTS[kind][1]
+        yield from wrapped("    call attributes_set(attributes, name, %s, size(values), c_loc(values), ierr, "
+                           "errmsg)" % ELEMENTS[kind][1])
         yield "  end subroutine"
         c_kind = "c_double" if kind[0] == "r" else "c_int64_t"
         yield ""
@@ -663,7 +664,8 @@ def attribute_procedures():
             yield "    value = %s(values, kind(value))" % ("real" if kind[0] == "r" else "int")
         else:
             yield "    value = 0"
-            yield "    if (size(values) == 1) value = %s(values(1), kind(value))" % ("real" if kind[0] == "r" else "int")
+            yield "    if (size(values) == 1) value = %s(values(1), kind(value))" % (
+                "real" if kind[0] == "r" else "int")
         yield "  end subroutine"
 
 

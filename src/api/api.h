@@ -64,6 +64,8 @@ int bm_api_check_defining(bouma_dataset *ds, const void *out, const char *name);
 int bm_api_defined(bouma_dataset *ds, const void *owner, const char *name,
                    enum bm_refused_scope scope, int rc);
 int bm_api_put(bouma_dataset *ds, int rc);
+/* The same of a call that begins a step. */
+int bm_api_begun(bouma_dataset *ds, int rc);
 /* A copy of a caller's spec, which says its own size. */
 int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                      const void *spec, size_t spec_bytes, const char *what);

@@ -9,7 +9,7 @@
 
 static int is_dense(const bouma_array *array)
 {
-    int64_t any = array->component_stride;
+    int64_t any = array->component_stride | array->part_offset;
 
     for (int d = 0; d < BM_MAX_DIMS; d++)
         any |= array->stride[d];
@@ -27,9 +27,9 @@ static int check_whole(const bouma_array *array, const struct whole *w,
 {
     const char *wrong =
         !bm_type_valid((int)array->type) ? "the array has no type"
-        : array->parts     ? "the array has 'parts'; set its strides by hand, "
-                             "and let each part point to its first sample"
-        : !array->data     ? "the array has no 'data'"
+        : !array->data && !array->parts
+            ? "the array has neither 'data' nor 'parts'"
+        : array->data && array->parts ? "the array has both 'data' and 'parts'"
         : !is_dense(array) ? "the array has strides already; give a dense one"
         : !w->extent       ? "extent is NULL"
         : !w->first        ? "first is NULL"
@@ -58,8 +58,10 @@ static int lay_out(bouma_array *array, const struct whole *w,
     int64_t bytes = (int64_t)bouma_type_size(array->type);
     int over;
 
-    array->component_stride = bytes;
-    over = __builtin_mul_overflow(bytes, w->components, &bytes);
+    if (!array->parts)
+        array->component_stride = bytes;
+    over =
+        __builtin_mul_overflow(bytes, array->parts ? 1 : w->components, &bytes);
     for (int d = w->ndims - 1; d >= 0 && !over; d--) {
         array->stride[d] = bytes;
         over = __builtin_mul_overflow(bytes, w->extent[d], &bytes);
@@ -79,9 +81,10 @@ static int cut_out(bouma_array *array, const struct whole *w,
                    struct bm_error *error)
 {
     /* Also the shorter struct of an older caller has strides. */
-    const size_t enough = offsetof(bouma_array, component_stride) +
-                          sizeof(array->component_stride);
+    const size_t enough =
+        offsetof(bouma_array, part_offset) + sizeof(array->part_offset);
     bouma_array own;
+    int64_t offset = 0;
     int rc = bm_api_copy_spec(error, &own, sizeof(own), array, array->size,
                               "bouma_array");
 
@@ -97,10 +100,13 @@ static int cut_out(bouma_array *array, const struct whole *w,
         array->type = (bouma_type)0; /* refused wherever it is used */
         return rc;
     }
-    for (int d = 0; d < w->ndims; d++) {
-        own.data = (uint8_t *)own.data + w->first[d] * own.stride[d];
-        own.bytes -= (size_t)(w->first[d] * own.stride[d]);
-    }
+    for (int d = 0; d < w->ndims; d++)
+        offset += w->first[d] * own.stride[d];
+    own.bytes -= (size_t)offset;
+    if (own.parts)
+        own.part_offset = offset;
+    else
+        own.data = (uint8_t *)own.data + offset;
     memcpy(array, &own, array->size < sizeof(own) ? array->size : sizeof(own));
     return BOUMA_OK;
 }
@@ -242,6 +248,10 @@ static const char *fault_of(const bouma_variable *v, const bouma_array *own)
         return "has both 'data' and 'parts'; leave one of them NULL";
     if (!own->data && !own->parts)
         return "has no data; set 'data' or 'parts'";
+    if (!own->parts && own->part_offset)
+        return "has a part_offset, but no 'parts'";
+    if (own->part_offset < 0)
+        return "has a part_offset below 0";
     if (own->parts && own->component_stride)
         return "has 'parts' and a component_stride, which has no meaning then";
     for (int c = 0; own->parts && c < v->components; c++)
@@ -263,7 +273,7 @@ static int take_parts(struct bm_array *out, int64_t **apart,
     for (size_t c = 0; c < n; c++)
         (*apart)[c] =
             (int64_t)((uintptr_t)own->parts[c] - (uintptr_t)own->parts[0]);
-    out->data = own->parts[0];
+    out->data = (uint8_t *)own->parts[0] + own->part_offset;
     out->apart = *apart;
     return BOUMA_OK;
 }

@@ -45,18 +45,19 @@ static void make_new(struct bm_object *o)
     }
 }
 
-/* All objects of a step; after a failure, some. They go through the bytes in
- * which a step has them, so that nothing that is stored can be forgotten. */
-static int take_objects(bouma_dataset *ds, const struct bouma_step *step)
+/* Objects of a step; after a failure, some. They go through the bytes in which a
+ * step has them, so that nothing that is stored can be forgotten. */
+static int take_objects(bouma_dataset *ds, const struct bm_schema *from,
+                        uint64_t step)
 {
-    int before = ds->schema.count, rc = check_room(ds, &step->schema);
+    int before = ds->schema.count, rc = check_room(ds, from);
     struct bm_error why = {0};
     struct bm_buffer b;
 
     if (rc)
         return rc;
     bm_buffer_init(&b, ds->a);
-    bm_schema_encode(&b, &step->schema);
+    bm_schema_encode(&b, from);
     if (b.failed) {
         rc = BOUMA_ENOMEM;
     } else {
@@ -76,7 +77,56 @@ static int take_objects(bouma_dataset *ds, const struct bouma_step *step)
                    "the grids, particles and variables of step %" PRIu64
                    " and those that are defined are together more than a step "
                    "can have",
-                   step->manifest.step);
+                   step);
+}
+
+/* A variable that was added to a grid, or that it did not have at first. */
+static int take_variable(struct bm_object *grid, const struct bouma_variable *v)
+{
+    bouma_variable_spec spec = {.size = sizeof(spec),
+                                .type = v->type,
+                                .components = v->components,
+                                .codec = v->codec,
+                                .codec_level = v->effort,
+                                .unit = v->unit,
+                                .tolerance = v->tolerance,
+                                .tolerance_kind = v->tolerance_kind,
+                                .nominal = v->nominal};
+    struct bouma_variable *own = bm_grid_find_variable(grid, v->name);
+    int rc =
+        own ? BOUMA_OK : bm_schema_add_variable(grid, &own, v->name, &spec);
+
+    for (int i = 0; i < v->attributes.count && !rc; i++) {
+        const struct bm_attribute *e = &v->attributes.entries[i];
+
+        rc = bm_attributes_set(&own->attributes, e->name, e->type, e->count,
+                               e->values);
+        if (rc)
+            bm_fail(grid->schema->error, rc, "no memory for the definitions");
+    }
+    return rc;
+}
+
+/* All objects of a step that was extended. */
+static int take_extended(bouma_dataset *ds, const struct bouma_step *step)
+{
+    int rc = BOUMA_OK;
+
+    for (int k = 1; k <= BM_LAST_KIND; k++) {
+        enum bm_object_kind kind = (enum bm_object_kind)k;
+
+        for (int i = 0; i < bm_step_object_count(step, kind) && !rc; i++) {
+            struct bm_object *o = bm_step_object(step, kind, i);
+            struct bm_schema one = {.a = ds->a, .objects = &o, .count = 1};
+
+            rc = take_objects(ds, &one, step->manifest.step);
+            for (int j = 0; j < bm_object_variable_count(o) && !rc; j++)
+                if (bm_object_variable(o, j)->object != o)
+                    rc = take_variable(bm_schema_find(&ds->schema, o->name),
+                                       bm_object_variable(o, j));
+        }
+    }
+    return rc;
 }
 
 static int set_all(struct bouma_attributes *to,
@@ -154,7 +204,9 @@ static int define_like(bouma_dataset *ds, int64_t step)
         return rc;
     bm_attributes_init(&merged, ds->a, &ds->error);
     merged.dataset = ds->found.attributes.dataset;
-    rc = take_objects(ds, like);
+    rc = like->writings
+             ? take_extended(ds, like)
+             : take_objects(ds, like->manifest.schema, like->manifest.step);
     if (!rc)
         rc = merge_attributes(&merged, ds, &like->manifest.dataset_attributes);
     bm_step_free(like);

@@ -217,7 +217,7 @@ int bouma_particles_put_copy(bouma_particles *particles, uint64_t count,
 
 int bouma_step_particles_count(const bouma_step *step)
 {
-    return step ? bm_schema_count(&step->schema, BM_PARTICLES) : 0;
+    return step ? bm_step_object_count(step, BM_PARTICLES) : 0;
 }
 
 bouma_particles *bouma_step_particles(bouma_step *step, int i)
@@ -344,7 +344,8 @@ int bouma_particles_file_get(bouma_particles_file *given,
     if (!tree || i < 0 || (uint64_t)i >= tree->files)
         return no_such_number(particles, "files", tree ? tree->files : 0, i);
     c = tree->summaries[i];
-    out->file = (int64_t)tree->subfiles[i];
+    out->file = (int64_t)(particles->object.schema->step->manifest.first +
+                          tree->subfiles[i]);
     out->count = c->count;
     out->strays = c->strays;
     out->tree_bytes = c->tree_bytes;

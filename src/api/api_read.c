@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "base/value.h"
+#include "layout/writings.h"
 #include "read/read.h"
 
 /* ---- steps -------------------------------------------------------------- */
@@ -49,14 +50,32 @@ int bouma_step_details_get(bouma_step_details *given, const bouma_step *step)
     return bm_reply(given, &own, sizeof(own));
 }
 
+/* What an earlier writing of the step takes. The rest tells how the last one
+ * was written. */
+static void add_record(bouma_record *r, const bouma_record *more)
+{
+    r->raw_bytes += more->raw_bytes;
+    r->stored_bytes += more->stored_bytes;
+    r->files += more->files;
+    r->chunks += more->chunks;
+    if (more->largest_file > r->largest_file)
+        r->largest_file = more->largest_file;
+    r->mean_file = r->files > 0 ? r->stored_bytes / (uint64_t)r->files : 0;
+}
+
 int bouma_step_record_get(bouma_record *given, const bouma_step *step)
 {
-    if (!bm_reply_begin(given, sizeof(*given)))
+    bouma_record own;
+
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(step ? &step->ds->error : NULL,
                                 "the record of a step");
     if (!step)
         return BOUMA_EINVAL;
-    return bm_reply(given, &step->manifest.record, sizeof(*given));
+    own = step->manifest.record;
+    for (size_t k = 0; k < step->manifest.earlier_count; k++)
+        add_record(&own, &bm_manifest_writing(&step->manifest, k)->record);
+    return bm_reply(given, &own, sizeof(own));
 }
 
 int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
@@ -70,15 +89,15 @@ int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
                                 "facts of a file");
     if (!step)
         return BOUMA_EINVAL;
-    if (i < 0 || (size_t)i >= step->manifest.count) {
+    if (i < 0 || (size_t)i >= bm_manifest_files(&step->manifest)) {
         bm_error_clear(&step->ds->error);
         return bm_fail(
             &step->ds->error, BOUMA_ENOTFOUND,
             "step %" PRIu64
             " has %zu files, counted from 0; there is no number %" PRId64,
-            step->manifest.step, step->manifest.count, i);
+            step->manifest.step, bm_manifest_files(&step->manifest), i);
     }
-    info = &step->manifest.subfiles[i];
+    info = bm_manifest_file(&step->manifest, (size_t)i);
     out->bytes = info->file_bytes;
     for (size_t k = 0; k < info->count; k++)
         out->chunks += (int64_t)info->parts[k].chunks;
@@ -88,14 +107,14 @@ int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
 /* ---- grids and variables ------------------------------------------------ */
 
 struct kind_list {
-    const struct bm_schema *schema;
+    const struct bouma_step *step;
     enum bm_object_kind kind;
 };
 
 static const char *object_name(const void *list, int i)
 {
     const struct kind_list *l = list;
-    const struct bm_object *o = bm_schema_nth(l->schema, l->kind, i);
+    const struct bm_object *o = bm_step_object(l->step, l->kind, i);
 
     return o ? o->name : NULL;
 }
@@ -104,7 +123,9 @@ static const char *variable_name(const void *list, int i)
 {
     const struct bm_object *grid = list;
 
-    return i < grid->count ? grid->variables[i]->name : NULL;
+    return i < bm_object_variable_count(grid)
+               ? bm_object_variable(grid, i)->name
+               : NULL;
 }
 
 struct bm_object *bm_api_object(bouma_step *step, enum bm_object_kind kind,
@@ -114,13 +135,13 @@ struct bm_object *bm_api_object(bouma_step *step, enum bm_object_kind kind,
 
     if (!step)
         return NULL;
-    found = i >= 0 ? bm_schema_nth(&step->schema, kind, i) : NULL;
+    found = bm_step_object(step, kind, i);
     if (found)
         return found;
     bm_error_clear(&step->ds->error);
     bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
             "step %" PRIu64 " has %d %s, counted from 0; there is no number %d",
-            step->manifest.step, bm_schema_count(&step->schema, kind),
+            step->manifest.step, bm_step_object_count(step, kind),
             bm_kind_words(kind)->many, i);
     return NULL;
 }
@@ -129,8 +150,8 @@ struct bm_object *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
                                      const char *name)
 {
     struct bm_object *found =
-        step && name ? bm_schema_find(&step->schema, name) : NULL;
-    struct kind_list all = {step ? &step->schema : NULL, kind};
+        step && name ? bm_step_find_object(step, name) : NULL;
+    struct kind_list all = {step, kind};
 
     if (!step || (found && found->kind == kind))
         return found;
@@ -148,16 +169,17 @@ struct bm_object *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
 bouma_variable *bm_api_variable(struct bm_object *object, int i)
 {
     int first = object && object->kind == BM_PARTICLES; /* the position */
+    int count = object ? bm_object_variable_count(object) - first : 0;
 
     if (!object)
         return NULL;
-    if (i >= 0 && i < object->count - first)
-        return object->variables[first + i];
+    if (i >= 0 && i < count)
+        return bm_object_variable(object, first + i);
     bm_error_clear(object->schema->error);
     bm_fail(
         object->schema->error, BOUMA_ENOTFOUND,
         "%s \"%s\" has %d variables%s, counted from 0; there is no number %d",
-        bm_object_kind_name(object->kind), object->name, object->count - first,
+        bm_object_kind_name(object->kind), object->name, count,
         first ? " beside the position" : "", i);
     return NULL;
 }
@@ -165,7 +187,7 @@ bouma_variable *bm_api_variable(struct bm_object *object, int i)
 bouma_variable *bm_api_find_variable(struct bm_object *object, const char *name)
 {
     bouma_variable *found =
-        object && name ? bm_grid_find_variable(object, name) : NULL;
+        object && name ? bm_object_find_variable(object, name) : NULL;
 
     if (object && !found) {
         bm_error_clear(object->schema->error);
@@ -182,7 +204,7 @@ bouma_variable *bm_api_find_variable(struct bm_object *object, const char *name)
 
 int bouma_step_grid_count(const bouma_step *step)
 {
-    return step ? bm_schema_count(&step->schema, BM_GRID) : 0;
+    return step ? bm_step_object_count(step, BM_GRID) : 0;
 }
 
 bouma_grid *bouma_step_grid(bouma_step *step, int i)
@@ -197,7 +219,7 @@ bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name)
 
 int bouma_grid_variable_count(const bouma_grid *grid)
 {
-    return grid ? grid->object.count : 0;
+    return grid ? bm_object_variable_count(&grid->object) : 0;
 }
 
 bouma_variable *bouma_grid_variable(bouma_grid *grid, int i)
@@ -233,7 +255,7 @@ int bouma_grid_info_get(bouma_grid_info *given, const bouma_grid *grid)
         out->spacing[d] = object->spacing[d];
     }
     out->unit = object->unit;
-    out->variables = object->count;
+    out->variables = bm_object_variable_count(object);
     out->patches = object->layout->chunking(object).count;
     out->layout = (bouma_layout)object->layout->code;
     object->layout->info(object, out);
@@ -492,33 +514,65 @@ int bouma_variable_read(bouma_variable *variable, int level,
     return bm_api_leave_step(step, rc);
 }
 
-/* The i-th of a caller's requests. */
-static int make_request_of(struct bm_read_request *out, bouma_step *step,
-                           const bouma_request *requests, size_t i)
+/* What a caller wants of a step. */
+struct caller_requests {
+    const bouma_request *list; /* [count] */
+    size_t count;
+};
+
+/* The i-th of a caller's requests. *is_taken: it is for this writing of the step. */
+static int make_request_of(struct bm_read_request *out, bouma_step *writing,
+                           const bouma_request *requests, size_t i,
+                           int *is_taken)
 {
+    bouma_step *step = bm_step_whole(writing);
     struct bm_error *error = &step->ds->error;
     bouma_request r;
     int rc =
         bm_api_copy_element(error, &r, sizeof(r), requests, i, "bouma_request");
 
+    *is_taken = 0;
     if (rc)
         return rc;
-    if (!r.variable || r.variable->object->schema->step != step)
+    if (!r.variable || !r.variable->object->schema->step ||
+        bm_step_whole(r.variable->object->schema->step) != step)
         return bm_fail(
             error, BOUMA_EINVAL,
             "request %zu is for %s; it must be one of step %" PRIu64, i,
             r.variable ? "a variable of another step" : "no variable",
             step->manifest.step);
-    return make_request(out, r.variable, r.level, &r.box, r.array);
+    if (r.variable->object->schema->step != writing)
+        return BOUMA_OK;
+    rc = make_request(out, r.variable, r.level, &r.box, r.array);
+    *is_taken = !rc && !is_empty(out);
+    return rc;
+}
+
+/* Read what is wanted of one writing of the step. 'own' has room for all
+ * requests. Collective. */
+static int read_writing(bouma_step *writing, struct bm_read_request *own,
+                        const struct caller_requests *wanted, int rc)
+{
+    size_t n = 0;
+    int is_taken;
+
+    for (size_t i = 0; i < wanted->count && !rc; i++) {
+        rc = make_request_of(&own[n], writing, wanted->list, i, &is_taken);
+        n += (size_t)is_taken;
+    }
+    rc = bm_read_all(writing, own, n, rc);
+    for (size_t i = 0; i < n; i++)
+        bm_drop(writing->ds->a, own[i].apart);
+    return rc;
 }
 
 int bouma_step_read(bouma_step *step, const bouma_request *requests,
                     size_t count)
 {
     BM_STRICT_MATH;
+    struct caller_requests wanted = {requests, count};
     struct bouma_dataset *ds;
     struct bm_read_request *own;
-    size_t n = 0;
     double begun;
     int rc = BOUMA_OK;
 
@@ -537,15 +591,12 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     else if (!own)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for %zu requests",
                      count);
-    for (size_t i = 0; i < count && !rc; i++) {
-        rc = make_request_of(&own[n], step, requests, i);
-        n += !rc && !is_empty(&own[n]);
-    }
     begun = bm_trace_now(ds->engine.tracing.trace);
     bm_api_enter_step(step);
-    rc = bm_read_all(step, own, n, rc);
-    for (size_t i = 0; i < n; i++)
-        bm_drop(ds->a, own[i].apart);
+    /* All ranks know the same writings, and go on only if all is well. */
+    for (size_t k = 0; k < bm_manifest_writings(&step->manifest) && (!k || !rc);
+         k++)
+        rc = read_writing(bm_step_writing(step, k), own, &wanted, rc);
     bm_drop(ds->a, own);
     rc = bm_api_traced(ds, "read boxes of all", begun, rc);
     return bm_api_leave_step(step, rc);

@@ -204,6 +204,7 @@ int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
 static void forget_step(bouma_dataset *ds)
 {
     ds->given.in_step = 0;
+    ds->given.base = (struct bm_generation){0, 0};
     bm_given_forget_puts(&ds->given, ds->a);
     bm_attributes_clear(&ds->given.step_attributes);
 }
@@ -236,10 +237,14 @@ static int begin(bouma_dataset *ds, int64_t step, double time)
     return BOUMA_OK;
 }
 
+int bm_api_begun(bouma_dataset *ds, int rc)
+{
+    return add_refusal(ds, KEY_BEGIN, BM_OF_STEP, rc);
+}
+
 int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
 {
-    return ds ? add_refusal(ds, KEY_BEGIN, BM_OF_STEP, begin(ds, step, time))
-              : BOUMA_EINVAL;
+    return ds ? bm_api_begun(ds, begin(ds, step, time)) : BOUMA_EINVAL;
 }
 
 static int add_put(bouma_dataset *ds, const struct bm_put *put)

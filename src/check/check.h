@@ -65,7 +65,7 @@ struct bm_check {
     uint64_t whole;            /* counts those that do */
 };
 
-/* Look at one subfile of an open step, as deep as asked. Damage becomes
+/* Look at file i of an open step (of all its writings), as deep as asked. Damage becomes
  * findings; what is returned is only ENOMEM. Of a file that was cut, what is
  * lost is told, and the rest looked at. */
 int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,

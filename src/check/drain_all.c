@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dataset/local_copy.h"
+#include "layout/writings.h"
 #include "store/identity.h"
 
 /* ---- what there is ------------------------------------------------------ */
@@ -269,7 +270,7 @@ static void tell(void *user, uint64_t bytes)
 int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
                        int *rank_of)
 {
-    size_t ranks = (size_t)r->comm->size, count = m ? m->count : 0;
+    size_t ranks = (size_t)r->comm->size, count = m ? bm_manifest_files(m) : 0;
     size_t *sizes = bm_new(r->a, ranks, sizeof(*sizes));
     uint64_t *load = bm_new(r->a, ranks, sizeof(*load));
     struct bm_buffer mine, all;
@@ -280,7 +281,7 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
     for (size_t i = 0; i < count; i++) {
         char name[BM_NAME_BYTES];
 
-        bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+        bm_manifest_file_name(name, m, i);
         /* One that cannot be looked at is there: who reads it tells why. */
         bm_put_u8(&mine,
                   r->near.exists && !bm_store_is_absent(&r->near.store, name));
@@ -297,7 +298,7 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
                 (rank_of[i] < 0 || load[k] < load[rank_of[i]]))
                 rank_of[i] = (int)k;
         if (rank_of[i] >= 0)
-            load[rank_of[i]] += m->subfiles[i].file_bytes;
+            load[rank_of[i]] += bm_manifest_file(m, i)->file_bytes;
     }
     r->progress.bytes = rc ? 0 : load[r->comm->rank];
     r->progress.done = 0;
@@ -320,7 +321,7 @@ static int check_lost(const struct bm_drain_near *near,
     if (!bm_loss_is_of(lost, m) || !bm_lost_step_file(lost, i) ||
         bm_subfile_is_there(&far->store, m, i))
         return BOUMA_OK;
-    bm_name_subfile(name, m->step, i, m->generation);
+    bm_manifest_file_name(name, m, i);
     return bm_fail(error, BOUMA_EFORMAT, "%s/%s: is lost (%s)", near->path,
                    name, bm_loss_date(date, lost));
 }
@@ -329,13 +330,13 @@ static int check_lost(const struct bm_drain_near *near,
  * shall know that: there is a copy of it that is not whole yet. It goes when
  * the step is published. Best effort. */
 static void mark_waiting(struct bm_store *far, const struct bm_manifest *m,
-                         uint32_t subfile)
+                         uint32_t file)
 {
     struct bm_error ignored = {0};
     char name[BM_NAME_BYTES];
     struct bm_file f;
 
-    bm_name_copy(name, m->step, subfile, m->generation, 0);
+    bm_name_copy(name, m->step, file, m->generation, 0);
     if (!bm_file_open(&f, far, name, BOUMA_OPEN_MODE_CREATE, &ignored))
         bm_file_close(&f, &ignored);
 }
@@ -348,12 +349,15 @@ static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
     uint32_t waits_for = 0;
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < m->count && !rc; i++) {
+    for (size_t i = 0; i < bm_manifest_files(m) && !rc; i++) {
         uint64_t before = r->copier.bytes;
+        size_t number;
+        const struct bm_manifest *w = bm_manifest_with_file(m, i, &number);
 
         if (rank_of[i] == r->comm->rank)
-            rc = bm_copy_subfile(&r->copier, m->step, m->generation,
-                                 (uint32_t)i, &m->subfiles[i], r->error);
+            rc = bm_copy_subfile(&r->copier, m->step, w->generation,
+                                 (uint32_t)number, &w->subfiles[number],
+                                 r->error);
         else if (rank_of[i] < 0)
             rc = check_lost(&r->near, &r->far, m, (uint32_t)i, r->error);
         if (!rc && rank_of[i] < 0 && r->comm->rank == 0 &&
@@ -384,7 +388,7 @@ static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
     rc = bm_manifest_decode(&m, bytes->data, bytes->size, r->id, r->near.path,
                             r->error);
     if (!rc) {
-        rank_of = bm_new(r->a, m.count, sizeof(*rank_of));
+        rank_of = bm_new(r->a, bm_manifest_files(&m), sizeof(*rank_of));
         if (!rank_of)
             rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
     }

@@ -7,9 +7,44 @@
 
 #include "check/drain_all.h"
 #include "dataset/sweep.h"
+#include "layout/writings.h"
 #include "store/identity.h"
 
 #define MOST_TRIES 20 /* to claim the target */
+
+/* A step of the target that is later by an extension, of a writing that is
+ * older than 'entry': EEXISTS, as neither has what the other has. */
+static int check_extended(struct bm_drain_all *r,
+                          const struct bm_buffer *target,
+                          const struct bm_step_entry *entry)
+{
+    struct bm_error why = {0};
+    struct bm_schema schema;
+    struct bm_manifest m;
+    int rc, is_apart;
+
+    bm_schema_init(&schema, r->a, &why);
+    bm_manifest_init(&m, r->a, &schema, &why);
+    rc = bm_manifest_decode(&m, target->data, target->size, r->id, r->far.path,
+                            &why);
+    is_apart = !rc && m.earlier_count &&
+               bm_generation_is_later(entry->generation,
+                                      bm_manifest_writing(&m, 0)->generation);
+    for (size_t k = 0; k < bm_manifest_writings(&m) && is_apart; k++)
+        is_apart = !bm_generation_is_same(
+            entry->generation, bm_manifest_writing(&m, k)->generation);
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    if (rc && rc != BOUMA_EFORMAT)
+        return bm_fail(r->error, rc, "%s", why.text);
+    return is_apart
+               ? bm_fail(r->error, BOUMA_EEXISTS,
+                         "%s: step %" PRIu64 " was extended there, and %s has "
+                         "a later writing than the one that was extended; "
+                         "delete the step where it is wrong",
+                         r->far.path, entry->step, r->near.path)
+               : BOUMA_OK;
+}
 
 int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
                      const struct bm_step_entry *entry,
@@ -38,9 +73,10 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
         *there = BM_THERE_SAME;
     else if (dropped)
         ;
-    else if (bm_generation_is_later(other.generation, entry->generation))
+    else if (bm_generation_is_later(other.generation, entry->generation)) {
         *there = BM_THERE_LATER;
-    else if (bm_generation_is_later(entry->generation, other.generation))
+        rc = check_extended(r, &b, entry);
+    } else if (bm_generation_is_later(entry->generation, other.generation))
         *there = BM_THERE_EARLIER;
     else
         rc =
@@ -237,7 +273,7 @@ static void sweep_dropped(struct bm_store *far,
     char dir[BM_NAME_BYTES];
 
     next.attempt += next.attempt < UINT32_MAX;
-    bm_sweep_older(far, entry->step, next, 1);
+    bm_sweep_older(far, entry->step, next);
     bm_copies_remove(far, entry->step, entry->generation);
     bm_name_step(dir, entry->step);
     bm_store_remove_dir(far, dir);

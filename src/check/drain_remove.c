@@ -7,6 +7,7 @@
 #include "dataset/dropped.h"
 #include "dataset/idx.h"
 #include "dataset/sweep.h"
+#include "layout/writings.h"
 #include "store/identity.h"
 
 /* One epoch for all local copies: of the ranks that share one, one gets it, and
@@ -38,10 +39,10 @@ static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
  */
 static int has_files_of(struct bm_store *near, const struct bm_manifest *m)
 {
-    for (uint32_t i = 0; i < m->count; i++) {
+    for (uint32_t i = 0; i < bm_manifest_files(m); i++) {
         char name[BM_NAME_BYTES];
 
-        bm_name_subfile(name, m->step, i, m->generation);
+        bm_manifest_file_name(name, m, i);
         if (!bm_store_is_absent(near, name) && !bm_subfile_is_there(near, m, i))
             return 0;
     }
@@ -117,7 +118,7 @@ static int check_files(struct bm_drain_all *r, struct bouma_step *step,
     int rc = BOUMA_OK;
 
     bm_findings_init(&findings, r->a);
-    for (size_t i = 0; i < step->manifest.count && !rc; i++)
+    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++)
         if (rank_of[i] == r->comm->rank)
             rc = bm_check_subfile(step, i, &how, &findings, &counts);
     if (rc) {
@@ -151,7 +152,8 @@ static int check_step(struct bm_drain_all *r, struct bouma_dataset *far,
             rc = compare(r, step, s, safe);
     }
     if (!rc && *safe) {
-        rank_of = bm_new(r->a, step->manifest.count, sizeof(*rank_of));
+        rank_of =
+            bm_new(r->a, bm_manifest_files(&step->manifest), sizeof(*rank_of));
         if (!rank_of)
             rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
     }

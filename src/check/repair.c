@@ -11,6 +11,7 @@
 #include "check/repair.h"
 #include "dataset/local_copy.h"
 #include "layout/grid_idx.h"
+#include "layout/writings.h"
 #include "store/identity.h"
 
 /* ---- a published step --------------------------------------------------- */
@@ -40,7 +41,7 @@ static int repair_published(struct bm_repair *r, struct bouma_step *step)
 
     r->elsewhere = 0;
     r->has_idx |= bm_schema_has_idx(step->manifest.schema);
-    for (size_t i = 0; i < step->manifest.count && !rc; i++)
+    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++)
         if (i != back || r->apply) /* else it would be there */
             rc = bm_repair_subfile(r, step, i, &now, &whole);
     is_all = r->report->unchecked == unchecked;

@@ -68,8 +68,8 @@ int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
                       struct bm_lost_step *now, uint64_t *whole);
 
 /* A mended copy that a killed repair has left is put where its file was, if
- * that is out of the way already, and removed if it is not. *back is the subfile
- * that is back by it; m->count: none. */
+ * that is out of the way already, and removed if it is not. *back is the file of
+ * the step that is back by it; bm_manifest_files(): none. */
 int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
                      size_t *back);
 

@@ -6,6 +6,7 @@
 
 #include "check/repair.h"
 #include "layout/front.h"
+#include "layout/writings.h"
 
 void bm_repair_step_init(struct bm_repair *r, struct bouma_step *step)
 {
@@ -32,7 +33,7 @@ static int check_whole(struct bm_repair *r, struct bouma_step *step)
 
     memset(&report, 0, sizeof(report));
     bm_findings_init(&found, step->ds->a);
-    for (size_t i = 0; i < step->manifest.count && !rc; i++) {
+    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++) {
         rc = bm_check_subfile(step, i, &how, &found, &report);
         if (!rc)
             rc = found.failure;
@@ -53,13 +54,12 @@ static int sync_files(struct bm_repair *r, const struct bouma_step *step)
 {
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < step->manifest.count && !rc; i++) {
+    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++) {
         char name[BM_NAME_BYTES];
         struct bm_file f;
         int closed;
 
-        bm_name_subfile(name, step->manifest.step, (uint32_t)i,
-                        step->manifest.generation);
+        bm_manifest_file_name(name, &step->manifest, i);
         rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_MODE_READ,
                           r->error);
         if (rc)
@@ -233,8 +233,8 @@ static int is_head_of(const struct bm_head *head, const struct bm_manifest *m,
 {
     return head->step == m->step && head->subfile == i &&
            head->subfiles == m->count &&
-           head->generation.epoch == m->generation.epoch &&
-           head->generation.attempt == m->generation.attempt;
+           bm_generation_is_same(head->generation, m->generation) &&
+           bm_generation_is_same(head->base, m->base);
 }
 
 /* What one head tells of the whole step. */
@@ -242,6 +242,7 @@ static int begin_manifest(struct bm_manifest *m, const struct bm_head *first)
 {
     m->time = first->time;
     m->order = first->order;
+    m->base = first->base;
     return bm_manifest_set_subfiles(m, first->subfiles);
 }
 
@@ -270,10 +271,9 @@ static int sum_up(struct bm_manifest *m, const struct bm_schema *schema)
 }
 
 /* A manifest made from the heads of all subfiles of one generation. */
-static int manifest_from_heads(struct bm_repair *r, struct bouma_step *step,
-                               uint64_t number, struct bm_generation g)
+static int writing_from_heads(struct bm_repair *r, struct bm_manifest *m,
+                              uint64_t number, struct bm_generation g)
 {
-    struct bm_manifest *m = &step->manifest;
     size_t count = 1;
     int rc = BOUMA_OK;
 
@@ -285,8 +285,8 @@ static int manifest_from_heads(struct bm_repair *r, struct bouma_step *step,
         uint8_t hash[16];
 
         bm_name_subfile(name, number, (uint32_t)i, g);
-        rc = bm_repair_load_head(r, &head, hash, i ? &step->schema : NULL,
-                                 i ? NULL : &step->schema, name);
+        rc = bm_repair_load_head(r, &head, hash, i ? m->schema : NULL,
+                                 i ? NULL : m->schema, name);
         if (!rc && i == 0) {
             rc = begin_manifest(m, &head);
             count = m->count;
@@ -297,7 +297,42 @@ static int manifest_from_heads(struct bm_repair *r, struct bouma_step *step,
             rc = bm_subfile_info_of(&m->subfiles[i], &head, hash, r->ds.a);
         bm_head_release(&head);
     }
-    return rc ? rc : sum_up(m, &step->schema);
+    return rc ? rc : sum_up(m, m->schema);
+}
+
+/* The same with the writings that it adds to: each says which is the one before
+ * it. */
+static int manifest_from_heads(struct bm_repair *r, struct bm_manifest *m,
+                               uint64_t number, struct bm_generation g)
+{
+    struct bm_writing *found[BM_MAX_EARLIER];
+    size_t count = 0;
+    int rc = writing_from_heads(r, m, number, g);
+
+    for (g = m->base; !rc && g.epoch; g = found[count - 1]->manifest.base) {
+        if (count == BM_MAX_EARLIER) {
+            rc = BOUMA_EFORMAT;
+            break;
+        }
+        found[count] = bm_writing_new(r->ds.a, r->error);
+        if (!found[count]) {
+            rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
+            break;
+        }
+        rc = writing_from_heads(r, &found[count]->manifest, number, g);
+        count++;
+    }
+    if (!rc && count)
+        rc = bm_writings_reserve(m, count);
+    if (!rc && count) {
+        for (size_t i = 0; i < count; i++) /* the oldest was found last */
+            m->earlier[i] = found[count - 1 - i];
+        m->earlier_count = count;
+        return bm_writings_join(m);
+    }
+    while (count)
+        bm_writing_free(found[--count]);
+    return rc;
 }
 
 static int save_manifest(struct bm_repair *r, const struct bm_manifest *m,
@@ -329,7 +364,7 @@ int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
     bm_name_manifest_new(name, number,
                          (struct bm_generation){r->ds.claim.epoch, 0});
     bm_repair_step_init(r, &step);
-    rc = manifest_from_heads(r, &step, number, g);
+    rc = manifest_from_heads(r, &step.manifest, number, g);
     if (!rc)
         rc = check_whole(r, &step);
     if (!rc && committed && !r->apply)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/repair.h"
+#include "layout/writings.h"
 
 /* What becomes of a file. */
 enum fate { STAYS, REMOVED, MOVED };
@@ -64,6 +65,7 @@ static int look_at_older(void *context, const char *entry)
 
     if ((!is_subfile && !bm_name_parse_manifest_new(entry, &g)) ||
         !bm_generation_is_later(o->m->generation, g) ||
+        (is_subfile && bm_manifest_names(o->m, subfile, g)) ||
         !bm_name_written(name, o->m->step, entry))
         return 0;
     fate =

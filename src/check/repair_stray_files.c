@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check/repair.h"
+#include "layout/writings.h"
 
 struct walk {
     struct bm_repair *r;
@@ -99,7 +100,7 @@ struct worth {
     uint64_t whole, damages;
 };
 
-static int weigh(struct bouma_step *step, uint32_t subfile, const char *name,
+static int weigh(struct bouma_step *step, size_t file, const char *name,
                  struct worth *out)
 {
     struct bm_check how = {.depth = BOUMA_DEPTH_FULL, .name = name};
@@ -108,7 +109,7 @@ static int weigh(struct bouma_step *step, uint32_t subfile, const char *name,
     int rc;
 
     bm_findings_init(&found, step->ds->a);
-    rc = bm_check_subfile(step, subfile, &how, &found, &report);
+    rc = bm_check_subfile(step, file, &how, &found, &report);
     if (!rc)
         rc = found.failure;
     *out = (struct worth){how.whole, found.damages};
@@ -122,12 +123,13 @@ static int compare_data(struct bouma_step *step, const struct stray *f,
                         int *is_worse)
 {
     struct worth own, stray = {0, 0};
-    int rc = weigh(step, f->subfile, f->own, &own);
+    size_t file = bm_manifest_number(&step->manifest, f->subfile, f->g);
+    int rc = weigh(step, file, f->own, &own);
 
     *is_worse = 0;
     if (rc || !own.damages)
         return rc;
-    rc = weigh(step, f->subfile, f->name, &stray);
+    rc = weigh(step, file, f->name, &stray);
     *is_worse = !rc && (stray.whole != own.whole ? stray.whole > own.whole
                                                  : stray.damages < own.damages);
     return rc;
@@ -148,8 +150,7 @@ static int compare(struct walk *w, const struct stray *f, int *is_worse)
     opened = open_step(w, f->step, &step);
     if (opened)
         return opened;
-    if (step && f->subfile < step->manifest.count &&
-        bm_generation_is_same(step->manifest.generation, f->g) &&
+    if (step && bm_manifest_names(&step->manifest, f->subfile, f->g) &&
         bm_store_exists(&r->ds.store, f->own))
         rc = compare_data(step, f, is_worse);
     return rc && rc != BOUMA_EFORMAT

@@ -6,6 +6,7 @@
 
 #include "check/repair.h"
 #include "layout/front.h"
+#include "layout/writings.h"
 #include "store/identity.h"
 
 #define PIECE ((size_t)1 << 20) /* bytes that are copied at once */
@@ -285,10 +286,12 @@ static int load_ends(struct bm_repair *r, struct ends *e,
 
 /* Compare what stands before the first head with what follows from it. */
 static int compare_front(struct bm_repair *r, struct ends *e,
-                         const struct bm_manifest *m, size_t i,
+                         const struct bm_manifest *step, size_t i,
                          struct bm_file *f)
 {
-    const struct bm_subfile_info *info = &m->subfiles[i];
+    size_t number;
+    const struct bm_manifest *m = bm_manifest_with_file(step, i, &number);
+    const struct bm_subfile_info *info = &m->subfiles[number];
     const struct bm_buffer *good = e->front_rc ? &e->back : &e->front;
     struct bm_head_bytes from = {good->data, good->size, info->file_bytes,
                                  r->ds.id, f->name};
@@ -328,15 +331,15 @@ static int compare_front(struct bm_repair *r, struct ends *e,
     return e->front_rc && e->back_rc ? BOUMA_OK : rc;
 }
 
-/* Which subfile an open file is a whole copy of, as far as its heads and its
- * length tell; m->count: of none. */
+/* Which file of the step an open file is a whole copy of, as far as its heads and
+ * its length tell; bm_manifest_files(): none. */
 static int copy_of(struct bm_repair *r, const struct bm_manifest *m,
                    struct bm_file *f, size_t *out)
 {
     int rc = BOUMA_OK;
 
-    for (*out = 0; *out < m->count && !rc; ++*out) {
-        const struct bm_subfile_info *info = &m->subfiles[*out];
+    for (*out = 0; *out < bm_manifest_files(m) && !rc; ++*out) {
+        const struct bm_subfile_info *info = bm_manifest_file(m, *out);
         struct ends e;
         int is_it;
 
@@ -373,8 +376,8 @@ static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
     bm_file_close(&f, &ignored);
     if (rc)
         return rc;
-    if (i < m->count) {
-        bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+    if (i < bm_manifest_files(m)) {
+        bm_manifest_file_name(name, m, i);
         rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, &why);
         if (rc && !bm_is_damage(rc))
             return bm_fail(r->error, rc, "%s", why.text);
@@ -426,7 +429,7 @@ int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
     char dir[BM_NAME_BYTES];
     int rc;
 
-    *back = m->count;
+    *back = bm_manifest_files(m);
     bm_name_step(dir, m->step);
     rc = bm_store_list(&r->ds.store, dir, find_mended, &search, &why);
     if (search.rc)
@@ -438,7 +441,7 @@ int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
 static int mend_ends(struct bm_repair *r, const struct ends *e,
                      const struct bm_manifest *m, size_t i, const char *name)
 {
-    uint64_t bytes = m->subfiles[i].file_bytes;
+    uint64_t bytes = bm_manifest_file(m, i)->file_bytes;
     struct mended as = {&e->before, e->front_rc ? &e->back : &e->front, bytes};
     int heads = !e->front_rc && !e->back_rc, rc = BOUMA_OK;
 
@@ -481,7 +484,7 @@ static int mend_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
         return rc;
     ends_init(&e, r->ds.a);
     if (!is_lost) {
-        rc = load_ends(r, &e, &m->subfiles[i], &f);
+        rc = load_ends(r, &e, bm_manifest_file(m, i), &f);
         if (!rc)
             rc = compare_front(r, &e, m, i, &f);
         bm_file_close(&f, &ignored);
@@ -507,7 +510,7 @@ int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
     int rc;
 
     r->changing = 0;
-    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+    bm_manifest_file_name(name, m, i);
     rc = mend_subfile(r, step, i, name, now, whole);
     return rc ? bm_repair_leave(r, (int64_t)m->step, name, rc) : BOUMA_OK;
 }

@@ -8,12 +8,14 @@
 #include "base/hash.h"
 #include "check/check.h"
 #include "layout/front.h"
+#include "layout/writings.h"
 
 #define PADDING_PIECE 4096 /* bytes read at once */
 
 struct subfile_check {
-    struct bouma_step *step;
-    size_t i;
+    struct bouma_step *step; /* the writing that has the file */
+    size_t i;                /* its number there */
+    uint32_t number;         /* and among all files of the step */
     char name[BM_NAME_BYTES];
     struct bm_file file;
     uint64_t bytes; /* that the file has */
@@ -49,8 +51,8 @@ static const struct bm_lost_step *record_of(const struct subfile_check *c)
 
 static void collect(struct subfile_check *c, uint64_t offset)
 {
-    if (c->how->lost && bm_lost_step_add_piece(c->how->lost, (uint32_t)c->i,
-                                               offset, c->step->ds->a))
+    if (c->how->lost &&
+        bm_lost_step_add_piece(c->how->lost, c->number, offset, c->step->ds->a))
         c->no_memory = 1;
 }
 
@@ -63,7 +65,7 @@ static void damaged_piece(struct subfile_check *c, uint64_t offset,
     char date[BM_LOSS_DATE + 4] = "", when[BM_LOSS_DATE];
     bouma_severity severity = BOUMA_SEVERITY_DAMAGE;
 
-    if (known && bm_lost_step_has_piece(known, (uint32_t)c->i, offset)) {
+    if (known && bm_lost_step_has_piece(known, c->number, offset)) {
         snprintf(date, sizeof(date), " (%s)", bm_loss_date(when, known));
         severity =
             known->accepted ? BOUMA_SEVERITY_NOTE : BOUMA_SEVERITY_DAMAGE;
@@ -152,7 +154,7 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
         return 0;
     from = (struct bm_head_bytes){c->raw.data, c->raw.size, info->file_bytes,
                                   c->step->ds->id, which};
-    rc = bm_head_decode(head, &c->step->schema, NULL, &from, &why);
+    rc = bm_head_decode(head, c->step->manifest.schema, NULL, &from, &why);
     /* Whatever version it claims to have. */
     if ((!rc || rc == BOUMA_EVERSION) &&
         !bm_envelope_has_hash(c->raw.data, c->raw.size, info->head_hash)) {
@@ -496,12 +498,12 @@ void bm_tell_elsewhere(uint64_t files, const struct bm_manifest *m,
         bm_findings_add(out, BOUMA_SEVERITY_NOTE, (int64_t)m->step, dir,
                         "%" PRIu64 " of %zu files are not here, but on other "
                         "nodes: each has those of its own processes",
-                        files, m->count);
+                        files, bm_manifest_files(m));
 }
 
 int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m)
 {
-    struct bm_step_entry entry = {m->step, m->time, m->generation};
+    struct bm_step_entry entry = {m->step, m->time, bm_manifest_committed(m)};
 
     return lost && !bm_lost_step_is_whole(lost) &&
            bm_step_entry_is_same(&lost->entry, &entry);
@@ -515,7 +517,7 @@ static void report_length(struct subfile_check *c,
 {
     const struct bm_lost_step *known = record_of(c);
     const struct bm_lost_file *file =
-        known ? bm_lost_step_file(known, (uint32_t)c->i) : NULL;
+        known ? bm_lost_step_file(known, c->number) : NULL;
     char date[BM_LOSS_DATE + 4] = "", text[BM_LOSS_DATE];
     bouma_severity severity = BOUMA_SEVERITY_DAMAGE;
 
@@ -537,18 +539,22 @@ static void report_length(struct subfile_check *c,
 int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
                      struct bm_findings *out, bouma_verify_report *report)
 {
-    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
-    struct subfile_check c = {
-        .step = step, .i = i, .how = how, .out = out, .report = report};
+    const struct bm_subfile_info *info = bm_manifest_file(&step->manifest, i);
+    struct bouma_step writing = {.ds = step->ds};
+    struct subfile_check c = {.step = &writing,
+                              .number = (uint32_t)i,
+                              .how = how,
+                              .out = out,
+                              .report = report};
     struct bm_error why = {0}, ignored = {0};
     int failed, rc;
 
+    writing.manifest = *bm_manifest_with_file(&step->manifest, i, &c.i);
     bm_coder_init(&c.coder, step->ds->a);
     bm_buffer_init(&c.raw, step->ds->a);
     bm_buffer_init(&c.pieces[0], step->ds->a);
     bm_buffer_init(&c.pieces[1], step->ds->a);
-    bm_name_subfile(c.name, step->manifest.step, (uint32_t)i,
-                    step->manifest.generation);
+    bm_manifest_file_name(c.name, &step->manifest, i);
     if (how->name)
         snprintf(c.name, sizeof(c.name), "%s", how->name);
     report->files++;

@@ -7,6 +7,7 @@
 #include "dataset/local_copy.h"
 #include "dataset/sweep.h"
 #include "layout/grid_idx.h"
+#include "layout/writings.h"
 #include "store/identity.h"
 
 struct verify {
@@ -139,13 +140,15 @@ static void look_at_manifest(struct verify *v, const struct bouma_step *step,
 {
     const struct bm_manifest *m = &step->manifest;
     const struct bm_step_entry is = {m->step, m->time, m->generation};
-    const char *wrong = bm_manifest_check_record(m);
+    const char *wrong = NULL;
     struct bm_findings *out = &v->findings;
     char name[BM_NAME_BYTES];
     uint64_t older;
 
     v->report.bytes += step->manifest_bytes;
     bm_name_manifest(name, m->step);
+    for (size_t k = 0; k < bm_manifest_writings(m) && !wrong; k++)
+        wrong = bm_manifest_check_record(bm_manifest_writing(m, k));
     if (wrong)
         bm_findings_add(out, BOUMA_SEVERITY_DAMAGE, (int64_t)m->step, name,
                         "its record does not fit its files: %s", wrong);
@@ -155,7 +158,7 @@ static void look_at_manifest(struct verify *v, const struct bouma_step *step,
                         "the index tells of another version of this step; "
                         "it is only a cache, `bouma repair` rebuilds it");
     bm_tell_attributes(known, m, out);
-    older = bm_sweep_older(&v->ds->store, m->step, m->generation, 0);
+    older = bm_sweep_count(&v->ds->store, m);
     bm_name_step(name, m->step);
     if (older)
         bm_findings_add(out, BOUMA_SEVERITY_NOTE, (int64_t)m->step, name,
@@ -174,7 +177,7 @@ static int look_at_subfiles(struct verify *v, struct bouma_step *step,
         .depth = v->depth, .is_part = v->is_part, .known = known};
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < step->manifest.count && !rc; i++)
+    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++)
         if (v->subfile++ % (size_t)comm->size == (size_t)comm->rank)
             rc = bm_check_subfile(step, i, &how, &v->findings, &v->report);
     bm_tell_elsewhere(how.elsewhere, &step->manifest, &v->findings);

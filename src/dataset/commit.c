@@ -13,7 +13,9 @@
 
 #include "dataset/dataset.h"
 #include "dataset/idx.h"
+#include "dataset/lost.h"
 #include "dataset/sweep.h"
+#include "layout/writings.h"
 #include "store/identity.h"
 
 /* Rename the manifest; then readers of IDX get to see the step. *is_new is set
@@ -21,7 +23,7 @@
  * and the repeated call then fails although the first one did its work: so look
  * who is there before believing it. */
 static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
-                   const char *from, int *is_new)
+                   const char *from, int replaces, int *is_new)
 {
     char to[BM_NAME_BYTES];
     struct bm_error why = {0}, ignored = {0};
@@ -33,13 +35,13 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     /* Whatever the index says of this step is over now. (It can know a step
      * whose manifest a power loss took away.) */
     *is_new = !bm_step_list_find(&ds->found.steps, entry->step) &&
-              (!ds->options.replace || bm_store_is_absent(&ds->store, to));
+              (!replaces || bm_store_is_absent(&ds->store, to));
     if (!*is_new) {
         rc = bm_index_forget(&ds->store, ds->id, entry->step, &ds->error);
         if (rc)
             return rc;
     }
-    rc = bm_store_publish(&ds->store, from, to, ds->options.replace, &why);
+    rc = bm_store_publish(&ds->store, from, to, replaces, &why);
     if (!rc) {
         ds->commits.idx_behind = bm_idx_publish(ds, entry) != BOUMA_OK;
         return rc;
@@ -132,11 +134,11 @@ static void forget_loss(const struct bm_loss_list *losses, struct bm_store *s,
 /* Without a sync the index may learn only of a new step: after a power loss the
  * record could be there, and behind it the manifest that was replaced. */
 static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
-                  int synced, int is_new)
+                  const struct bm_commit_how *how, int is_new)
 {
     int rc;
 
-    if (!synced && ds->options.durability == BOUMA_DURABILITY_FAST) {
+    if (!how->synced && ds->options.durability == BOUMA_DURABILITY_FAST) {
         if (is_new)
             bm_index_append(&ds->store, ds->id, entry);
         return BOUMA_OK;
@@ -148,12 +150,13 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     /* Only now, as no power loss brings the old version back. A handle that has
      * no ranks has no readers either; it copies steps, and of one that was
      * written again meanwhile some files may have been copied. */
-    if (rc || ds->commits.idx_behind)
+    if (rc || ds->commits.idx_behind || how->base.epoch)
         return rc;
-    if (!is_new && ds->comm)
+    if (!is_new && ds->comm && !how->oldest.epoch)
         bm_step_list_put(&ds->commits.replaced, *entry); /* there is room */
     else if (!ds->comm && ds->options.replace)
-        bm_sweep_older(&ds->store, entry->step, entry->generation, 1);
+        bm_sweep_older(&ds->store, entry->step,
+                       how->oldest.epoch ? how->oldest : entry->generation);
     return rc;
 }
 
@@ -168,42 +171,71 @@ static void hold(struct bm_commits *c, const struct bm_step_entry *entry,
     manifest->handle = NULL; /* it is held now */
 }
 
+/* Whether the writing that was added to is still the step. */
+static int check_base(struct bouma_dataset *ds, uint64_t step,
+                      struct bm_generation base)
+{
+    struct bm_step_entry now;
+
+    return bm_step_peek(&ds->store, step, ds->id, &now) && now.step == step &&
+                   bm_generation_is_same(now.generation, base)
+               ? BOUMA_OK
+               : bm_fail(&ds->error, BOUMA_ESTATE,
+                         "%s: step %" PRIu64 " was written again since its "
+                         "extension began, or cannot be read; nothing was "
+                         "added",
+                         ds->store.path, step);
+}
+
+/* Write a manifest under the name that it has before it is published. The file
+ * may stay open. */
+static int write_manifest(struct bouma_dataset *ds, struct bm_file *f,
+                          uint64_t step, const char *name,
+                          const struct bm_buffer *bytes, int synced)
+{
+    char dir[BM_NAME_BYTES];
+    int rc = bm_commit_sync_all(ds);
+
+    bm_name_step(dir, step);
+    if (!rc && synced)
+        rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
+    if (!rc)
+        rc = bm_file_open(f, &ds->store, name, BOUMA_OPEN_MODE_CREATE,
+                          &ds->error);
+    if (!rc)
+        rc = bm_file_write(f, bytes->data, bytes->size, 0, &ds->error);
+    if (!rc && synced)
+        rc = bm_file_sync(f, &ds->error);
+    return rc ? rc : bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
+}
+
 /* Commit a manifest that is there as bytes, written at first to 'name'. */
 static int commit_bytes(struct bouma_dataset *ds,
                         const struct bm_step_entry *entry, const char *name,
-                        const struct bm_buffer *bytes, int synced,
-                        int *published)
+                        const struct bm_buffer *bytes,
+                        const struct bm_commit_how *how, int *published)
 {
-    char dir[BM_NAME_BYTES];
+    int extends = how->base.epoch != 0;
+    int holds = ds->options.durability == BOUMA_DURABILITY_GROUP && !extends;
     struct bm_file f;
     int rc, closed, is_new;
 
     memset(&f, 0, sizeof(f));
-    bm_name_step(dir, entry->step);
-    rc = bm_commit_sync_all(ds);
-    if (!rc && synced)
-        rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
-    if (!rc)
-        rc = bm_file_open(&f, &ds->store, name, BOUMA_OPEN_MODE_CREATE,
-                          &ds->error);
-    if (!rc)
-        rc = bm_file_write(&f, bytes->data, bytes->size, 0, &ds->error);
-    if (!rc && synced)
-        rc = bm_file_sync(&f, &ds->error);
-    if (!rc)
-        rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
-    if (!rc && ds->options.durability == BOUMA_DURABILITY_GROUP)
+    rc = write_manifest(ds, &f, entry->step, name, bytes, how->synced);
+    if (!rc && holds)
         hold(&ds->commits, entry, &f);
     closed = f.store ? bm_file_close(&f, &ds->error) : BOUMA_OK;
     if (!rc)
         rc = closed;
-    if (!rc && ds->options.durability != BOUMA_DURABILITY_GROUP) {
-        rc = publish(ds, entry, name, &is_new);
+    if (!rc && extends)
+        rc = check_base(ds, entry->step, how->base);
+    if (!rc && !holds) {
+        rc = publish(ds, entry, name, ds->options.replace || extends, &is_new);
         /* A name that is taken by another is the one failure after which it is
          * certain that nothing was renamed. */
         *published = rc != BOUMA_EEXISTS;
         if (!rc)
-            rc = finish(ds, entry, synced, is_new);
+            rc = finish(ds, entry, how, is_new);
     }
     if (rc && !*published && f.store)
         bm_store_remove(&ds->store, name);
@@ -211,20 +243,44 @@ static int commit_bytes(struct bouma_dataset *ds,
 }
 
 int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
-              const struct bm_buffer *bytes, int synced, int *published)
+              const struct bm_buffer *bytes, const struct bm_commit_how *how,
+              int *published)
 {
     char name[BM_NAME_BYTES];
 
     bm_name_manifest_new(name, entry->step, entry->generation);
-    return commit_bytes(ds, entry, name, bytes, synced, published);
+    return commit_bytes(ds, entry, name, bytes, how, published);
+}
+
+/* The oldest writing of a step that was extended, into how->oldest. */
+static int find_oldest(struct bouma_dataset *ds,
+                       const struct bm_buffer *manifest,
+                       struct bm_commit_how *how)
+{
+    struct bm_schema schema;
+    struct bm_manifest m;
+    int rc;
+
+    bm_schema_init(&schema, ds->a, &ds->error);
+    bm_manifest_init(&m, ds->a, &schema, &ds->error);
+    rc = bm_manifest_decode(&m, manifest->data, manifest->size, ds->id,
+                            ds->store.path, &ds->error);
+    if (!rc && m.earlier_count)
+        how->oldest = bm_manifest_writing(&m, 0)->generation;
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    return rc;
 }
 
 int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                    const struct bm_buffer *manifest)
 {
+    struct bm_commit_how how = {.synced = 1};
     char name[BM_NAME_BYTES];
-    int rc, published = 0;
+    int rc = find_oldest(ds, manifest, &how), published = 0;
 
+    if (rc)
+        return rc;
     if (bm_step_list_reserve(&ds->found.steps, 1) ||
         bm_step_list_reserve(&ds->commits.unsynced, 2) ||
         (ds->comm && bm_step_list_reserve(&ds->commits.replaced, 1)))
@@ -232,7 +288,7 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     bm_name_manifest_new(
         name, entry->step,
         (struct bm_generation){ds->claim.epoch, ++ds->claim.copies});
-    rc = commit_bytes(ds, entry, name, manifest, 1, &published);
+    rc = commit_bytes(ds, entry, name, manifest, &how, &published);
     if (!rc)
         bm_step_list_put(&ds->found.steps, *entry);
     return rc;
@@ -288,7 +344,7 @@ static int publish_held(struct bouma_dataset *ds)
         int is_new;
 
         bm_name_manifest_new(name, entry->step, entry->generation);
-        rc = publish(ds, entry, name, &is_new);
+        rc = publish(ds, entry, name, ds->options.replace, &is_new);
         if (rc == BOUMA_EEXISTS) {
             taken = rc;
             rc = BOUMA_OK;
@@ -296,7 +352,8 @@ static int publish_held(struct bouma_dataset *ds)
         }
         c->held[i].published = !rc;
         if (!rc)
-            rc = finish(ds, entry, 1, is_new);
+            rc =
+                finish(ds, entry, &(struct bm_commit_how){.synced = 1}, is_new);
     }
     return rc ? rc : taken;
 }

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "layout/front.h"
+#include "layout/writings.h"
 #include "store/identity.h"
 
 #define PIECE_BYTES ((size_t)4 << 20)
@@ -364,12 +365,12 @@ static int has_heads(struct bm_store *s, const char *name,
 }
 
 int bm_subfile_is_there(struct bm_store *s, const struct bm_manifest *m,
-                        uint32_t subfile)
+                        uint32_t file)
 {
-    const struct bm_subfile_info *info = &m->subfiles[subfile];
+    const struct bm_subfile_info *info = bm_manifest_file(m, file);
     char name[BM_NAME_BYTES];
 
-    bm_name_subfile(name, m->step, subfile, m->generation);
+    bm_manifest_file_name(name, m, file);
     return has_heads(s, name,
                      &(struct heads){info->head_offset, info->head_bytes,
                                      info->file_bytes, info->head_hash, NULL});

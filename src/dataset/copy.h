@@ -34,10 +34,10 @@ int bm_copy_subfile(struct bm_copier *c, uint64_t step,
                     struct bm_generation generation, uint32_t subfile,
                     const struct bm_subfile_info *info, struct bm_error *error);
 
-/* 1 if the subfile is there, with the size and the heads that the manifest
- * says; 0 if it is not, or another. */
+/* 1 if the file is there, one of all of the step's, with the size and the heads
+ * that the manifest says; 0 if it is not, or another. */
 int bm_subfile_is_there(struct bm_store *s, const struct bm_manifest *m,
-                        uint32_t subfile);
+                        uint32_t file);
 
 /* Remove what copiers of this generation that were killed have left. */
 void bm_copies_remove(struct bm_store *s, uint64_t step,

@@ -80,6 +80,9 @@ struct bm_given {
     int in_step; /* one was begun */
     uint64_t step;
     double time;
+    struct bm_generation
+        base; /* what is added to, if the step is there already;
+                                  epoch 0: nothing */
     struct bouma_attributes step_attributes;
     struct bm_put *puts;
     size_t put_count, put_room;
@@ -290,11 +293,21 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
 /* Who commits here: which losses are on record now, so that those of steps that
  * are written again can go. */
 int bm_commit_load_losses(struct bouma_dataset *ds);
+/* How a step is committed. */
+struct bm_commit_how {
+    int synced; /* it is durable before it is visible */
+    struct bm_generation
+        base; /* the writing that must be there, all of which is
+                                  in it: it is not held back; epoch 0: none */
+    struct bm_generation
+        oldest; /* of its writings, whose files stay; epoch 0: it
+                                    has one */
+};
 /* Rank 0: write the manifest ('bytes') of a step and, unless it is held back,
- * publish it; with 'synced' it is durable before it is visible. *published is
- * set once it may have become visible. */
+ * publish it. *published is set once it may have become visible. */
 int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
-              const struct bm_buffer *bytes, int synced, int *published);
+              const struct bm_buffer *bytes, const struct bm_commit_how *how,
+              int *published);
 /* Commit a step whose manifest was published elsewhere, and whose subfiles are
  * all here. */
 int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,

@@ -244,6 +244,23 @@ int bm_dataset_stores(struct bouma_dataset *ds, struct bm_store *stores[2])
     return ds->second.root ? 2 : 1;
 }
 
+/* Whether a store has a later writing of a step than 'entry'. */
+static int has_later(struct bouma_dataset *ds, struct bm_store *s,
+                     const char *name, const struct bm_step_entry *entry)
+{
+    struct bm_error ignored = {0};
+    struct bm_step_entry other;
+    struct bm_buffer b;
+    int later;
+
+    bm_buffer_init(&b, ds->a);
+    later = !bm_store_load(s, name, &b, s->memory_limit, &ignored) &&
+            !bm_manifest_peek(&other, &b, ds->id, name, &ignored) &&
+            bm_generation_is_later(other.generation, entry->generation);
+    bm_buffer_release(&b);
+    return later;
+}
+
 int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
                         struct bm_buffer *out, struct bm_store **store,
                         struct bm_error *error)
@@ -263,9 +280,11 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
         if (!bm_store_load(stores[0], name, out, stores[0]->memory_limit,
                            &why) &&
             !bm_manifest_peek(&entry, out, ds->id, name, &why) &&
-            !(listed &&
-              bm_generation_is_later(listed->generation, entry.generation)))
+            !(listed
+                  ? bm_generation_is_later(listed->generation, entry.generation)
+                  : has_later(ds, stores[1], name, &entry)))
             return BOUMA_OK;
+        bm_buffer_clear(out);
         *store = stores[1];
     }
     return bm_store_load(*store, name, out, (*store)->memory_limit, error);

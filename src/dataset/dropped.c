@@ -63,7 +63,7 @@ static int remove_step(const struct bm_dropped *d, uint64_t step,
     if (rc)
         return rc;
     next.attempt += next.attempt < UINT32_MAX; /* the first that stays */
-    bm_sweep_older(s, step, next, 1);
+    bm_sweep_older(s, step, next);
     bm_store_remove_dir(s, name);
     return BOUMA_OK;
 }

@@ -2,6 +2,7 @@
 #include "dataset/lost.h"
 
 #include "dataset/dataset.h"
+#include "layout/writings.h"
 #include "store/truncations.h"
 
 int bm_step_peek(struct bm_store *s, uint64_t step, const uint8_t *id,
@@ -22,7 +23,7 @@ int bm_step_peek(struct bm_store *s, uint64_t step, const uint8_t *id,
 
 /* Whether a file is still as short as the record says, as far as one can
  * tell. */
-static int is_short(struct bm_store *s, const struct bm_lost_step *l,
+static int is_short(struct bm_store *s, const struct bm_manifest *m,
                     const struct bm_lost_file *lost)
 {
     struct bm_error ignored = {0};
@@ -31,13 +32,38 @@ static int is_short(struct bm_store *s, const struct bm_lost_step *l,
     struct bm_file f;
     int rc;
 
-    bm_name_subfile(name, l->entry.step, lost->subfile, l->entry.generation);
+    bm_manifest_file_name(name, m, lost->subfile);
     rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, &ignored);
     if (rc)
         return rc != BOUMA_ENOTFOUND || !lost->bytes;
     rc = bm_file_size(&f, &bytes, &ignored);
     bm_file_close(&f, &ignored);
     return rc || bytes <= lost->bytes;
+}
+
+/* Whether any of the files is. The manifest knows their names; if it cannot be
+ * read, they are those of a step that was not extended. */
+static int any_is_short(struct bm_store *s, const uint8_t id[16],
+                        const struct bm_lost_step *l)
+{
+    struct bm_error ignored = {0};
+    struct bm_schema schema;
+    struct bm_manifest m;
+    int found = 0;
+
+    bm_schema_init(&schema, s->a, &ignored);
+    bm_manifest_init(&m, s->a, &schema, &ignored);
+    if (bm_manifest_load(&m, s, l->entry.step, NULL, id, &ignored)) {
+        bm_manifest_release(&m);
+        bm_manifest_init(&m, s->a, &schema, &ignored);
+        m.step = l->entry.step;
+        m.generation = l->entry.generation;
+    }
+    for (uint32_t i = 0; i < l->count && !found; i++)
+        found = is_short(s, &m, &l->files[i]);
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    return found;
 }
 
 /* Who dropped the step may have died before the record went. */
@@ -74,9 +100,7 @@ int bm_loss_is_over(struct bm_store *s, const uint8_t id[16],
     if (is_there && !bm_step_entry_is_same(&entry, &l->entry))
         return 1;
     over = !l->piece_count; /* only repair looks at those again */
-    for (uint32_t i = 0; i < l->count && over; i++)
-        over = !is_short(s, l, &l->files[i]);
-    return over;
+    return over && !any_is_short(s, id, l);
 }
 
 /* A step that is gone, into a list of which the first 'sorted' are in order. */

@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "layout/writings.h"
 
 struct broom {
     struct bm_store *s;
     uint64_t step;
     struct bm_generation kept;
-    int remove;
+    const struct bm_manifest
+        *m; /* files are counted that it does not name; NULL:
+                                    they are removed */
     uint64_t found;
 };
 
@@ -22,27 +25,41 @@ static int sweep_older(void *context, const char *entry)
     char name[BM_NAME_BYTES];
     struct bm_generation g;
     uint32_t subfile;
+    int is_subfile = bm_name_parse_subfile(entry, &subfile, &g);
 
-    if ((!bm_name_parse_subfile(entry, &subfile, &g) &&
-         !bm_name_parse_manifest_new(entry, &g)) ||
+    if ((!is_subfile && !bm_name_parse_manifest_new(entry, &g)) ||
         !bm_generation_is_later(b->kept, g) ||
         !bm_name_written(name, b->step, entry))
         return 0;
-    b->found++;
-    if (b->remove)
+    if (!b->m)
         bm_store_remove(b->s, name);
+    else if (!is_subfile || !bm_manifest_names(b->m, subfile, g))
+        b->found++;
     return 0;
 }
 
-uint64_t bm_sweep_older(struct bm_store *s, uint64_t step,
-                        struct bm_generation kept, int remove)
+static void sweep(struct broom *b)
 {
-    struct broom b = {s, step, kept, remove, 0};
     struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
 
-    bm_name_step(dir, step);
-    bm_store_list(s, dir, sweep_older, &b, &ignored);
+    bm_name_step(dir, b->step);
+    bm_store_list(b->s, dir, sweep_older, b, &ignored);
+}
+
+void bm_sweep_older(struct bm_store *s, uint64_t step,
+                    struct bm_generation kept)
+{
+    struct broom b = {.s = s, .step = step, .kept = kept};
+
+    sweep(&b);
+}
+
+uint64_t bm_sweep_count(struct bm_store *s, const struct bm_manifest *m)
+{
+    struct broom b = {.s = s, .step = m->step, .kept = m->generation, .m = m};
+
+    sweep(&b);
     return b.found;
 }
 
@@ -174,7 +191,7 @@ void bm_sweep_all_replaced(struct bm_step_list *replaced, struct bm_store *s)
 {
     for (size_t i = 0; i < replaced->count; i++)
         bm_sweep_older(s, replaced->entries[i].step,
-                       replaced->entries[i].generation, 1);
+                       replaced->entries[i].generation);
     replaced->count = 0;
 }
 

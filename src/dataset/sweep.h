@@ -5,11 +5,13 @@
 
 #include "dataset/dataset.h"
 
-/* The files in the directory of a step that were written before 'kept': an
- * earlier version, or what a killed writer left of one. Their number; with
- * 'remove' they are removed, as far as that can be done. */
-uint64_t bm_sweep_older(struct bm_store *s, uint64_t step,
-                        struct bm_generation kept, int remove);
+/* Remove the files in the directory of a step that were written before 'kept',
+ * as far as that can be done: an earlier version, or what a killed writer left
+ * of one. Of a step that was extended, that is its oldest writing. */
+void bm_sweep_older(struct bm_store *s, uint64_t step,
+                    struct bm_generation kept);
+/* How many such files there are beside those that the manifest names. */
+uint64_t bm_sweep_count(struct bm_store *s, const struct bm_manifest *m);
 
 /* Directories of steps that are removed with all that is in them, and are none
  * of the dataset's any more. */

@@ -10,6 +10,7 @@
 #include "codec/codec.h"
 #include "layout/chunk_offsets.h"
 #include "layout/front.h"
+#include "store/index.h"
 
 void bm_head_init(struct bm_head *h, const bouma_allocator *a)
 {
@@ -183,7 +184,7 @@ static size_t bytes_before_sections(const struct bm_head *h,
     bm_buffer_init(&b, h->a);
     bm_schema_encode(&b, schema);
     bm_summaries_encode(&b, &h->summaries);
-    bytes = BM_ENVELOPE_BYTES + 48 + b.size + 8;
+    bytes = BM_ENVELOPE_BYTES + 48 + (h->base.epoch ? 8 : 0) + b.size + 8;
     if (b.failed)
         bytes = 0;
     bm_buffer_release(&b);
@@ -269,6 +270,9 @@ int bm_head_bound(uint64_t *out, const struct bm_head *h,
 }
 
 /* ---- bytes -------------------------------------------------------------- */
+
+/* What the table has besides: a sum. */
+enum { HAS_OFFSETS = 1, HAS_BASE = 2 };
 
 void bm_range_encode(struct bm_buffer *b, const struct bm_range *range,
                      bouma_type type)
@@ -364,10 +368,15 @@ void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
     bm_put_u32(b, h->generation.epoch);
     bm_put_u32(b, h->generation.attempt);
     bm_put_u32(b, (uint32_t)h->order);
-    bm_put_u32(b, h->has_offsets ? 1 : 0);
+    bm_put_u32(b, (h->has_offsets ? HAS_OFFSETS : 0) +
+                      (h->base.epoch ? HAS_BASE : 0));
     bm_put_u64(b, h->data_bytes);
     if (h->has_offsets)
         bm_put_u64(b, h->data_offset);
+    if (h->base.epoch) {
+        bm_put_u32(b, h->base.epoch);
+        bm_put_u32(b, h->base.attempt);
+    }
     bm_schema_encode(b, schema);
     bm_summaries_encode(b, &h->summaries);
     bm_put_u64(b, h->count);
@@ -502,7 +511,7 @@ static int compare_schema(struct bm_cursor *c, const struct bm_schema *schema)
 static int decode_front(struct bm_head *h, struct bm_cursor *c,
                         const char *name, struct bm_error *error)
 {
-    uint32_t has_offsets;
+    uint32_t has;
 
     h->step = bm_get_u64(c);
     h->time = bm_get_f64(c);
@@ -511,15 +520,23 @@ static int decode_front(struct bm_head *h, struct bm_cursor *c,
     h->generation.epoch = bm_get_u32(c);
     h->generation.attempt = bm_get_u32(c);
     h->order = (bouma_order)bm_get_u32(c);
-    has_offsets = bm_get_u32(c);
-    h->has_offsets = has_offsets != 0;
+    has = bm_get_u32(c);
+    h->has_offsets = (has & HAS_OFFSETS) != 0;
     h->data_bytes = bm_get_u64(c);
     h->data_offset = h->has_offsets ? bm_get_u64(c) : 0;
-    if (!c->failed && (has_offsets > 1 || h->order > BOUMA_ORDER_CHUNK))
+    if (has & HAS_BASE) {
+        h->base.epoch = bm_get_u32(c);
+        h->base.attempt = bm_get_u32(c);
+    }
+    if (!c->failed &&
+        (has > HAS_OFFSETS + HAS_BASE || h->order > BOUMA_ORDER_CHUNK))
         return bm_fail(error, BOUMA_EVERSION,
                        "%s: " BM_NEWER "its order (%d) or how its levels are "
                        "placed (%" PRIu32 ") is not known to this version",
-                       name, (int)h->order, has_offsets);
+                       name, (int)h->order, has);
+    if (has & HAS_BASE &&
+        (!h->base.epoch || !bm_generation_is_later(h->generation, h->base)))
+        c->failed = 1;
     if (h->step > INT64_MAX || h->subfiles > BM_MAX_SUBFILES ||
         h->subfile >= h->subfiles || h->order < BOUMA_ORDER_LEVEL ||
         h->data_bytes > BM_MAX_DATA_BYTES || h->data_offset > BM_MAX_DATA_BYTES)

@@ -49,6 +49,8 @@ struct bm_head {
     double time;
     uint32_t subfile, subfiles;
     struct bm_generation generation;
+    struct bm_generation base; /* the writing of the step that it adds to; epoch
+                                  0: none */
     bouma_order order;
     int has_offsets; /* the table stores them; never with summaries */
     struct bm_summary_list summaries;

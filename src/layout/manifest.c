@@ -5,6 +5,7 @@
 
 #include "base/search.h"
 #include "layout/front.h"
+#include "layout/writings.h"
 
 void bm_manifest_init(struct bm_manifest *m, const bouma_allocator *a,
                       struct bm_schema *schema, struct bm_error *error)
@@ -31,6 +32,7 @@ void bm_manifest_release(struct bm_manifest *m)
 {
     if (!m->a)
         return;
+    bm_writings_release(m);
     bm_attributes_release(&m->dataset_attributes);
     bm_attributes_release(&m->attributes);
     for (size_t i = 0; i < m->file_tree_count; i++)
@@ -386,8 +388,9 @@ const char *bm_manifest_glance(const struct bm_manifest *m, size_t i,
            : h->subfiles != m->count ? "the number of subfiles"
            : h->generation.epoch != m->generation.epoch     ? "the epoch"
            : h->generation.attempt != m->generation.attempt ? "the attempt"
-           : h->order != m->order                           ? "the order"
-                                                            : NULL;
+           : !bm_generation_is_same(h->base, m->base) ? "what it was added to"
+           : h->order != m->order                     ? "the order"
+                                                      : NULL;
 }
 
 /* What a subfile has of a variable, as the two tell it. */
@@ -521,12 +524,9 @@ static void decode_record(bouma_record *r, struct bm_cursor *c)
     r->misfits = bm_get_i64(c);
 }
 
-void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
-                        const uint8_t id[16])
+/* All but the writings before. */
+static void encode_body(struct bm_buffer *b, const struct bm_manifest *m)
 {
-    uint8_t hash[16];
-
-    bm_envelope_reserve(b);
     bm_put_u64(b, m->step);
     bm_put_f64(b, m->time);
     bm_put_u32(b, m->generation.epoch);
@@ -537,7 +537,7 @@ void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
     bm_put_u8(b, (uint8_t)m->assign);
     bm_put_u8(b, (uint8_t)m->place);
     bm_put_u8(b, (uint8_t)m->assign_particles);
-    bm_put_u8(b, 0);
+    bm_put_u8(b, (uint8_t)m->earlier_count);
     bm_put_u16(b, 0);
     encode_record(b, &m->record);
     bm_attributes_encode(b, &m->dataset_attributes);
@@ -548,6 +548,25 @@ void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
         bm_subfile_info_encode(b, &m->subfiles[i], m->schema);
     for (size_t i = 0; i < m->file_tree_count; i++)
         bm_file_tree_encode(b, &m->file_trees[i]);
+}
+
+void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
+                        const uint8_t id[16])
+{
+    uint8_t hash[16];
+
+    bm_envelope_reserve(b);
+    encode_body(b, m);
+    for (size_t i = 0; i < m->earlier_count; i++) {
+        struct bm_buffer one;
+
+        bm_buffer_init(&one, m->a);
+        encode_body(&one, &m->earlier[i]->manifest);
+        bm_put_u64(b, one.size);
+        bm_put_bytes(b, one.data, one.size);
+        b->failed |= one.failed;
+        bm_buffer_release(&one);
+    }
     bm_envelope_seal(b, BM_KIND_MANIFEST, id, hash);
 }
 
@@ -573,7 +592,8 @@ int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,
 
 /* The numbers in front. EVERSION tells what is not known. */
 static int decode_front(struct bm_manifest *m, struct bm_cursor *c,
-                        const char *name, struct bm_error *error)
+                        size_t *earlier, const char *name,
+                        struct bm_error *error)
 {
     unsigned spare;
 
@@ -587,8 +607,8 @@ static int decode_front(struct bm_manifest *m, struct bm_cursor *c,
     m->assign = (bouma_assign)bm_get_u8(c);
     m->place = (bouma_place)bm_get_u8(c);
     m->assign_particles = (bouma_assign)bm_get_u8(c);
-    spare = bm_get_u8(c);
-    spare |= bm_get_u16(c);
+    *earlier = bm_get_u8(c);
+    spare = bm_get_u16(c);
     if (!c->failed && (spare || m->order > BOUMA_ORDER_CHUNK))
         return bm_fail(error, BOUMA_EVERSION,
                        "%s: " BM_NEWER "its order (%d) or bytes that were zero "
@@ -617,34 +637,77 @@ static int decode_subfiles(struct bm_manifest *m, struct bm_cursor *c)
     return rc;
 }
 
+/* All but the writings before, of which there are *earlier. There is a
+ * message only after EVERSION, perhaps. */
+static int decode_body(struct bm_manifest *m, struct bm_cursor *c,
+                       size_t *earlier, const char *name,
+                       struct bm_error *error)
+{
+    int rc = decode_front(m, c, earlier, name, error);
+
+    if (!rc)
+        rc = bm_attributes_decode(&m->dataset_attributes, c);
+    if (!rc)
+        rc = bm_attributes_decode(&m->attributes, c);
+    if (!rc)
+        rc = bm_schema_decode(m->schema, c, name, error);
+    if (!rc)
+        rc = decode_subfiles(m, c);
+    return !rc && c->failed ? BOUMA_EFORMAT : rc;
+}
+
+/* One of the writings before: what its own manifest had. */
+static int decode_earlier(struct bm_manifest *m, struct bm_cursor *c,
+                          const char *name, struct bm_error *error)
+{
+    uint64_t bytes = bm_get_u64(c);
+    const uint8_t *data =
+        bytes <= bm_cursor_left(c) ? bm_get_bytes(c, (size_t)bytes) : NULL;
+    struct bm_writing *w;
+    struct bm_cursor body;
+    size_t more = 0;
+    int rc;
+
+    if (!data || c->failed)
+        return BOUMA_EFORMAT;
+    w = bm_writing_new(m->a, error);
+    if (!w)
+        return BOUMA_ENOMEM;
+    m->earlier[m->earlier_count++] = w; /* there is room */
+    body = bm_cursor_of(data, (size_t)bytes);
+    rc = decode_body(&w->manifest, &body, &more, name, error);
+    if (!rc && (more || bm_cursor_left(&body)))
+        rc = BOUMA_EFORMAT;
+    return rc ? rc : bm_manifest_total(&w->manifest);
+}
+
 int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
                        const uint8_t *id, const char *name,
                        struct bm_error *error)
 {
     struct bm_envelope e;
     struct bm_cursor c;
+    size_t earlier = 0;
     int rc =
         bm_envelope_open(&e, &c, &(struct bm_metadata){data, bytes, id, name},
                          BM_KIND_MANIFEST, error);
 
-    if (!rc)
-        rc = decode_front(m, &c, name, error);
     if (rc)
         return rc;
-    rc = bm_attributes_decode(&m->dataset_attributes, &c);
-    if (!rc)
-        rc = bm_attributes_decode(&m->attributes, &c);
-    if (!rc)
-        rc = bm_schema_decode(m->schema, &c, name, error);
-    if (!rc)
-        rc = decode_subfiles(m, &c);
+    rc = decode_body(m, &c, &earlier, name, error);
+    if (!rc && earlier)
+        rc = bm_writings_reserve(m, earlier);
+    for (size_t i = 0; i < earlier && !rc; i++)
+        rc = decode_earlier(m, &c, name, error);
     if (!rc && (c.failed || bm_cursor_left(&c)))
         rc = BOUMA_EFORMAT;
     if (!rc)
         rc = bm_manifest_total(m);
+    if (!rc && earlier)
+        rc = bm_writings_join(m);
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory for the manifest", name);
-    if (rc == BOUMA_EVERSION) /* unless the schema has told what it is */
+    if (rc == BOUMA_EVERSION) /* unless front or schema have told what it is */
         return bm_fail(error, rc, "%s: " BM_NEWER BM_NEWER_ATTRIBUTE, name);
     if (rc)
         return bm_envelope_fail(&e, name, error,

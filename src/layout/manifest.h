@@ -26,11 +26,21 @@ struct bm_subfile_info {
     size_t count;
 };
 
+struct bm_writing;
+
 struct bm_manifest {
     const bouma_allocator *a;
     uint64_t step;
     double time;
     struct bm_generation generation;
+    /* Of a step that was extended, see writings.h; else all 0: */
+    struct bm_writing **earlier; /* [earlier_count], the oldest first */
+    size_t earlier_count;
+    struct bm_generation base; /* the writing that this one adds to; derived */
+    struct bm_generation
+        latest;     /* of such a writing before: the last one of the
+                                    step; derived */
+    size_t first;   /* files of the writings before; derived */
     uint64_t nonce; /* tells two manifests apart that are equal otherwise */
     bouma_order order;
     bouma_distribute distribute;

@@ -107,6 +107,10 @@ struct bm_object {
     struct bouma_variable **variables; /* of particles: the position first */
     int count;
     struct bm_catalogue names; /* of variables */
+    /* Of a step that is read, and whose grid has got more variables since: all
+     * of them; else NULL. */
+    struct bouma_variable **shown; /* [shown_count] */
+    int shown_count;
 
     /* Grids: */
     int may_be_bare;      /* the program has said that it needs no variable */

@@ -38,6 +38,7 @@ static void object_free(struct bm_object *g)
     bm_attributes_release(&g->attributes);
     bm_catalogue_release(&g->names, a);
     bm_drop(a, g->variables);
+    bm_drop(a, g->shown);
     g->layout->release(g);
     bm_drop(a, g->name);
     bm_drop(a, g->unit);

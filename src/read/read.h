@@ -32,6 +32,11 @@ struct bouma_step {
     int freed; /* by its caller */
     int holds; /* the caller's, until then; those of refinements, of particles
                   in memory and of calls that are under way */
+    /* A step that was extended, see extended.c; else NULL: */
+    struct bouma_step **writings; /* [manifest.earlier_count] */
+    struct bm_object_list shown[BM_LAST_KIND + 1];
+    struct bouma_step *whole; /* of one of these: the step, which holds it; its
+                                 manifest is lent */
 };
 
 /* Collective. The message is in the dataset. */
@@ -43,6 +48,31 @@ void bm_step_free(struct bouma_step *step);
  * freed: a dataset that its caller has freed goes with its last step. */
 void bm_step_hold(struct bouma_step *step);
 void bm_step_drop(struct bouma_step *step); /* accepts NULL */
+
+/* Close the files of a step, or of a writing, and drop what it has for them. */
+void bm_step_close(struct bouma_step *step);
+
+/* Of a step whose manifest is there: the writings before the last, and what is
+ * seen of all. BOUMA_OK or ENOMEM. */
+int bm_step_open_writings(struct bouma_step *step);
+void bm_step_free_writings(struct bouma_step *step);
+/* The k-th writing of a step, of bm_manifest_writings(); the last is the step
+ * itself. And the step that a writing belongs to. */
+struct bouma_step *bm_step_writing(struct bouma_step *step, size_t k);
+struct bouma_step *bm_step_whole(struct bouma_step *step);
+/* What callers see of a step: objects of a kind, their number, and one by its
+ * name, or NULL. */
+struct bm_object *bm_step_object(const struct bouma_step *step,
+                                 enum bm_object_kind kind, int i);
+int bm_step_object_count(const struct bouma_step *step,
+                         enum bm_object_kind kind);
+struct bm_object *bm_step_find_object(const struct bouma_step *step,
+                                      const char *name);
+/* And the variables of such an object: its own, and those that were added. */
+int bm_object_variable_count(const struct bm_object *o);
+struct bouma_variable *bm_object_variable(const struct bm_object *o, int i);
+struct bouma_variable *bm_object_find_variable(const struct bm_object *o,
+                                               const char *name);
 
 /* Tell the caller's 'progress', if there is one. What it calls leaves no
  * message behind. */

@@ -247,7 +247,7 @@ static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
 {
     struct bouma_dataset *ds = c->step->ds;
     const struct bouma_variable *v =
-        c->step->schema.by_id[g->rank_requests[0].variable];
+        c->step->manifest.schema->by_id[g->rank_requests[0].variable];
     const struct bm_chunking *chunking = &g->partition.chunking;
     int me = ds->comm->rank, rc = BOUMA_OK;
     int reader = g->owner[chunk];
@@ -300,7 +300,7 @@ static int plan_group(struct collective *c, struct group *g)
 {
     struct bouma_dataset *ds = c->step->ds;
     const struct bouma_variable *v =
-        c->step->schema.by_id[g->rank_requests[0].variable];
+        c->step->manifest.schema->by_id[g->rank_requests[0].variable];
     struct bm_chunking chunking = v->object->layout->chunking(v->object);
     size_t chunks = (size_t)chunking.count;
     int rc;
@@ -372,7 +372,7 @@ static int give_to_group(void *context, const struct bm_decoding *d,
     struct collective *c = context;
     struct group *g = c->fetching.group;
     const struct bouma_variable *v =
-        c->step->schema.by_id[g->rank_requests[0].variable];
+        c->step->manifest.schema->by_id[g->rank_requests[0].variable];
     const struct bm_chunking *chunking = &g->partition.chunking;
     int64_t chunk = chunking->calls->find(chunking->own, d->key);
     size_t next = first_part(g, chunk);
@@ -407,7 +407,7 @@ static int fetch_range(struct collective *c, struct cursor from,
          i++) {
         struct group *g = &c->groups[i];
         const struct bouma_variable *v =
-            c->step->schema.by_id[g->rank_requests[0].variable];
+            c->step->manifest.schema->by_id[g->rank_requests[0].variable];
         size_t first = i == from.group ? from.chunk : 0;
         size_t end = i == to.group ? to.chunk : g->mine_count;
         struct bm_fetch fetch = {.step = c->step,

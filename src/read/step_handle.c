@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dataset/lost.h"
+#include "layout/writings.h"
 #include "read/fetcher.h"
 
 #define MOST_OPEN_FILES 64
@@ -110,7 +111,7 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
                          (struct bm_step_entry){step, s->manifest.time,
                                                 s->manifest.generation});
     s->sources = bm_new(ds->a, s->manifest.count, sizeof(*s->sources));
-    return s->sources && !bm_workers_init(s)
+    return s->sources && !bm_workers_init(s) && !bm_step_open_writings(s)
                ? BOUMA_OK
                : bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", full);
 }
@@ -163,20 +164,11 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
     return BOUMA_OK;
 }
 
-void bm_step_free(struct bouma_step *step)
+void bm_step_close(struct bouma_step *step)
 {
+    const bouma_allocator *a = step->ds->a;
     struct bm_error ignored = {0};
-    struct bm_open_step **link;
-    const bouma_allocator *a;
 
-    if (!step)
-        return;
-    a = step->ds->a;
-    link = &step->ds->open_steps;
-    while (*link && *link != &step->open)
-        link = &(*link)->next;
-    if (*link)
-        *link = step->open.next;
     for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
         if (step->sources[i].file.store)
             bm_file_close(&step->sources[i].file, &ignored);
@@ -189,6 +181,23 @@ void bm_step_free(struct bouma_step *step)
     }
     bm_drop(a, step->sources);
     bm_workers_release(step);
+}
+
+void bm_step_free(struct bouma_step *step)
+{
+    struct bm_open_step **link;
+    const bouma_allocator *a;
+
+    if (!step)
+        return;
+    a = step->ds->a;
+    link = &step->ds->open_steps;
+    while (*link && *link != &step->open)
+        link = &(*link)->next;
+    if (*link)
+        *link = step->open.next;
+    bm_step_close(step);
+    bm_step_free_writings(step);
     bm_manifest_release(&step->manifest);
     bm_schema_release(&step->schema);
     bm_drop(a, step);
@@ -196,13 +205,14 @@ void bm_step_free(struct bouma_step *step)
 
 void bm_step_hold(struct bouma_step *step)
 {
-    step->holds++;
+    bm_step_whole(step)->holds++;
 }
 
 void bm_step_drop(struct bouma_step *step)
 {
     struct bouma_dataset *ds = step ? step->ds : NULL;
 
+    step = step ? bm_step_whole(step) : NULL;
     if (!step || --step->holds)
         return;
     bm_step_free(step);
@@ -278,7 +288,8 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     from = (struct bm_head_bytes){raw, (size_t)info->head_bytes,
                                   info->file_bytes, step->ds->id, full};
     if (!rc)
-        rc = bm_head_decode(&s->head, &step->schema, NULL, &from, error);
+        rc =
+            bm_head_decode(&s->head, step->manifest.schema, NULL, &from, error);
     if (!rc &&
         bm_summaries_compare(&same, &s->head.summaries, &info->summaries))
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
@@ -310,7 +321,7 @@ int bm_step_is_current(const struct bouma_step *step, struct bm_store *store,
                 "%s: step %" PRIu64 " was removed since it was opened",
                 store->path, m->step);
     else if (!rc && !bm_manifest_peek(&now, &b, step->ds->id, name, &ignored) &&
-             bm_generation_is_later(now.generation, m->generation))
+             bm_generation_is_later(now.generation, bm_manifest_committed(m)))
         rc = bm_fail(error, BOUMA_ESTATE,
                      "%s: step %" PRIu64 " was written again since it was "
                      "opened; free it and open it again",
@@ -387,6 +398,15 @@ static int open_source(struct bouma_step *step, size_t i,
     return rc;
 }
 
+/* The writings of a step share them. */
+static int most_open_files(struct bouma_step *step)
+{
+    int writings = (int)bm_manifest_writings(&bm_step_whole(step)->manifest);
+    int most = MOST_OPEN_FILES / writings;
+
+    return most > 4 ? most : 4;
+}
+
 int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
 {
     struct bm_source *s = &step->sources[i];
@@ -399,7 +419,7 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     s->used = ++step->clock;
     if (s->file.handle)
         return BOUMA_OK;
-    if (step->open_files >= MOST_OPEN_FILES)
+    if (step->open_files >= most_open_files(step))
         close_oldest(step);
     count = bm_dataset_stores(step->ds, stores);
     /* The first is the local copy, which is not asked to be whole. */

@@ -342,6 +342,7 @@ static int make_head(struct work *w, const struct bm_step_entry *entry,
     h->subfile = b->set->first_subfile + b->file;
     h->subfiles = subfiles;
     h->generation = entry->generation;
+    h->base = w->ds->given.base; /* the step has not ended */
     h->order = w->ds->options.order;
     rc = bm_summaries_add(&h->summaries, w->set);
     if (rc)

@@ -69,7 +69,7 @@ static void list_step(struct bm_write_job *job)
 
     if (ds->draining.drain)
         bm_drain_hand(ds, &job->entry, 1);
-    if (ds->options.durability != BOUMA_DURABILITY_GROUP) {
+    if (ds->options.durability != BOUMA_DURABILITY_GROUP || job->base.epoch) {
         bm_step_list_put(&ds->found.steps, job->entry);
         return;
     }
@@ -86,13 +86,14 @@ static void list_step(struct bm_write_job *job)
 int bm_stage_commit(struct bm_write_job *job, int rc)
 {
     struct bouma_dataset *ds = job->ds;
+    struct bm_commit_how how = {.synced = job->synced, .base = job->base};
     int published = 0;
 
     if (rc)
         return rc;
     if (ds->comm->rank == 0)
-        rc = bm_commit(ds, &job->entry, &job->result.manifest, job->synced,
-                       &published);
+        rc =
+            bm_commit(ds, &job->entry, &job->result.manifest, &how, &published);
     /* Who has taken over may have repaired the step: so its files stay. */
     if (rc && ds->comm->rank == 0)
         published |=

@@ -8,6 +8,7 @@
 #include "layout/grid_idx.h"
 #include "store/identity.h"
 #include "write/bound.h"
+#include "write/extension.h"
 #include "write/write_job.h"
 
 static int by_variable(const void *left, const void *right)
@@ -29,6 +30,7 @@ static int hash_step(const struct bm_write_job *job, uint64_t *hash)
     bm_buffer_init(&b, ds->a);
     bm_put_u64(&b, job->entry.step);
     bm_put_f64(&b, job->entry.time);
+    bm_put_u64(&b, job->base.epoch); /* it is extended by all, or by none */
     bm_schema_encode(&b, &ds->schema);
     bm_job_put_partitions(&b, &ds->schema);
     bm_attributes_encode(&b, &ds->found.attributes);
@@ -126,6 +128,11 @@ static int prepare_directory(struct bm_write_job *job, int *replacing)
     rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
     if (rc)
         return rc;
+    if (job->base.epoch) {
+        *replacing = 1;
+        rc = bm_extension_check(ds, job->entry.step, job->base);
+        return rc ? rc : make_directory(job);
+    }
     bm_name_manifest(name, job->entry.step);
     *replacing = bm_store_exists(&ds->store, name);
     if (!ds->options.replace && *replacing) {
@@ -197,10 +204,10 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
         rc = bm_job_mismatch(job);
     if (!rc && largest[0] == 3)
         rc = tell_bare_grid(ds);
-    /* Who writes a step again must not lose both versions: that is synced in
-     * any case (in a group, later). */
+    /* Who writes a step again, or adds to it, must not lose both versions: that
+     * is synced in any case (in a group, later). */
     job->synced =
-        ds->options.durability == BOUMA_DURABILITY_DURABLE ||
+        ds->options.durability == BOUMA_DURABILITY_DURABLE || job->base.epoch ||
         (ds->options.durability == BOUMA_DURABILITY_FAST && largest[0] == 2);
     ds->claim.attempt = (uint32_t)largest[1] + 1;
     job->entry.generation =

@@ -6,6 +6,7 @@
 #include "dataset/borrowed.h"
 #include "dataset/idx.h"
 #include "layout/grid_idx.h"
+#include "write/extension.h"
 #include "write/predict.h"
 
 /* Make the heads of this rank's subfiles, and say what is in them, for rank 0.
@@ -60,7 +61,8 @@ static int link_file(struct bm_write_job *job, const struct bm_subfile *f,
 static int end_files(void *context, size_t only, struct bm_error *error)
 {
     struct bm_write_job *job = context;
-    int hold = job->ds->options.durability == BOUMA_DURABILITY_GROUP;
+    int hold = job->ds->options.durability == BOUMA_DURABILITY_GROUP &&
+               !job->base.epoch;
     int rc = bm_pipe_wait(job->transit.pipe, error);
 
     (void)only;
@@ -271,6 +273,8 @@ static int make_manifest(struct bm_write_job *job,
             rc =
                 bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the manifest");
     }
+    if (!rc && job->base.epoch)
+        rc = bm_extension_join(ds, job->base, &job->result.manifest);
     memset(&m.dataset_attributes, 0, sizeof(m.dataset_attributes));
     memset(&m.attributes, 0, sizeof(m.attributes));
     bm_manifest_release(&m);

@@ -48,6 +48,7 @@ void bm_subfile_init(struct bm_subfile *f, const struct bouma_dataset *ds,
     f->head.subfile = number;
     f->head.subfiles = subfiles;
     f->head.generation = entry->generation;
+    f->head.base = ds->given.base; /* the step has not ended */
     f->head.order = ds->options.order;
 }
 

@@ -151,6 +151,7 @@ static void init(struct bm_write_job *job, struct bouma_dataset *ds)
     job->pool = &ds->engine.pool;
     job->entry.step = ds->given.step;
     job->entry.time = ds->given.time;
+    job->base = ds->given.base;
     job->defers = ds->options.async;
     job->result.since = bm_clock();
     bm_route_init(&job->transit.record_sends, ds->a);

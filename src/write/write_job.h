@@ -112,6 +112,9 @@ struct bm_write_job {
     /* Number, time and generation. The caller may have begun the next step
      * before this one is committed. */
     struct bm_step_entry entry;
+    struct bm_generation
+        base;   /* the writing of this step that it adds to; epoch
+                                  0: none */
     int synced; /* it must be durable when it is visible */
     int failed; /* on all ranks, and all know it: no stage follows */
     int defers; /* what is stored meanwhile is waited for by a later call */

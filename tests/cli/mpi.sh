@@ -28,6 +28,12 @@ for ranks in 1 3; do
     expect 0 on $ranks import v.npy --components 3 --into $ds
     expect 0 on $ranks import line.npy --into $ds # fewer layers than ranks
     cp -r $ds more.bouma
+    expect 0 on $ranks add a.npy --into more.bouma --step 0 --var added
+    expect 0 on $ranks read more.bouma grid/added --step 0 -o serial.npy
+    equal serial.npy "np.load('a.npy')"
+    expect 0 "$BOUMA" verify more.bouma deep
+    rm -r more.bouma
+    cp -r $ds more.bouma
     expect 0 on $ranks delete-step more.bouma 0
     expect 0 "$BOUMA" verify more.bouma deep
     [[ $(ls more.bouma/steps | wc -l) -eq 2 ]] || complain "$(ls more.bouma/steps)"

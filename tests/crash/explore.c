@@ -47,12 +47,12 @@ static const struct {
     const char *name;
     history *run;
 } histories[] = {
-    {"writers", explore_writers},  {"claims", explore_claims},
-    {"loss", explore_lost_claims}, {"drains", explore_drains},
-    {"clobber", explore_clobbers}, {"truncate", explore_truncations},
-    {"delete", explore_deletions}, {"several", explore_several},
-    {"repair", explore_repairs},   {"records", explore_records},
-    {"pairs", explore_pairs},
+    {"writers", explore_writers},   {"claims", explore_claims},
+    {"loss", explore_lost_claims},  {"drains", explore_drains},
+    {"clobber", explore_clobbers},  {"truncate", explore_truncations},
+    {"delete", explore_deletions},  {"several", explore_several},
+    {"extend", explore_extensions}, {"repair", explore_repairs},
+    {"records", explore_records},   {"pairs", explore_pairs},
 };
 
 static long run_variants(int repetitions, const char *only)
@@ -165,6 +165,18 @@ static const struct mutant mutants[] = {
      {WEAK_DROP_SYNC_DIR, "steps/*", 0},
      0,
      explore_several},
+    {"extend: no sync of step directories",
+     {WEAK_DROP_SYNC_DIR, "steps/*", 0},
+     0,
+     explore_extensions},
+    {"extend: no sync of subfiles",
+     {WEAK_DROP_SYNC, "steps/*/d.*", 0},
+     0,
+     explore_extensions},
+    {"extend: no sync of manifests",
+     {WEAK_DROP_SYNC, "steps/*/manifest*", 0},
+     0,
+     explore_extensions},
     {"repair: no sync of mended files",
      {WEAK_DROP_SYNC, "steps/*/mended.*", 0},
      0,
@@ -181,8 +193,9 @@ static const struct mutant mutants[] = {
      explore_claims},
 };
 
-/* The number of mutants that were not noticed. */
-static long run_mutants(void)
+/* The number of mutants that were not noticed; of those with 'only' in their
+ * names, unless it is NULL. */
+static long run_mutants(const char *only)
 {
     long missed = 0;
 
@@ -191,6 +204,8 @@ static long run_mutants(void)
         struct tally t = {0};
         long violations;
 
+        if (only && !strstr(m->name, only))
+            continue;
         if (m->instead)
             m->instead(&t, &m->omission);
         else
@@ -210,11 +225,13 @@ int main(int argc, char **argv)
     int repetitions = DEFAULT_REPETITIONS;
 
     if (argc > 1 && strcmp(argv[1], "--mutants") == 0)
-        return run_mutants() ? EXIT_FAILURE : EXIT_SUCCESS;
+        return run_mutants(argc > 2 ? argv[2] : NULL) ? EXIT_FAILURE
+                                                      : EXIT_SUCCESS;
     if (argc > 1)
         repetitions = atoi(argv[1]);
     if (repetitions < 1) {
-        fprintf(stderr, "usage: explore [--mutants | REPETITIONS [NAME]]\n");
+        fprintf(stderr,
+                "usage: explore [--mutants [NAME] | REPETITIONS [NAME]]\n");
         return 2;
     }
     return run_variants(repetitions, argc > 2 ? argv[2] : NULL) ? EXIT_FAILURE

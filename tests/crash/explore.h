@@ -77,6 +77,9 @@ void explore_deletions(struct tally *t, const struct omission *omission);
 /* explore_several.c: one who deletes several steps, of which one has lost a
  * file, dies in any of its calls; the same call does the rest. */
 void explore_several(struct tally *t, const struct omission *omission);
+/* explore_extension.c: one who extends a step, or replaces or drops one that was
+ * extended, dies in any of its calls; or one of them fails. */
+void explore_extensions(struct tally *t, const struct omission *omission);
 /* explore_removal.c: a step that is on record as lost is written again, fast,
  * and its writer dies in any of its calls. */
 void explore_records(struct tally *t, const struct omission *omission);

@@ -36,18 +36,20 @@ def head_of(subfile):
 
 # One small dataset and, for the many kinds of attributes, one large manifest;
 # and one with tolerances; particles, of one file and of several; subfiles whose
-# table has the offsets; and grids in HZ order, of files with a front, too.
+# table has the offsets; grids in HZ order, of files with a front, too; and a step
+# that was extended, with a file of its last writing.
 for name in ("point", "cube", "line_zstd", "interp_plane", "placed_level",
              "placed_chunk", "mote", "foam", "flock", "hz_rows", "hz_local", "hz_curve",
-             "hz_wavelet", "hz_idx"):
+             "hz_wavelet", "hz_idx", "extended"):
     path = os.path.join(golden, name + ".bouma")
-    manifest = load(sorted(glob.glob(path + "/steps/*/manifest"))[0])
-    subfile = load(sorted(glob.glob(path + "/steps/*/d.0000.*"))[0])
+    first = sorted(glob.glob(path + "/steps/*/manifest"))[0]
+    manifest = load(first)
+    subfile = load(sorted(glob.glob(os.path.dirname(first) + "/d.0000.*"))[-1])
     head = head_of(subfile)
     save("fuzz_manifest", name, b"\1" + manifest)
     save("fuzz_head", name, b"\1" + head)
-    has_offsets = struct.unpack("<I", head[64 + 36:64 + 40])[0]
-    save("fuzz_schema", name, head[64 + 48 + 8 * has_offsets:])
+    has = struct.unpack("<I", head[64 + 36:64 + 40])[0]
+    save("fuzz_schema", name, head[64 + 48 + 8 * (has & 1) + 8 * (has >> 1):])
     save("fuzz_index", name, b"\1" + load(path + "/index"))
     save("fuzz_dataset_file", name, b"\1" + load(path + "/DATASET"))
 save("fuzz_dataset_file", "unsealed", b"\0" + load(path + "/DATASET"))

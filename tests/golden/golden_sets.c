@@ -370,6 +370,23 @@ static const struct set sets[] = {
         .layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 2, .hz_blocks_per_file = 3,
         .idx = 1},
        {EXACT("special", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1)}}}},
+    /* Steps of three writings. */
+    {"extended",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_COUNT,
+     2,
+     1,
+     {3, 9, -1},
+     {{"plane",
+       {SPEC, .ndims = 2, .shape = {19, 14}, .patch = {8, 8}, .levels = 3,
+        .unit = "m"},
+       {EXACT("velocity", BOUMA_TYPE_F32, 2, BOUMA_CODEC_RAW, 0, "m/s", 0),
+        EXACT("count", BOUMA_TYPE_U16, 1, BOUMA_CODEC_ZSTD, 0, NULL, 0),
+        EXACT("special", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1)}},
+      {"line",
+       {SPEC, .ndims = 1, .shape = {40}, .patch = {16}, .levels = 2},
+       {EXACT("i32", BOUMA_TYPE_I32, 1, BOUMA_CODEC_RAW, 0, NULL, 1),
+        EXACT("i8", BOUMA_TYPE_I8, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };
@@ -646,13 +663,23 @@ static int wrong_attributes(const bouma_attributes *from, const char *owner,
 
 /* ---- writing ------------------------------------------------------------ */
 
-static int write_step(const struct set *s, bouma_dataset *ds, int64_t step,
-                      bouma_variable *handles[MAX_GRIDS][MAX_VARIABLES])
+/* All variables but the first of a grid come one by one, each as an extension of
+ * the step. */
+static int is_extended(const struct set *s)
+{
+    return !strcmp(s->name, "extended");
+}
+
+/* One writing of a step; if it is extended, the variables of that number. */
+static int write_writing(const struct set *s, bouma_dataset *ds, int64_t step,
+                         int number,
+                         bouma_variable *handles[MAX_GRIDS][MAX_VARIABLES])
 {
     void *kept[MAX_GRIDS][MAX_VARIABLES] = {{NULL}};
-    int rc = bouma_step_begin(ds, step, time_of(step));
+    int rc = number ? bouma_step_extend(ds, step)
+                    : bouma_step_begin(ds, step, time_of(step));
 
-    if (!rc && s->attributes)
+    if (!rc && s->attributes && !number)
         rc = set_attributes(bouma_dataset_step_attributes(ds), "step");
     for (int g = 0; g < MAX_GRIDS && s->grids[g].name; g++)
         for (int v = 0; v < MAX_VARIABLES && !rc; v++) {
@@ -660,7 +687,8 @@ static int write_step(const struct set *s, bouma_dataset *ds, int64_t step,
             const bouma_grid_spec *spec = &s->grids[g].spec;
             bouma_box box = {{0, 0, 0}, {0, 0, 0}};
 
-            if (!variable->name || (variable->absent && is_last(s, step)))
+            if (!variable->name || (variable->absent && is_last(s, step)) ||
+                (is_extended(s) && v != number))
                 continue;
             memcpy(box.hi, spec->shape, sizeof(box.hi));
             kept[g][v] =
@@ -672,6 +700,28 @@ static int write_step(const struct set *s, bouma_dataset *ds, int64_t step,
     for (int g = 0; g < MAX_GRIDS; g++)
         for (int v = 0; v < MAX_VARIABLES; v++)
             free(kept[g][v]);
+    return rc;
+}
+
+static int has_writing(const struct set *s, int64_t step, int number)
+{
+    for (int g = 0; g < MAX_GRIDS && s->grids[g].name; g++) {
+        const struct variable *v = &s->grids[g].variables[number];
+
+        if (v->name && !(v->absent && is_last(s, step)))
+            return 1;
+    }
+    return 0;
+}
+
+static int write_step(const struct set *s, bouma_dataset *ds, int64_t step,
+                      bouma_variable *handles[MAX_GRIDS][MAX_VARIABLES])
+{
+    int rc = write_writing(s, ds, step, 0, handles);
+
+    for (int v = 1; v < MAX_VARIABLES && is_extended(s) && !rc; v++)
+        if (has_writing(s, step, v))
+            rc = write_writing(s, ds, step, v, handles);
     return rc;
 }
 

@@ -20,7 +20,7 @@ import typing
 import numpy as np
 import xxhash
 
-from bouma_common import NOMINAL, DATASET, HEAD, MANIFEST, Damage, ceil_div, check, envelope, read_whole
+from bouma_common import NOMINAL, DATASET, HEAD, MANIFEST, Cursor, Damage, ceil_div, check, envelope, read_whole
 from bouma_grids import Grid
 from bouma_hz import HzGrid
 from bouma_particles import FileTree, Particles, ParticleSummary
@@ -119,9 +119,13 @@ class Subfile:
         expected = struct.pack("<QdIIIII", self.step.number, self.step.time, self.number, files, self.step.epoch,
                                self.step.attempt, self.step.order)
         check(cursor.take(len(expected)) == expected, f"{self.path}: contradicts the manifest")
-        has_offsets, stored = cursor.unpack("IQ")
-        cursor.check(has_offsets in (0, 1) and stored <= 2**61, "offsets of an unknown kind, or too many bytes")
-        begin = cursor.one("Q") if has_offsets else at + ceil_div(self.head_size, 64) * 64
+        has, stored = cursor.unpack("IQ")
+        cursor.check(has <= 3 and stored <= 2**61, "offsets of an unknown kind, or too many bytes")
+        has_offsets = has & 1
+        start = cursor.one("Q") if has_offsets else 0
+        base = cursor.unpack("II") if has & 2 else None
+        cursor.check(base == self.step.base, "added to another writing")
+        begin = start if has_offsets else at + ceil_div(self.head_size, 64) * 64
         self.data_range = (begin, begin + stored) if has_offsets else None
         check(cursor.take(len(schema)) == schema, f"{self.path}: not the schema of the manifest")
         check(cursor.take(len(self.summary_bytes)) == self.summary_bytes, f"{self.path}: not the summaries of the manifest")
@@ -227,26 +231,27 @@ class Subfile:
         return offset
 
 
-class Step:
-    """Section 7. The manifest, and all that the heads of the subfiles say."""
+class Writing:
+    """Section 7. The body of a manifest, and all that the heads of the subfiles say. 'base' is the epoch and attempt of
+    the writing that it was added to, or None."""
 
-    def __init__(self, dataset, number):
-        self.dataset, self.path = dataset, dataset.step_path(number)
-        data = read_whole(os.path.join(self.path, "manifest"))
-        cursor, _ = envelope(data, MANIFEST, dataset.identity, os.path.join(self.path, "manifest"))
+    def __init__(self, dataset, number, cursor):
+        self.dataset, self.path, self.base = dataset, dataset.step_path(number), None
+        data = cursor.data
         self.number, self.time, self.epoch, self.attempt, self.nonce = cursor.unpack("QdIIQ")
         cursor.check(self.number == number, f"is that of step {self.number}")
         self.order, self.distribute, self.assign, self.place, self.assign_particles = cursor.unpack("5B")
         cursor.check(self.order in ORDERS, f"unknown order {self.order}")
         cursor.check(self.distribute <= 4 and self.assign <= 5 and self.place <= 3 and self.assign_particles <= 8,
                      "unknown way of writing")
-        cursor.check(not any(cursor.take(3)), "bytes that are not zero")
+        self.earlier = cursor.one("B")
+        cursor.check(not any(cursor.take(2)), "bytes that are not zero")
         self.record = dict(zip(RECORD, cursor.unpack("8Q4q9d2q")))
         self.dataset_attributes = cursor.attributes()
         self.attributes = cursor.attributes()
         begin = cursor.position
         self.objects = read_schema(cursor, self)
-        schema = data[begin:cursor.position]
+        self.schema = data[begin:cursor.position]
         variables = [variable for owner in self.objects.values() for variable in owner.variables.values()]
         files = cursor.one("Q")
         cursor.check(files <= 2**20, "too many subfiles")
@@ -256,11 +261,56 @@ class Step:
         for particles in self.particles.values():
             particles.summaries = [s.summaries[particles.number] for s in self.subfiles if particles.number in s.summaries]
             particles.tree = FileTree(cursor, particles)
-        cursor.end()
+
+    def load(self, cursor):
+        variables = [variable for owner in self.objects.values() for variable in owner.variables.values()]
         for subfile in self.subfiles:
-            subfile.load(schema, variables, files)
+            subfile.load(self.schema, variables, len(self.subfiles))
         for owner in self.objects.values():
             owner.check_complete(cursor, self.subfiles)
+
+
+class Step(Writing):
+    """Section 7, Extended steps. The last writing of a step, with what is seen of all."""
+
+    def __init__(self, dataset, number):
+        path = os.path.join(dataset.step_path(number), "manifest")
+        cursor, _ = envelope(read_whole(path), MANIFEST, dataset.identity, path)
+        super().__init__(dataset, number, cursor)
+        cursor.check(self.earlier <= 64, "too many writings")
+        self.writings = []
+        for _ in range(self.earlier):
+            body = Cursor(cursor.take(cursor.one("Q")), 0, path)
+            self.writings.append(Writing(dataset, number, body))
+            body.check(self.writings[-1].earlier == 0, "a writing with earlier ones")
+            body.end()
+        cursor.end()
+        self.writings.append(self)
+        for before, writing in zip(self.writings, self.writings[1:]):
+            writing.base = before.epoch, before.attempt
+            cursor.check(writing.time == before.time and writing.base < (writing.epoch, writing.attempt),
+                         "writings out of order")
+        for writing in self.writings:
+            writing.load(cursor)
+        if self.earlier:
+            self.join(cursor)
+
+    def join(self, cursor):
+        """What is seen of all writings."""
+        seen = {}
+        for name in dict.fromkeys(name for writing in self.writings for name in writing.objects):
+            owners = [writing.objects[name] for writing in self.writings if name in writing.objects]
+            full = [owner for owner in owners if any(v.present for v in owner.variables.values())]
+            seen[name] = first = (full or owners)[0]
+            for more in full[1:]:
+                cursor.check(isinstance(first, Grid) and isinstance(more, Grid), f"{name} twice")
+                for variable in [v for v in more.variables.values() if v.present]:
+                    old = first.variables.get(variable.name)
+                    cursor.check(old is None or not old.present, f"{name}/{variable.name} twice")
+                    first.variables[variable.name] = variable
+        self.objects = seen
+        self.grids = {name: owner for name, owner in seen.items() if isinstance(owner, Grid)}
+        self.particles = {name: owner for name, owner in seen.items() if isinstance(owner, Particles)}
 
 
 class Dataset:

@@ -126,13 +126,13 @@ def compare_lossy(what, step, whole, given, variable):
     report(np.array_equal(whole[special], given[special], equal_nan=True), f"{what}: NaN or infinity elsewhere")
     errors = np.abs(whole[~special].astype("f8") - given[~special])
     report(np.all(errors <= variable.bound), f"{what}: errors beyond the bound")
-    parts = losses(step, variable)
+    parts = losses(variable)
     report(max(largest for largest, _ in parts) == errors.max(initial=0), f"{what}: largest error")
     report(math.isclose(sum(squares for _, squares in parts), np.sum(errors**2), rel_tol=1e-9), f"{what}: squares")
 
 
-def losses(step, variable):
-    return [s.parts[variable.number].losses for s in step.subfiles if variable.number in s.parts]
+def losses(variable):
+    return [s.parts[variable.number].losses for s in variable.step.subfiles if variable.number in s.parts]
 
 
 def compare_description(what, step, variable, told):
@@ -142,7 +142,7 @@ def compare_description(what, step, variable, told):
     report(tuple(told[key] or "" if key == "unit" else told[key] for key in keys) == ours, f"{what}: info")
     report(same_attributes(variable.attributes, told["attributes"]), f"{what}: attributes")
     if variable.present:
-        report(told["max_error"] == max(largest for largest, _ in losses(step, variable)), f"{what}: told error")
+        report(told["max_error"] == max(largest for largest, _ in losses(variable)), f"{what}: told error")
 
 
 def compare_ranges(what, values, told):

@@ -62,6 +62,7 @@ extern const struct command *const commands[];
 /* All commands, in the order of the help: a new one adds a line here. */
 #define COMMAND_LIST(X)                                                        \
     X(import)                                                                  \
+    X(add)                                                                     \
     X(info)                                                                    \
     X(read)                                                                    \
     X(query)                                                                   \

@@ -181,13 +181,66 @@ static void variable_name(const struct import *import, int i, char *out,
         import_request_name(&import->request, i, out, bytes);
 }
 
-/* Define all in the target. */
+/* Whether the sources can be variables of a grid that the step has. */
+static int check_grid(const struct import *import, struct context *ctx,
+                      bouma_grid *grid)
+{
+    static const char *const new_only[] = {"patch", "levels", "spacing",
+                                           "origin", "length-unit"};
+    const struct import_request *request = &import->request;
+    bouma_grid_info info = {.size = sizeof(info)};
+    char here[FORMAT_BYTES], there[FORMAT_BYTES];
+
+    bouma_grid_info_get(&info, grid);
+    if (info.ndims != request->grid.ndims ||
+        memcmp(info.shape, request->grid.shape, sizeof(info.shape)) != 0)
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "%s has %s samples, but grid \"%s\" of step %" PRId64 " has %s",
+            import->sources[0].path,
+            format_shape(here, request->grid.ndims, request->grid.shape),
+            request->grid_name, request->step,
+            format_shape(there, info.ndims, info.shape));
+    for (size_t i = 0; i < sizeof(new_only) / sizeof(*new_only); i++)
+        if (arguments_has(request->args, new_only[i]))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "grid \"%s\" of step %" PRId64
+                                " is there already, so --%s has no meaning; "
+                                "it is for a new grid",
+                                request->grid_name, request->step, new_only[i]);
+    return DONE;
+}
+
+/* The grid of the step that is added to, if it has one of that name, is defined
+ * as it is there. */
+static int adopt_grid(struct import *import, struct context *ctx)
+{
+    struct import_request *request = &import->request;
+    bouma_dataset *ds = import->target.ds;
+    bouma_step *step;
+    bouma_grid *grid;
+    int rc, status = bouma_step_open(&step, ds, request->step);
+
+    if (status)
+        return import_target_failed(&import->target, ctx, status);
+    grid = bouma_step_find_grid(step, request->grid_name);
+    rc = grid ? check_grid(import, ctx, grid) : DONE;
+    bouma_step_free(step);
+    if (rc || !grid)
+        return rc;
+    status = bouma_define_like(ds, request->step);
+    if (!status)
+        status = bouma_dataset_find_grid(&import->grid, ds, request->grid_name);
+    return status ? import_target_failed(&import->target, ctx, status) : DONE;
+}
+
+/* Define all in the target, but for a grid that is there. */
 static int define_variables(struct import *import)
 {
     const struct import_request *request = &import->request;
     const struct grid_series *series = &import->series;
     bouma_grid_spec grid = request->grid;
-    int status;
+    int status = BOUMA_OK, is_there = import->grid != NULL;
 
     /* One process rehearses for all; what else is wrong with partitions does
      * not depend on the index, but IDX has none of its own for each. */
@@ -195,9 +248,9 @@ static int define_variables(struct import *import)
         grid.hz_index = BOUMA_HZ_INDEX_LOCAL;
     else if (import->rehearses && grid.hz_index != BOUMA_HZ_INDEX_LOCAL)
         grid.hz_partitions = 0;
-    status = bouma_grid_define(&import->grid, import->target.ds,
-                               request->grid_name, &grid);
-
+    if (!is_there)
+        status = bouma_grid_define(&import->grid, import->target.ds,
+                                   request->grid_name, &grid);
     if (!status && request->series)
         status = series->importer->describe_series(series, import->grid);
     for (int i = 0; !status && i < import->count; i++) {
@@ -208,8 +261,12 @@ static int define_variables(struct import *import)
         spec.components = import->sources[i].components;
         spec.unit = import_request_unit(request, i);
         variable_name(import, i, name, sizeof(name));
-        status = bouma_variable_define(&import->variables[i], import->grid,
-                                       name, &spec);
+        import->variables[i] =
+            is_there ? bouma_grid_find_variable(import->grid, name) : NULL;
+        /* That the step has data of it is told at the end. */
+        if (!import->variables[i])
+            status = bouma_variable_define(&import->variables[i], import->grid,
+                                           name, &spec);
     }
     return status;
 }
@@ -254,8 +311,7 @@ static int write_step(struct import *import, struct context *ctx)
 {
     const struct import_request *request = &import->request;
     struct written *out = &import->steps[import->step_count];
-    int status =
-        bouma_step_begin(import->target.ds, request->step, request->time);
+    int status = import_target_begin(&import->target, request);
     int rc = DONE;
 
     if (!status)
@@ -312,6 +368,8 @@ static int write_dataset(struct import *import, struct context *ctx)
         return rc;
     if (!import->request.series)
         rc = import_target_choose_step(&import->target, ctx, &import->request);
+    if (!rc && import->request.adds)
+        rc = adopt_grid(import, ctx);
     status = rc ? BOUMA_OK : define_variables(import);
     if (status)
         rc = import_target_failed(&import->target, ctx, status);
@@ -408,6 +466,11 @@ static int prepare(struct import *import, struct context *ctx)
     int rc = import->request.series ? open_series(import, ctx)
                                     : open_sources(import, ctx);
 
+    if (!rc && import->request.adds && import->request.series)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "%s lists steps of its own; `bouma add` takes files "
+                          "of one step",
+                          args->operands[0]);
     if (!rc)
         rc = import_memory_check_sources(ctx, import->sources, import->count,
                                          limit,
@@ -418,6 +481,7 @@ static int prepare(struct import *import, struct context *ctx)
     if (!rc)
         rc = import_target_rehearse(&import->target, ctx, define_all, import);
     import->rehearses = 0;
+    import->grid = NULL; /* of what is no more */
     rc = context_agree(ctx, rc);
     if (!rc && import->request.series)
         rc = import->series.importer->check_series(&import->series, ctx);

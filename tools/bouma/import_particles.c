@@ -362,7 +362,7 @@ static int write_step(struct import *import, struct context *ctx)
     rc = context_agree(ctx, rc);
     if (rc)
         return rc;
-    status = bouma_step_begin(import->target.ds, request->step, request->time);
+    status = import_target_begin(&import->target, request);
     if (!status)
         status = import_target_attributes(&import->target, request);
     if (!status)

@@ -17,6 +17,7 @@ static int read_step(struct import_request *request, struct context *ctx)
 
     if (!request->series)
         rc = arguments_integer(request->args, ctx, "step", 0, &request->step);
+    request->adds = request->args->command == &cmd_add;
     request->step_given = arguments_has(request->args, "step");
     request->time_given = arguments_has(request->args, "time");
     return rc ? rc

@@ -8,6 +8,7 @@
 struct import_request {
     const struct arguments *args;
     const char *path; /* of the dataset */
+    bool adds;        /* to a step that is there: `bouma add` */
     bool step_given, time_given;
     int64_t step;
     double time;

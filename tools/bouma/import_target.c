@@ -26,10 +26,12 @@ int import_target_open(struct import_target *out, struct context *ctx,
     int status;
 
     progress_bar_init(&out->bar, ctx, &request->opts);
-    status =
-        session_create(ctx->session, &out->ds, request->path, &request->opts);
-    out->created = status == BOUMA_OK;
-    if (status == BOUMA_EEXISTS && !request->opts.clobber) {
+    status = request->adds ? session_append(ctx->session, &out->ds,
+                                            request->path, &request->opts)
+                           : session_create(ctx->session, &out->ds,
+                                            request->path, &request->opts);
+    out->created = status == BOUMA_OK && !request->adds;
+    if (status == BOUMA_EEXISTS && !request->opts.clobber && !request->adds) {
         snprintf(first, sizeof(first), "%s", bouma_error_message(out->ds));
         bouma_dataset_free(out->ds);
         status = session_append(ctx->session, &out->ds, request->path,
@@ -93,6 +95,21 @@ static void see_loss(void *user, const bouma_loss *loss)
         *last = loss->step;
 }
 
+/* The step that is added to, with its time. */
+static int find_step(const struct import_target *target, struct context *ctx,
+                     struct import_request *request)
+{
+    bouma_step_details details = {.size = sizeof(details)};
+    bouma_step *step;
+    int status = bouma_step_open(&step, target->ds, request->step);
+
+    if (!status)
+        status = bouma_step_details_get(&details, step);
+    bouma_step_free(step);
+    request->time = details.time;
+    return status ? import_target_failed(target, ctx, status) : DONE;
+}
+
 /* One after the last that was ever committed: a step that is lost must not be
  * taken for one that was written again. */
 int import_target_choose_step(const struct import_target *target,
@@ -104,6 +121,8 @@ int import_target_choose_step(const struct import_target *target,
     char message[1024] = "";
     int status = BOUMA_OK;
 
+    if (request->adds)
+        return find_step(target, ctx, request);
     if (!request->step_given && count > 0)
         status = bouma_dataset_step_get(&last, target->ds, count - 1);
     if (status)
@@ -123,6 +142,14 @@ int import_target_choose_step(const struct import_target *target,
     if (!request->time_given)
         request->time = (double)request->step;
     return DONE;
+}
+
+int import_target_begin(const struct import_target *target,
+                        const struct import_request *request)
+{
+    return request->adds
+               ? bouma_step_extend(target->ds, request->step)
+               : bouma_step_begin(target->ds, request->step, request->time);
 }
 
 int import_target_attributes(const struct import_target *target,

@@ -30,6 +30,10 @@ int import_target_choose_step(const struct import_target *target,
                               struct context *ctx,
                               struct import_request *request);
 
+/* Begin the step, or what is added to it; a status of the library. */
+int import_target_begin(const struct import_target *target,
+                        const struct import_request *request);
+
 /* Set what --attr says on the step that was begun; a status of the library. */
 int import_target_attributes(const struct import_target *target,
                              const struct import_request *request);

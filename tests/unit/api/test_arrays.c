@@ -626,6 +626,61 @@ static void an_array_on_a_device_is_copied_in_long_runs(void)
     }
 }
 
+/* A vector as one array for each component, each with ghost cells around it. */
+static void parts_may_have_ghost_cells(void)
+{
+    enum { ALL_ROWS = ROWS + 3, ALL_COLUMNS = COLUMNS + 2 };
+    static const int64_t extent[2] = {ALL_ROWS, ALL_COLUMNS}, first[2] = {2, 1};
+    float u[ALL_ROWS][ALL_COLUMNS], w[ALL_ROWS][ALL_COLUMNS];
+    float back[ROWS][COLUMNS][2];
+    void *parts[] = {u, w};
+    bouma_array array = {.size = sizeof(array),
+                         .type = BOUMA_TYPE_F32,
+                         .parts = parts,
+                         .bytes = sizeof(u)};
+    bouma_array wrong = array;
+    bouma_dataset *ds;
+    bouma_variable *v = define(&ds, BOUMA_TYPE_F32, 2);
+    bouma_step *step;
+
+    for (int i = 0; i < ALL_ROWS * ALL_COLUMNS; i++) {
+        u[i / ALL_COLUMNS][i % ALL_COLUMNS] = (float)i;
+        w[i / ALL_COLUMNS][i % ALL_COLUMNS] = (float)-i;
+    }
+    wrong.bytes = sizeof(u) - 1;
+    CHECK_EQ(bouma_array_inside(&wrong, 2, 2, extent, first, NULL, 0),
+             BOUMA_EINVAL);
+    CHECK_EQ(bouma_array_inside(&array, 2, 2, extent, first, NULL, 0),
+             BOUMA_OK);
+    CHECK_EQ(array.part_offset, (2 * ALL_COLUMNS + 1) * 4);
+    CHECK_EQ(array.bytes, sizeof(u) - (2 * ALL_COLUMNS + 1) * 4);
+    MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+    MUST(ds, bouma_step_end(ds));
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    MUST(ds, test_read(v, 0, NULL, back));
+    for (int y = 0; y < ROWS; y++)
+        for (int x = 0; x < COLUMNS; x++)
+            CHECK(back[y][x][0] == u[y + 2][x + 1] &&
+                  back[y][x][1] == w[y + 2][x + 1]);
+    memset(u, 0, sizeof(u));
+    MUST(ds, bouma_variable_read(v, 0, NULL, &array));
+    for (int y = 0; y < ROWS; y++)
+        for (int x = 0; x < COLUMNS; x++)
+            CHECK(back[y][x][0] == u[y + 2][x + 1]);
+    CHECK(u[0][0] == 0 && u[1][1] == 0 && u[2][0] == 0 && u[ROWS + 2][1] == 0);
+    array.part_offset = -4;
+    CHECK_EQ(bouma_variable_read(v, 0, NULL, &array), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "part_offset below 0");
+    array.parts = NULL;
+    array.data = u;
+    array.part_offset = 4;
+    CHECK_EQ(bouma_variable_read(v, 0, NULL, &array), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "no 'parts'");
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
 /* ---- no memory ------------------------------------------------------------ */
 
 /* A step whose arrays must be fetched, and reads of it; what becomes of it. */
@@ -762,6 +817,7 @@ int main(void)
     rows_on_a_device_may_overlap();
     a_row_on_a_device_may_be_repeated();
     an_array_on_a_device_is_copied_in_long_runs();
+    parts_may_have_ghost_cells();
     no_memory_is_told(0);
     no_memory_is_told(1);
     bouma_io_memory_free(io);

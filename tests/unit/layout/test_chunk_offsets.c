@@ -393,13 +393,14 @@ static void another_kind_of_offsets_is_refused(void)
     choose_offsets(&h, &schema);
     head_bytes(&b, &h, &schema);
     t = (struct head_trial){&schema, h.file_bytes, check_offsets};
-    for (uint32_t kind = 0; kind < 4; kind++) {
+    for (uint32_t kind = 0; kind < 8; kind++) {
         bm_store_u32(b.data + ENVELOPE_BYTES + 36, kind);
         mend_envelope(b.data, b.size);
-        /* Kinds beyond ours are those of a newer version. */
-        CHECK_EQ(try_head(&t, b.data, b.size), kind == 0   ? BOUMA_EFORMAT
-                                               : kind == 1 ? BOUMA_OK
-                                                           : BOUMA_EVERSION);
+        /* 2 and 3 have a writing that was added to, which is not there. Kinds
+         * beyond ours are those of a newer version. */
+        CHECK_EQ(try_head(&t, b.data, b.size), kind == 1  ? BOUMA_OK
+                                               : kind < 4 ? BOUMA_EFORMAT
+                                                          : BOUMA_EVERSION);
     }
     bm_buffer_release(&b);
     bm_head_release(&h);
