@@ -78,6 +78,7 @@ class Writer:
         self._liked = False  # things are defined that are not in _defined
         self._step: Optional["StepWriter"] = None
         self._next: Optional[int] = 0 if kind == "create" else None
+        self._process = os.getpid()
         name, given = os.fsencode(path), c.byref(self._options.struct)
         if comm is None:
             rc = getattr(library, "bouma_dataset_" + kind)(c.byref(self._handle), name, given)
@@ -105,7 +106,14 @@ class Writer:
     def _open(self) -> Any:
         if not self._handle:
             raise ClosedError("the dataset %s is closed" % self.path)
+        if self._foreign():
+            raise StateError("the dataset %s is written by process %d, and not by its children"
+                             % (self.path, self._process), constant("ESTATE"))
         return self._handle
+
+    def _foreign(self) -> bool:
+        """True in a child that was forked: files and locks are the parent's."""
+        return self._process != os.getpid()
 
     # Definitions.
 
@@ -224,9 +232,12 @@ class Writer:
 
     def close(self) -> None:
         """Finish writing. Collective."""
-        if not self._handle:
+        if self._foreign():
+            self._handle = c.c_void_p()  # the parent's
             return
         with self._lock:
+            if not self._handle:
+                return
             rc = self._library.bouma_dataset_close(self._handle)
             error = error_of(rc, self._message()) if rc else None
             self._library.bouma_dataset_free(self._handle)
@@ -252,7 +263,7 @@ class Writer:
 
     def __del__(self) -> None:
         try:
-            if self._handle and self.comm is None:
+            if self._handle and self.comm is None and not self._foreign():
                 self._library.bouma_dataset_free(self._handle)
                 self._handle = c.c_void_p()
         except Exception:  # the interpreter ends
@@ -311,6 +322,15 @@ def define_variable(writer: Writer, define: Any, owner: Any, name: str, dtype: A
     return handle
 
 
+def attributes_of(writer: Writer, kind: str, handle: Any) -> Attributes:
+    """The attributes of something that is defined. Its handle ends with the dataset's."""
+    def find() -> Any:
+        writer._open()
+        return getattr(writer._library, "bouma_%s_attributes" % kind)(handle)
+
+    return Attributes(writer._library, find, writer._check)
+
+
 class GridWriter:
     """A grid that is defined."""
 
@@ -344,8 +364,7 @@ class GridWriter:
     @property
     def attrs(self) -> Attributes:
         """Attributes of the grid."""
-        library = self.writer._library
-        return Attributes(library, lambda: library.bouma_grid_attributes(self._handle), self.writer._check)
+        return attributes_of(self.writer, "grid", self._handle)
 
     def __repr__(self) -> str:
         return "<bouma grid %r to be written: %s>" % (self.name, self.shape)
@@ -386,6 +405,7 @@ class VariableWriter:
         call = library.bouma_variable_put_copy if copy else library.bouma_variable_put_borrow
         given, where = describe(values, len(shape), exact=not round), box_of(*zip(*ends))
         with writer._lock:
+            writer._open()
             if not copy:
                 writer._kept.append(values)
             writer._check(call(self._handle, c.byref(where), c.byref(given)))
@@ -403,8 +423,7 @@ class VariableWriter:
     @property
     def attrs(self) -> Attributes:
         """Attributes of the variable."""
-        library = self.grid.writer._library
-        return Attributes(library, lambda: library.bouma_variable_attributes(self._handle), self.grid.writer._check)
+        return attributes_of(self.grid.writer, "variable", self._handle)
 
     def __repr__(self) -> str:
         return "<bouma variable '%s/%s' to be written: %s>" % (self.grid.name, self.name, self.dtype)
@@ -467,6 +486,7 @@ class ParticlesWriter:
         library = writer._library
         call = library.bouma_particles_put_copy if copy else library.bouma_particles_put_borrow
         with writer._lock:
+            writer._open()
             if not copy:
                 writer._kept.append(kept)
             writer._check(call(self._handle, count, made, len(given), None))
@@ -474,8 +494,7 @@ class ParticlesWriter:
     @property
     def attrs(self) -> Attributes:
         """Attributes of the set."""
-        library = self.writer._library
-        return Attributes(library, lambda: library.bouma_particles_attributes(self._handle), self.writer._check)
+        return attributes_of(self.writer, "particles", self._handle)
 
     def __repr__(self) -> str:
         return "<bouma particles %r to be written: %s>" % (self.name, ", ".join(self._variables))
@@ -499,6 +518,8 @@ class StepWriter:
     def __exit__(self, kind: Any, *_: Any) -> None:
         writer = self.writer
         library = writer._library
+        if writer._foreign() and kind is not None:
+            return  # a child ends; the step is the parent's
         try:
             with writer._lock:
                 if kind is not None:
@@ -509,7 +530,7 @@ class StepWriter:
                         raise error_of(rc, writer._message())
                     writer._next = self.number + 1
         finally:
-            if writer.comm is None and writer._handle:
+            if writer.comm is None and writer._handle and not writer._foreign():
                 library.bouma_dataset_clear_failures(writer._handle)
             writer._kept.clear()
             writer._step = None
@@ -523,18 +544,23 @@ class StepWriter:
     def put(self, path: str, values: Any, box: Any = None, **more: Any) -> None:
         """Hand over a block of 'grid/variable', as VariableWriter.put() does; or particles,
         by the name of their set."""
-        if self.writer._step is not self:
-            raise StateError("step %d is not being written; use 'with ds.step(...)'" % self.number,
-                             constant("ESTATE"))
+        self._must_be_open()
         owner, slash, name = path.partition("/")
         if slash:
             self.writer.grid(owner).variable(name).put(values, box, **more)
         else:
             self.writer.particles(owner).put(values, **more)
 
+    def _must_be_open(self) -> None:
+        self.writer._open()
+        if self.writer._step is not self:
+            raise StateError("step %d is not being written; use 'with ds.step(...)'" % self.number,
+                             constant("ESTATE"))
+
     def __setitem__(self, path: str, values: Any) -> None:
         """Hand over all of a variable, or particles. What is not defined yet is defined
         as the array is."""
+        self._must_be_open()
         owner, slash, name = path.partition("/")
         if slash:
             self._define_grid(owner, name, values)

@@ -1,5 +1,6 @@
 """What is written comes back: arrays of any strides and types, particles, attributes."""
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -184,3 +185,82 @@ def test_progress_is_called_here(tmp_path):
     with bouma.create(tmp_path / "d.bouma", progress=lambda *a: seen.append((threading.get_ident(),) + a)) as ds:
         ds.write({"g/v": np.random.default_rng(1).random((128, 128, 64))})
     assert all(one[0] == here and isinstance(one[1], str) for one in seen)
+
+
+def test_what_was_defined_ends_with_the_dataset(tmp_path):
+    ds = bouma.create(tmp_path / "d.bouma")
+    grid = ds.grid("g", (8, 8))
+    v, p = grid.variable("v", "f4"), ds.particles("p", ndims=2)
+    with ds.step(0) as step:
+        v.put(np.ones((8, 8), "f4"))
+        p.put(position=np.ones((3, 2)))
+    attrs = [one.attrs for one in (ds, grid, v, p, step)]
+    ds.close()
+    for one in attrs + [owner.attrs for owner in (ds, grid, v, p)]:
+        with pytest.raises(bouma.ClosedError):
+            one["k"] = 1
+        with pytest.raises(bouma.ClosedError):
+            len(one)
+    for call in (lambda: v.put(np.ones((8, 8), "f4")), lambda: p.put(position=np.ones((3, 2))),
+                 lambda: grid.variable("w"), lambda: step.put("g/v", np.ones((8, 8), "f4"))):
+        with pytest.raises(bouma.ClosedError):
+            call()
+    with bouma.append(tmp_path / "d.bouma", like=0) as ds:
+        ds.grid("g")
+        with ds.step(1) as step:
+            step["g/v"] = np.ones((8, 8), "f4")
+            step["p"] = {"position": np.ones((3, 2), "f4")}
+    with pytest.raises(bouma.ClosedError):
+        step["g/w"] = np.ones((8, 8), "f4")
+
+
+def in_a_child(function):
+    """Run a function in a forked process that then ends as programs do."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if function() else 2
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_forked_child_leaves_the_dataset_alone(tmp_path):
+    path = tmp_path / "d.bouma"
+
+    def files():
+        return sorted((str(one), one.stat().st_size) for one in path.rglob("*") if one.is_file())
+
+    ds = bouma.create(path)
+    v = ds.grid("g", (64, 64)).variable("v", "f4")
+    step = ds.step(0)
+    step.__enter__()
+    v.put(np.ones((64, 64), "f4"))
+    before = files()
+
+    def uses():
+        for call in (lambda: v.put(np.ones((64, 64), "f4")), lambda: ds.attrs["k"], lambda: ds.flush(),
+                     lambda: step.__exit__(None, None, None)):
+            with pytest.raises(bouma.StateError, match="process"):
+                call()
+        return True
+
+    def ends():
+        step.__exit__(SystemExit, SystemExit(), None)
+        ds.__exit__(None, None, None)
+        return ds.closed
+
+    def forgets():
+        Writer = type(ds)
+        Writer.__del__(ds)
+        return True
+
+    for one in (uses, ends, forgets):
+        assert in_a_child(one) == 0
+        assert files() == before
+    step.__exit__(None, None, None)
+    with ds.step(1):
+        v.put(np.full((64, 64), 2, "f4"))
+    ds.close()
+    assert [float(one["g/v"][3, 3]) for one in bouma.open(path)] == [1, 2]
