@@ -133,10 +133,7 @@ class Dataset(Sequence["Step"]):
 
     def refresh(self) -> "Dataset":
         """See the steps that were written since. Collective with a communicator."""
-        self._source.clear()
-        with self._source.borrow() as session:
-            session.check(session.library.bouma_dataset_refresh(session.handle))
-            session.clear()
+        with self._source.refresh() as session:
             self._listed = self._read_list(session)
         return self
 

@@ -6,6 +6,7 @@ the steps that were opened from it. A thread takes a free session, or opens one 
 and gives it back. With a communicator there is one session, for its calls are
 collective."""
 import ctypes as c
+import itertools
 import os
 import threading
 from collections import OrderedDict, deque
@@ -57,6 +58,7 @@ class Session:
         self.handle = c.c_void_p()
         self.steps: "OrderedDict[int, Tuple[Any, Dict[Any, int]]]" = OrderedDict()
         self.process = os.getpid()
+        self.generation = 0  # of the source, when this was opened or refreshed
         self.garbage: Deque[Tuple[Any, Any]] = deque()  # what to free, and by which call
         self.limit: Optional[int] = OPEN_STEPS if comm is None else None
         name = os.fsencode(path)
@@ -124,6 +126,11 @@ class Session:
         while self.steps:
             self.library.bouma_step_free(self.steps.popitem()[1][0])
 
+    def refresh(self) -> None:
+        """See what was written since; steps are opened again."""
+        self.clear()
+        self.check(self.library.bouma_dataset_refresh(self.handle))
+
     def sweep(self) -> None:
         """Free what other threads could not."""
         while self.garbage:
@@ -190,6 +197,7 @@ class Source:
         self.library = _library.serial() if comm is None else _library.parallel(comm)
         self.process = os.getpid()
         self.free: Deque[Session] = deque()
+        self.generation, self.generations = 0, itertools.count(1)  # another one with each refresh
         self.lock = threading.RLock()  # of the only session, with a communicator
         self.give(self.take())
 
@@ -203,10 +211,20 @@ class Source:
             return self.free[0]
         if self.process != os.getpid():  # a child: the handles are the parent's
             self.process, self.free = os.getpid(), deque()
+        generation = self.generation
         try:
-            return self.free.pop()
+            session = self.free.pop()
         except IndexError:
-            return Session(self.library, self.path, self.options)
+            session = Session(self.library, self.path, self.options)
+            session.generation = generation
+        if session.generation != generation:  # it was in use, or free, when others were refreshed
+            try:
+                session.refresh()
+            except BaseException:
+                self.give(session)
+                raise
+            session.generation = generation
+        return session
 
     def give(self, session: Session) -> None:
         if session.process != os.getpid():
@@ -232,7 +250,7 @@ class Source:
     def discard(self, session: Session, call: Any, handle: Any) -> None:
         """Free something that belongs to a session which others may use now. Called
         by finalizers, on any thread."""
-        if self.process != os.getpid():
+        if session.process != os.getpid():
             return
         session.garbage.append((call, handle))
         if self.comm is not None:
@@ -248,17 +266,15 @@ class Source:
             return
         self.give(session)
 
-    def clear(self) -> None:
-        """Free the steps of all sessions that nobody uses."""
-        busy = []
-        while self.free:
-            try:
-                session = self.free.pop()
-            except IndexError:
-                break
-            session.clear()
-            busy.append(session)
-        self.free.extend(busy)
+    def refresh(self) -> Borrowed:
+        """A session that sees what was written since. All others will, too, when they
+        are taken next."""
+        if self.comm is None:
+            self.generation = next(self.generations)
+        else:
+            with self.borrow() as session:
+                session.refresh()
+        return self.borrow()
 
     def close(self) -> None:
         if self.closed:
