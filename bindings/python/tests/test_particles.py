@@ -1,4 +1,6 @@
 """Queries of particles are what NumPy finds by brute force."""
+import operator
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,29 @@ def test_integers_are_compared_exactly():
     assert parse_where("f > 9007199254740993", kinds)[0].low == 9007199254740994.0
     assert parse_where("f < 9007199254740993", kinds)[0].high == 9007199254740992.0
     assert parse_where("f >= 9007199254740993", kinds)[0].low == 9007199254740994.0
+    most = np.finfo("f8").max
+    assert parse_where("f > 1.5e308", kinds)[0].low == np.nextafter(1.5e308, np.inf)
+    assert parse_where("f <= 1%s" % ("0" * 400), kinds)[0].high == most
+    assert parse_where("f >= -1%s" % ("0" * 400), kinds)[0].low == -most
+
+
+@pytest.mark.parametrize("dtype", ["u8", "i8", "u4", "f8"])
+def test_limits_at_the_ends_of_types(tmp_path, dtype):
+    if dtype == "f8":
+        values = [-np.inf, -1.7e308, -1.0, 0.0, 1.0, 1.7e308, np.inf]
+    else:
+        ends = np.iinfo(dtype)
+        values = sorted({ends.min, ends.min + 1, 0, 1, ends.max // 2, ends.max // 2 + 1, ends.max // 2 + 2,
+                         ends.max - 1, ends.max})
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        ds.write({"p": {"position": np.zeros((len(values), 1)), "v": np.array(values, dtype)}})
+    p = bouma.open(tmp_path / "d.bouma")[0].p
+    limits = values + [2 ** 63 - 1, 2 ** 63, 2 ** 63 + 2, 2 ** 64 - 1, 2 ** 64, -2 ** 63, -2 ** 63 - 5, 10 ** 30, -10 ** 30]
+    holds = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+    for limit in limits:
+        for sign, compare in holds.items():
+            assert p.matches(where="v %s %r" % (sign, limit)) == sum(compare(v, limit) for v in values), (sign, limit)
+            assert p.matches(where="%r %s v" % (limit, sign)) == sum(compare(limit, v) for v in values), (sign, limit)
 
 
 def test_boxes(crowd):
