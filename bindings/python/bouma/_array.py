@@ -3,7 +3,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._types import constant, new, struct, type_number
+from ._types import constant, fitting, new, struct, type_number
 
 _DIMS = constant("MAX_DIMS")
 
@@ -46,7 +46,7 @@ def borrowable(array: np.ndarray) -> np.ndarray:
 def box_of(low: Sequence[int], high: Sequence[int]) -> Any:
     box = struct("bouma_box")()
     for i, (a, b) in enumerate(zip(low, high)):
-        box.lo[i], box.hi[i] = a, b
+        box.lo[i], box.hi[i] = fitting(a, "int64_t", "an index"), fitting(b, "int64_t", "an index")
     return box
 
 

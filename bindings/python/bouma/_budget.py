@@ -1,6 +1,7 @@
 """Reading within a budget: the best answer for so many bytes or points, which says what
 it is, and can be refined."""
 import ctypes as c
+import math
 from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -26,12 +27,21 @@ class Budget(NamedTuple):
     max_points: Optional[int] = None
     max_error: Optional[float] = None
 
-    def struct(self) -> Any:
+    def struct(self, further: bool = False) -> Any:
+        """The limits for C, where 0 is none. What was opened may go 'further' with what it
+        has read already: max_bytes=0, as 'next_bytes' of an answer can be."""
+        made = new("bouma_budget")
         for name, value in zip(self._fields, self):
-            if value is not None and not value > 0:
+            if value is None:
+                continue
+            if name == "max_bytes" and value == 0 and further:
+                value = 1
+            if not value > 0:
                 raise ValueError("%s must be above 0, not %r" % (name, value))
-        return new("bouma_budget", bytes=int(self.max_bytes or 0), points=int(self.max_points or 0),
-                   error=float(self.max_error or 0))
+            if name != "max_error" and not 1 <= value < math.inf:
+                raise ValueError("%s is a number of bytes or points, not %r" % (name, value))
+            setattr(made, name[len("max_"):], float(value) if name == "max_error" else int(value))
+        return made
 
     def changed(self, **more: Any) -> "Budget":
         """The same with other limits, if any is given."""

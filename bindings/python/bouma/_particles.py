@@ -8,7 +8,7 @@ import numpy as np
 from ._attributes import read_all
 from ._budget import Answer, Budget, next_particles, query_within
 from ._names import Names, unknown
-from ._types import callback, constant, many, new, struct
+from ._types import callback, constant, fitting, many, new, struct
 from ._variable import Facts, get_from, range_of_all, read_ranges
 from ._where import Range, parse_where
 
@@ -362,6 +362,7 @@ class Particles(Names[Column]):
         gives the even sample, which reads little more than it returns."""
         if count < 0 or seed < 0:
             raise ValueError("count and seed of a sample are not negative")
+        count, seed = fitting(count, "uint64_t", "count"), fitting(seed, "uint64_t", "seed")
         return self._table("bouma_particles_sample", box, where, columns, 0.0, 1.0, (count, seed))
 
     def _table(self, call: str, box: Any, where: Optional[str], columns: Optional[Sequence[str]], start: float,

@@ -13,7 +13,7 @@ from collections import OrderedDict, deque
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from . import _library
-from ._types import callback, constant, new
+from ._types import callback, constant, new, text
 from .errors import BoumaError, ClosedError, error_of
 
 OPEN_STEPS = 32  # of a session; the one that was used longest ago is freed first
@@ -34,9 +34,9 @@ class Options:
                 continue
             if isinstance(value, bool):
                 value = "yes" if value else "no"
-            text = os.fsencode(value) if isinstance(value, os.PathLike) else str(value).encode()
-            self.kept.append(text)
-            rc = library.bouma_options_set(c.byref(self.struct), name.encode(), text, message, len(message))
+            raw = text(os.fsencode(value) if isinstance(value, os.PathLike) else str(value), "the option %r" % name)
+            self.kept.append(raw)
+            rc = library.bouma_options_set(c.byref(self.struct), text(name, "an option"), raw, message, len(message))
             if rc:
                 raise error_of(rc, message.value.decode())
 
@@ -61,7 +61,7 @@ class Session:
         self.generation = 0  # of the source, when this was opened or refreshed
         self.garbage: Deque[Tuple[Any, Any]] = deque()  # what to free, and by which call
         self.limit: Optional[int] = OPEN_STEPS if comm is None else None
-        name = os.fsencode(path)
+        name = text(os.fsencode(path), "the path")
         given = c.byref(self.options.struct)
         if comm is None:
             rc = library.bouma_dataset_open(c.byref(self.handle), name, given)
@@ -102,7 +102,7 @@ class Session:
         found = known.get((kind, name))
         if found is None:
             find = self.library.bouma_step_find_grid if kind == "grid" else self.library.bouma_step_find_particles
-            found = find(step, name.encode())
+            found = find(step, text(name, "a name"))
             if not found:
                 raise self.fail()
             known[kind, name] = found
@@ -115,7 +115,7 @@ class Session:
             owner = self.object(number, kind, name)
             library = self.library
             find = library.bouma_grid_find_variable if kind == "grid" else library.bouma_particles_find_variable
-            found = find(owner, variable.encode())
+            found = find(owner, text(variable, "a name"))
             if not found:
                 raise self.fail()
             known[kind, name, variable] = found

@@ -13,7 +13,7 @@ from ._attributes import Attributes
 from ._columns import columns_of
 from ._names import unknown
 from ._session import Options
-from ._types import DTYPES, choice, constant, many, new, parse_dtype, type_number
+from ._types import DTYPES, choice, constant, fitting, many, new, parse_dtype, text, type_number
 from .errors import ClosedError, StateError, error_of
 
 Path = Union[str, "os.PathLike[str]"]
@@ -79,7 +79,7 @@ class Writer:
         self._step: Optional["StepWriter"] = None
         self._next: Optional[int] = 0 if kind == "create" else None
         self._process = os.getpid()
-        name, given = os.fsencode(path), c.byref(self._options.struct)
+        name, given = text(os.fsencode(path), "the path"), c.byref(self._options.struct)
         if comm is None:
             rc = getattr(library, "bouma_dataset_" + kind)(c.byref(self._handle), name, given)
         else:
@@ -127,7 +127,7 @@ class Writer:
             return found_as(self._defined[name], GridWriter, name)
         handle = c.c_void_p()
         if shape is None:
-            self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), name.encode()))
+            self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), text(name, "a name")))
             return self._remember(name, GridWriter(self, name, handle))
         spec = new("bouma_grid_spec", ndims=len(shape), levels=levels, layout=choice("bouma_layout", layout))
         if not 1 <= len(shape) <= 3:
@@ -136,7 +136,7 @@ class Writer:
             fill(spec, field, values, len(shape))
         set_texts(spec, unit=unit)
         set_fields("bouma_grid_spec", spec, more)
-        self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), name.encode(), c.byref(spec)))
+        self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
         return self._remember(name, GridWriter(self, name, handle))
 
     def particles(self, name: str, ndims: Optional[int] = None, *, dtype: Any = None, unit: Optional[str] = None,
@@ -148,13 +148,13 @@ class Writer:
             return found_as(self._defined[name], ParticlesWriter, name)
         handle = c.c_void_p()
         if ndims is None:
-            self._check(self._library.bouma_dataset_find_particles(c.byref(handle), self._open(), name.encode()))
+            self._check(self._library.bouma_dataset_find_particles(c.byref(handle), self._open(), text(name, "a name")))
             return self._remember(name, ParticlesWriter(self, name, handle))
         spec = new("bouma_particles_spec", ndims=ndims, codec=choice("bouma_codec", codec), tolerance=tolerance,
                    type=0 if dtype is None else type_number(parse_dtype(dtype)))
         set_texts(spec, unit=unit)
         set_fields("bouma_particles_spec", spec, more)
-        self._check(self._library.bouma_particles_define(c.byref(handle), self._open(), name.encode(), c.byref(spec)))
+        self._check(self._library.bouma_particles_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
         return self._remember(name, ParticlesWriter(self, name, handle))
 
     def _remember(self, name: str, made: Any) -> Any:
@@ -163,7 +163,7 @@ class Writer:
 
     def like(self, step: int = -1) -> "Writer":
         """Define what a committed step has. Collective."""
-        self._check(self._library.bouma_define_like(self._open(), step))
+        self._check(self._library.bouma_define_like(self._open(), fitting(step, "int64_t", "a step")))
         self._liked = True
         return self
 
@@ -180,7 +180,8 @@ class Writer:
         Collective."""
         if number is None:
             number = self._next_number()
-        return StepWriter(self, int(number), float(number if time is None else time))
+        number = fitting(int(number), "int64_t", "the number of a step")
+        return StepWriter(self, number, float(number if time is None else time))
 
     def _next_number(self) -> int:
         if self._next is None:
@@ -206,12 +207,14 @@ class Writer:
 
     def truncate(self, step: int) -> None:
         """Drop all steps after 'step' (-1: all). Collective."""
-        self._check(self._library.bouma_dataset_truncate(self._open(), step))
+        self._check(self._library.bouma_dataset_truncate(self._open(), fitting(step, "int64_t", "a step")))
+        self._next = None
 
     def delete(self, *steps: int) -> None:
         """Delete these steps for good. Collective."""
-        numbers = (c.c_int64 * len(steps))(*steps)
+        numbers = (c.c_int64 * len(steps))(*(fitting(one, "int64_t", "a step") for one in steps))
         self._check(self._library.bouma_dataset_delete_steps(self._open(), numbers, len(steps)))
+        self._next = None
 
     @property
     def record(self) -> Dict[str, Any]:
@@ -225,10 +228,10 @@ class Writer:
         """Remarks of the library, as on leftovers of a killed writer."""
         found: List[str] = []
         while True:
-            text = self._library.bouma_dataset_note(self._open(), len(found))
-            if text is None:
+            note = self._library.bouma_dataset_note(self._open(), len(found))
+            if note is None:
                 return found
-            found.append(text.decode(errors="replace"))
+            found.append(note.decode(errors="replace"))
 
     def close(self) -> None:
         """Finish writing. Collective."""
@@ -286,14 +289,15 @@ def fill(spec: Any, field: str, values: Optional[Sequence[Any]], count: int) -> 
         values = [values] * count  # the same along each axis
     if len(values) != count:
         raise ValueError("%s has %d numbers, and the grid %d axes" % (field, len(values), count))
+    array = getattr(spec, field)
     for i, one in enumerate(values):
-        getattr(spec, field)[i] = one
+        array[i] = one if isinstance(array[i], float) else fitting(one, "int64_t", field)
 
 
 def set_texts(spec: Any, **texts: Optional[str]) -> None:
-    for name, text in texts.items():
-        if text is not None:
-            setattr(spec, name, text.encode())
+    for name, one in texts.items():
+        if one is not None:
+            setattr(spec, name, one.encode())
 
 
 def set_fields(name: str, spec: Any, more: Dict[str, Any]) -> None:
@@ -318,7 +322,7 @@ def define_variable(writer: Writer, define: Any, owner: Any, name: str, dtype: A
         options.update(tolerance=relative, tolerance_kind=constant("TOLERANCE_RELATIVE"))
     set_fields("bouma_variable_spec", spec, {key: value for key, value in options.items() if value is not None})
     handle = c.c_void_p()
-    writer._check(define(c.byref(handle), owner, name.encode(), c.byref(spec)))
+    writer._check(define(c.byref(handle), owner, text(name, "a name"), c.byref(spec)))
     return handle
 
 
@@ -351,7 +355,7 @@ class GridWriter:
         writer._open()
         if dtype is None:
             if name not in self._variables:
-                handle = writer._library.bouma_grid_find_variable(self._handle, name.encode())
+                handle = writer._library.bouma_grid_find_variable(self._handle, text(name, "a name"))
                 if not handle:
                     writer._check(constant("ENOTFOUND"))
                 self._variables[name] = VariableWriter(self, name, handle)
@@ -575,7 +579,7 @@ class StepWriter:
             writer.grid(owner, shape=array.shape)
         grid = writer.grid(owner)
         find = writer._library.bouma_grid_find_variable
-        if name not in grid._variables and not (writer._liked and find(grid._handle, name.encode())):
+        if name not in grid._variables and not (writer._liked and find(grid._handle, text(name, "a name"))):
             if writer._liked:
                 writer._library.bouma_dataset_clear_failures(writer._open())
             extra = array.ndim - len(grid.shape)
@@ -600,7 +604,7 @@ def has(writer: Writer, name: str, kind: str) -> bool:
         return name in writer._defined
     library, handle = writer._library, c.c_void_p()
     find = library.bouma_dataset_find_grid if kind == "grid" else library.bouma_dataset_find_particles
-    if find(c.byref(handle), writer._open(), name.encode()):
+    if find(c.byref(handle), writer._open(), text(name, "a name")):
         library.bouma_dataset_clear_failures(writer._open())
         return False
     return True

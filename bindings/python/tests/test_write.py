@@ -264,3 +264,15 @@ def test_a_forked_child_leaves_the_dataset_alone(tmp_path):
         v.put(np.full((64, 64), 2, "f4"))
     ds.close()
     assert [float(one["g/v"][3, 3]) for one in bouma.open(path)] == [1, 2]
+
+
+def test_numbers_of_steps_follow_the_last_one(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        for _ in range(5):
+            ds.write({"g/v": np.zeros(3)})
+        ds.truncate(1)
+        ds.write({"g/v": np.zeros(3)})
+        ds.truncate(-1)
+        ds.write({"g/v": np.zeros(3)})
+        ds.write({"g/v": np.zeros(3)})
+    assert list(bouma.open(tmp_path / "d.bouma").steps) == [0, 1]
