@@ -11,6 +11,7 @@ from ._names import Names, unknown
 from ._types import callback, constant, fitting, many, new, struct
 from ._variable import Facts, get_from, range_of_all, read_ranges
 from ._where import Range, parse_where
+from .errors import StateError
 
 if TYPE_CHECKING:
     from ._dataset import Step
@@ -70,14 +71,20 @@ class Some(Table):
         return Table, (dict(self),)  # the particles, without what could be refined
 
     def refine(self, limit: Optional[int] = None, max_bytes: Optional[int] = None) -> "Some":
-        """The next particles, none of which came before; no byte is read twice."""
-        particles, refinement, names, budget = self._rest
+        """The next particles, none of which came before; no byte is read twice. That is
+        possible once: then refine what it has returned."""
+        particles, refinement, names, budget, turn = self._rest
         if self.complete:
             empty = Some((name, array[:0]) for name, array in self.items())
             empty.answer, empty._rest = self.answer._replace(points=0, bytes=0), self._rest
             return empty
-        found: Some = next_particles(particles, refinement, names,
-                                     budget.changed(max_points=limit, max_bytes=max_bytes))
+        budget = budget.changed(max_points=limit, max_bytes=max_bytes)
+        limits = budget.struct(further=True)
+        with refinement.lock:
+            if not refinement.is_at(turn):
+                raise StateError("the particles that follow these were returned before; refine the last ones",
+                                 constant("ESTATE"))
+            found: Some = next_particles(particles, refinement, names, budget, limits)
         return found
 
 
