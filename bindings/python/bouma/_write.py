@@ -1,6 +1,7 @@
 """Writing datasets: grids from NumPy arrays of any strides, particles from dicts or
 structured arrays, alone or with the ranks of mpi4py."""
 import ctypes as c
+import operator
 import os
 import threading
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -422,7 +423,8 @@ class VariableWriter:
         if len(at) != len(self.grid.shape) or len(shape) != len(at):
             raise ValueError("the grid has %d axes; 'at' has %d, the array %d"
                              % (len(self.grid.shape), len(at), len(shape)))
-        return [(int(first), int(first) + n) for first, n in zip(at, shape)]
+        low = [operator.index(first) for first in at]
+        return [(first, first + n) for first, n in zip(low, shape)]
 
     @property
     def attrs(self) -> Attributes:

@@ -276,3 +276,43 @@ def test_numbers_of_steps_follow_the_last_one(tmp_path):
         ds.write({"g/v": np.zeros(3)})
         ds.write({"g/v": np.zeros(3)})
     assert list(bouma.open(tmp_path / "d.bouma").steps) == [0, 1]
+
+
+def test_lists_are_not_truncated(tmp_path):
+    def stored(dtype, values, **more):
+        with bouma.create(tmp_path / "d.bouma", clobber=True, durability="fast") as ds:
+            v = ds.grid("g", (len(values),)).variable("v", dtype)
+            with ds.step(0):
+                v.put(values, **more)
+        return bouma.open(tmp_path / "d.bouma")[0]["g/v"][...].tolist()
+
+    for dtype, values in (("i4", [1.5, 2.7, -3.9]), ("u1", [300, -1, 2]), ("f4", [1e300, 1, 2]), ("i8", [2 ** 63, 1, 2]),
+                          ("f4", [2 ** 24 + 1, 1, 2]), ("u8", [2 ** 63 + 1, 1.5, 1]), ("i4", [float("nan"), 1, 2])):
+        with pytest.raises(ValueError):
+            stored(dtype, values)
+    assert stored("i4", [1.5, 2.7, -3.9], round=True) == [2, 3, -4]
+    for dtype, values in (("i4", [1, 2.0, -3]), ("u8", [1, 2 ** 63 + 1, 2 ** 64 - 1]), ("u1", [True, False, True]),
+                          ("f8", [0.1, 1, float("inf")]), ("u8", [2 ** 63 + 1, 1.0, 0])):
+        assert stored(dtype, values) == values
+    assert stored("f4", [0.1, 0.2, 3]) == np.array([0.1, 0.2, 3], "f4").tolist()
+
+
+def test_masked_arrays_are_refused(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        v = ds.grid("g", (3,)).variable("v", "f8")
+        p = ds.particles("p", 1, dtype="f8").variable("m", "f8")
+        with ds.step(0):
+            with pytest.raises(ValueError, match="masked"):
+                v.put(np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
+            with pytest.raises(ValueError, match="'m'.*masked"):
+                p.put(position=np.zeros((3, 1)), m=np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
+            v.put(np.ma.array([1.0, 2.0, 3.0]))
+    assert bouma.open(tmp_path / "d.bouma")[0]["g/v"][...].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("box", [[(0, -1)], [(0.9, 2.9)], [(-1, 2)], [(0, 4)], [(None, -2)]])
+def test_boxes_that_are_not_there(tmp_path, box):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        ds.write({"g/v": np.arange(3.0)})
+    with pytest.raises(ValueError):
+        bouma.open(tmp_path / "d.bouma")[0]["g/v"].read(box)
