@@ -191,6 +191,8 @@ class Column:
     @property
     def ranges(self) -> List[Tuple[Any, Any]]:
         """The lowest and the highest value of each component, without reading values."""
+        if not self._facts.present:
+            return [(None, None)] * self.components
         with self.particles._source.borrow() as session:
             return read_ranges(session.library, self.particles._handle(session, self.name), self.components)
 
@@ -253,7 +255,7 @@ class Particles(Names[Column]):
             some += [library.bouma_particles_variable(handle, i) for i in range(info.variables)]
             for one in some:
                 facts = Facts(library, one)
-                if facts.present:
+                if facts.present or not info.count:  # a step without particles stores no variable
                     self._variables[facts.name] = facts
         self.ndims: int = info.ndims
         self.count: int = info.count
@@ -305,6 +307,8 @@ class Particles(Names[Column]):
             columns = [columns]
         for name in columns:
             self._find(name)
+        if not columns:
+            raise ValueError("columns is empty; name a variable, or leave it out to get all of them")
         return list(columns)
 
     def _ranges(self, where: Optional[str]) -> List[Range]:

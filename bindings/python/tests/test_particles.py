@@ -198,3 +198,31 @@ def test_columns(crowd):
     assert frame.dtype.names == ("position", "velocity", "id") and np.array_equal(frame["position"], table["position"])
     pytest.importorskip("pandas")
     assert list(table.to_pandas().columns) == ["x", "y", "z", "velocity[0]", "velocity[1]", "id"]
+
+
+def test_a_step_without_particles(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        p = ds.particles("p", 3, dtype="f8").variable("q", "f4").variable("v", "f8", components=2)
+        with ds.step(0):
+            p.put(position=np.zeros((0, 3)), q=np.zeros(0, "f4"), v=np.zeros((0, 2)))
+        with ds.step(1):
+            pass
+        with ds.step(2):
+            p.put(position=np.ones((5, 3)), q=np.ones(5, "f4"), v=np.ones((5, 2)))
+    ds = bouma.open(tmp_path / "d.bouma")
+    for step in ds[:2]:
+        p = step["p"]
+        assert p.count == 0 and list(p) == ["position", "q", "v"] and p["q"].shape == (0,)
+        for found in (p.query(), p.query(where="q > 3"), p.query(box={"x": (0, 1)}, quality=0.5), p.sample(10),
+                      p.sample(10, seed=3), p.query(limit=5), p.query(limit=5).refine(), p.restart()):
+            assert {name: (one.shape, one.dtype.str[1:]) for name, one in found.items()} == {
+                "position": ((0, 3), "f8"), "q": ((0,), "f4"), "v": ((0, 2), "f8")}
+        assert p.query(columns=["q"]).to_structured().shape == (0,) and p["v"][...].shape == (0, 2)
+        assert p.query(limit=5).complete and p.matches(where="q > 3") == 0
+        p.each(lambda table: 1 / 0)
+        assert p.histogram("q").counts.sum() == 0 and p.histogram("q", sample=5).counts.sum() == 0
+        assert [some.count for some, _ in p.progressive()] == [0] * 4 and p["q"].range == (None, None)
+    assert ds[2]["p"].query().count == 5
+    for call in (ds[2]["p"].query, ds[0]["p"].query, ds[2]["p"].restart):
+        with pytest.raises(ValueError, match="columns"):
+            call(columns=[])
