@@ -363,7 +363,23 @@ class Particles(Names[Column]):
                 columns: Optional[Sequence[str]] = None) -> Table:
         """Give each rank the particles of its own box, or, without a box, an equal share.
         Each file is read by one rank. Collective."""
+        if self._source.comm is not None:
+            try:
+                self._ranges(where)
+                self._columns(columns)
+                if box is not None:
+                    self._bounds(box)
+            except Exception:
+                self._fail_together()
+                raise
         return self._table("bouma_particles_restart", box, where, columns, 0.0, 1.0)
+
+    def _fail_together(self) -> None:
+        """Take part in a restart that fails, or the other ranks wait for this one."""
+        query, data = new("bouma_particles_query", quality=-1.0), c.c_void_p()  # which is refused
+        with self._source.borrow() as session:
+            handle = session.object(self.step.number, "particles", self.name)
+            session.library.bouma_particles_restart(c.byref(data), handle, c.byref(query))
 
     def sample(self, count: int, seed: int = 0, box: Any = None, where: Optional[str] = None,
                columns: Optional[Sequence[str]] = None) -> Table:

@@ -9,7 +9,7 @@ from ._array import box_of, describe, parse_box
 from ._attributes import read_all
 from ._names import bytes_text
 from ._session import Held
-from ._types import DTYPES, constant, new, text_of
+from ._types import DTYPES, constant, new, text_of, type_number
 from .errors import error_of
 
 if TYPE_CHECKING:
@@ -259,6 +259,23 @@ class Variable(Lazy):
             from ._budget import Budget, read_within
 
             return read_within(self, parse_box(box, self.grid.shape), Budget(max_bytes, max_points, max_error))
+        try:
+            low, high, out = self._prepare(box, level, out, dtype)
+            if collective and not out.dtype.isnative:
+                raise TypeError("out has the bytes of another machine, which a collective read does not swap")
+        except Exception:
+            if collective:
+                self._fail_together()
+            raise
+        if collective:
+            self._read_together(level, low, high, out)
+        elif out.size:
+            with self.grid._source.borrow() as session:
+                self._read(session, level, low, high, out)
+        return out
+
+    def _prepare(self, box: Any, level: int, out: Optional[np.ndarray], dtype: Any) -> Tuple[Any, Any, np.ndarray]:
+        """The box, and an array for it."""
         low, high = zip(*parse_box(box, self.grid.shape))
         check_level(level, self.levels)
         count = tuple(max(0, (-(-b >> level)) - (-(-a >> level))) for a, b in zip(low, high))
@@ -272,16 +289,10 @@ class Variable(Lazy):
                              % (out.shape, self.path, level, shape))
         if not out.flags.writeable:
             raise ValueError("out cannot be written to")
-        if collective:
-            self._read_together(level, low, high, out)
-        elif out.size:
-            with self.grid._source.borrow() as session:
-                self._read(session, level, low, high, out)
-        return out
+        type_number(out.dtype)  # or TypeError
+        return low, high, out
 
     def _read_together(self, level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray) -> None:
-        if not out.dtype.isnative:
-            raise TypeError("out has the bytes of another machine, which a collective read does not swap")
         array = describe(out, len(self.grid.shape), exact=out.dtype == self.dtype)
         with self.grid._source.borrow() as session:
             step, _ = session.step(self._number)
@@ -289,6 +300,17 @@ class Variable(Lazy):
                           array=c.addressof(array))
             count = 1 if out.size else 0
             session.check(session.library.bouma_step_read(step, c.byref(request), count))
+
+    def _fail_together(self) -> None:
+        """Take part in a collective read that fails, or the other ranks wait for this one."""
+        if self.grid._source.comm is None:
+            return
+        array = new("bouma_array")  # of no type, which is refused
+        with self.grid._source.borrow() as session:
+            step, _ = session.step(self._number)
+            whole = box_of([0] * len(self.grid.shape), self.grid.shape)
+            request = new("bouma_request", variable=self._handle(session), box=whole, array=c.addressof(array))
+            session.library.bouma_step_read(step, c.byref(request), 1)
 
     def _handle(self, session: Any) -> Any:
         return session.variable(self._number, "grid", self.grid.name, self.name)
