@@ -34,7 +34,7 @@ class Options:
                 continue
             if isinstance(value, bool):
                 value = "yes" if value else "no"
-            raw = text(os.fsencode(value) if isinstance(value, os.PathLike) else str(value), "the option %r" % name)
+            raw = text(os.fsencode(value if isinstance(value, os.PathLike) else str(value)), "the option %r" % name)
             self.kept.append(raw)
             rc = library.bouma_options_set(c.byref(self.struct), text(name, "an option"), raw, message, len(message))
             if rc:
@@ -133,8 +133,11 @@ class Session:
 
     def sweep(self) -> None:
         """Free what other threads could not."""
-        while self.garbage:
-            call, handle = self.garbage.popleft()
+        while True:
+            try:
+                call, handle = self.garbage.popleft()
+            except IndexError:
+                return
             call(handle)
 
     def free(self) -> None:
@@ -143,6 +146,7 @@ class Session:
         if self.handle:
             self.library.bouma_dataset_free(self.handle)
             self.handle = c.c_void_p()
+        self.sweep()  # what came in between; whoever comes later sees that there is no handle
 
 
 class Borrowed:

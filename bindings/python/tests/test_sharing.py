@@ -183,3 +183,24 @@ def test_refresh_is_that_of_all_threads(tmp_path):
     assert [one[0] for one in again] == [2] * 5
     assert all((one[1].array == 3).all() for one in again)
     ds.close()
+
+
+def test_what_is_discarded_while_a_session_ends(example):
+    ds = bouma.open(example)
+    session, freed = ds._source.free[0], []
+
+    class Slow:
+        """Another thread discards something while the library frees the dataset."""
+
+        def __getattr__(self, name):
+            return getattr(library, name)
+
+        def bouma_dataset_free(self, handle):
+            ds._source.discard(session, freed.append, 1)
+            library.bouma_dataset_free(handle)
+
+    library, session.library = session.library, Slow()
+    ds.close()
+    assert freed == [1]
+    ds._source.discard(session, freed.append, 2)
+    assert freed == [1, 2]
