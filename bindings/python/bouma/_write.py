@@ -1,9 +1,12 @@
 """Writing datasets: grids from NumPy arrays of any strides, particles from dicts or
 structured arrays, alone or with the ranks of mpi4py."""
+import atexit
 import ctypes as c
 import operator
 import os
 import threading
+import warnings
+import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -66,7 +69,8 @@ class Writer:
     """A dataset that is written.
 
     Define grids, particles and their variables, then write steps. After a failure
-    that is raised here, the dataset can still be used."""
+    that is raised here, the dataset can still be used. Close it, or use it by 'with': one
+    that is left open is closed when the program ends, but not with ranks."""
 
     def __init__(self, kind: str, path: str, comm: Any, options: Dict[str, Any]):
         self.path, self.comm = path, comm
@@ -91,6 +95,8 @@ class Writer:
             library.bouma_dataset_free(self._handle)
             self._handle = c.c_void_p()
             raise error
+        if comm is None:
+            _unclosed.add(self)
 
     def _message(self) -> str:
         return (self._library.bouma_error_message(self._handle) or b"").decode(errors="replace")
@@ -188,6 +194,8 @@ class Writer:
         if self._next is None:
             info = new("bouma_step_info")
             rc = self._library.bouma_dataset_last_step(c.byref(info), self._open())
+            if rc and rc != constant("ENOTFOUND"):
+                self._check(rc)
             self._next = 0 if rc else info.step + 1
         return self._next
 
@@ -268,13 +276,24 @@ class Writer:
     def __del__(self) -> None:
         try:
             if self._handle and self.comm is None and not self._foreign():
-                self._library.bouma_dataset_free(self._handle)
-                self._handle = c.c_void_p()
+                warnings.warn("the dataset %s was not closed" % self.path, ResourceWarning, source=self)
+                self.close()
         except Exception:  # the interpreter ends
             pass
 
     def __repr__(self) -> str:
         return "<bouma writer %r%s>" % (self.path, ", closed" if self.closed else "")
+
+
+_unclosed: "weakref.WeakSet[Writer]" = weakref.WeakSet()
+
+
+@atexit.register
+def close_all() -> None:
+    """Close what a program leaves open at its end, so that all steps are there. With ranks
+    this would be collective, and not all may come here."""
+    for writer in list(_unclosed):
+        writer.close()
 
 
 def found_as(found: Any, kind: Any, name: str) -> Any:

@@ -1,6 +1,8 @@
 """What is written comes back: arrays of any strides and types, particles, attributes."""
 import gc
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -316,3 +318,49 @@ def test_boxes_that_are_not_there(tmp_path, box):
         ds.write({"g/v": np.arange(3.0)})
     with pytest.raises(ValueError):
         bouma.open(tmp_path / "d.bouma")[0]["g/v"].read(box)
+
+
+LEFT_OPEN = """
+import sys
+import numpy as np
+import bouma
+ds = bouma.create(sys.argv[1], **{sys.argv[2]: sys.argv[3]})
+v = ds.grid("g", (64, 64)).variable("v", "f8")
+for i in range(3):
+    with ds.step(i):
+        v.put(np.full((64, 64), float(i)))
+if sys.argv[4] == "step":
+    ds.step(3).__enter__()
+    v.put(np.zeros((64, 64)))
+elif sys.argv[4] == "fails":
+    1 / 0
+elif sys.argv[4] == "forgets":
+    import gc, warnings
+    warnings.simplefilter("error", ResourceWarning)
+    sys.unraisablehook = lambda one: None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        del ds, v
+        gc.collect()
+    assert [one.category for one in told] == [ResourceWarning], told
+    assert len(bouma.open(sys.argv[1])) == 3
+"""
+
+
+@pytest.mark.parametrize("end", ["plain", "step", "fails", "forgets"])
+@pytest.mark.parametrize("option", ["durability=group=8", "async=yes"])
+def test_what_is_left_open_is_closed_at_the_end(tmp_path, option, end):
+    name, value = option.split("=", 1)
+    path = str(tmp_path / "d.bouma")
+    done = subprocess.run([sys.executable, "-c", LEFT_OPEN, path, name, value, end], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    assert (done.returncode != 0) == (end == "fails"), done.stdout
+    assert [float(one["g/v"][3, 3]) for one in bouma.open(path)] == [0, 1, 2]
+
+
+def test_options_are_paths_of_any_bytes(tmp_path):
+    odd = os.fsdecode(bytes(tmp_path) + b"/\xff")
+    os.mkdir(odd)
+    with bouma.create(tmp_path / "d.bouma", local=odd) as ds:
+        ds.write({"g/v": np.zeros(3)})
+    assert len(bouma.open(tmp_path / "d.bouma")) == 1
