@@ -381,9 +381,9 @@ typedef struct bouma_answer {
  * is as it was; heads that were read are kept, and not read again. After any
  * other failure, also BOUMA_ELIMIT of the option 'memory_limit', these two are
  * 0, and bouma_refinement_next_within() leaves the finest array that was
- * complete, of which the answer tells. If all is there already, or the error is small enough
- * (BOUMA_LIMIT_ERROR), the call is BOUMA_OK and reads nothing. Not collective.
- */
+ * complete, of which the answer tells. If all is there already, or the error
+ * is small enough (BOUMA_LIMIT_ERROR), the call is BOUMA_OK and reads nothing.
+ * Not collective. */
 BOUMA_API int bouma_refinement_open_within(bouma_refinement **out,
                                            bouma_answer *answer,
                                            bouma_variable *variable,
