@@ -210,6 +210,11 @@ class Dataset(Sequence["Step"]):
 
         return as_xarray(self, group, level, chunks=chunks)
 
+    def to_yt(self, group: Optional[str] = None, *, level: int = 0, fields: Optional[Sequence[str]] = None,
+              particles: Optional[str] = None, limit: Optional[int] = None) -> Any:
+        """The last step as a dataset of yt: see Step.to_yt()."""
+        return self[-1].to_yt(group, level=level, fields=fields, particles=particles, limit=limit)
+
     def close(self) -> None:
         """Free what the dataset holds. Collective with a communicator."""
         self._source.close()
@@ -331,6 +336,24 @@ class Step(Names[Any]):
         with self._source.borrow() as session:
             step, _ = session.step(self.number)
             return read_all(session.library, session.library.bouma_step_attributes(step))
+
+    def to_yt(self, group: Optional[str] = None, *, level: int = 0, fields: Optional[Sequence[str]] = None,
+              particles: Optional[str] = None, limit: Optional[int] = None) -> Any:
+        """A grid or a set of particles ('group'; the only grid) as a dataset of yt.
+
+        A grid is a uniform grid with the samples of 'level', each in the middle of its
+        cell; 'particles' is a set to go with it. 'fields' are the variables, all if none
+        are given. Components become fields of their own: velocity_x. 'limit' is how many
+        particles there are at most, evenly spread. The values are read at once.
+
+        >>> import bouma
+        >>> data = bouma.open(example)[-1].to_yt("flow", level=1)       # doctest: +SKIP
+        >>> data.all_data()["stream", "density"].max()                  # doctest: +SKIP
+        unyt_quantity(1.91, 'kg/m**3')
+        """
+        from ._yt import step_to_yt
+
+        return step_to_yt(self, group, level, fields, particles, limit)
 
     def __reduce__(self) -> Any:
         return Step, (self.dataset, self.number, self.time)

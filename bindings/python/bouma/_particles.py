@@ -490,6 +490,26 @@ class Particles(Names[Column]):
         errors = total * np.sqrt(share * (1 - share) / max(1, n - 1) * left)
         return Histogram(total * share, edges, errors, some.count >= total)
 
+    def plot(self, color: Optional[str] = None, *, axes: Optional[str] = None, box: Any = None,
+             where: Optional[str] = None, limit: int = 100_000, ax: Any = None, colorbar: bool = True,
+             **more: Any) -> Any:
+        """Draw the particles that match as points, with matplotlib.
+
+        'color' is a variable, "T" or "velocity[2]"; of a vector the length counts.
+        'axes' are those of the picture, "xy" if nothing is said; "xyz" draws in three
+        dimensions. There are at most 'limit' points, evenly spread over all that match.
+        'ax' are axes to draw on; 'more' goes to matplotlib's scatter(), whose result is
+        returned.
+
+        >>> import bouma
+        >>> points = bouma.open(example)[-1].coal.plot("T", where="type == 2", limit=100)
+        >>> len(points.get_offsets()), points.axes.get_ylabel()
+        (100, 'y in m')
+        """
+        from ._plot import plot_particles
+
+        return plot_particles(self, color, axes, {"box": box, "where": where, "limit": limit}, ax, colorbar, more)
+
     def __reduce__(self) -> Any:
         return get_from, (self.step, self.name)
 

@@ -364,6 +364,26 @@ class Variable(Lazy):
 
     # Other programs.
 
+    def plot(self, *, level: Optional[int] = None, component: Optional[int] = None, ax: Any = None,
+             colorbar: bool = True, **more: Any) -> Any:
+        """Draw it with matplotlib: a line, or a plane as an image.
+
+        x=, y= and z= are positions to cut at; a grid of three axes is cut in the middle
+        of z, if none is given. The level has at most as many samples as the axes have
+        pixels, unless you choose one. Of a vector the length is drawn, or a component.
+        'ax' are axes to draw on; 'more' goes to matplotlib. Returns what is drawn: an
+        AxesImage or a Line2D.
+
+        >>> import bouma
+        >>> image = bouma.open(example)[-1]["flow/density"].plot(z=0.25, cmap="magma")
+        >>> image.axes.get_xlabel(), image.colorbar.ax.get_ylabel()
+        ('x in m', 'density in kg/m^3')
+        """
+        from ._plot import plot_variable
+
+        cuts = {dim: more.pop(dim) for dim in AXES if dim in more}
+        return plot_variable(self, cuts, level, component, ax, colorbar, more)
+
     def __dask_tokenize__(self) -> Any:
         step = self.grid.step
         return ("bouma.Variable", step.dataset.id, step.number, step.time, self.path, self.shape, str(self.dtype),
