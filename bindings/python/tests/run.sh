@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD tests|docs|mpi|types|dask|newest -- test the Python package of a build: by
-# pytest, its docstrings, with ranks of mpi4py, its types by mypy, with a cluster of Dask, and
-# with the newest clients from PyPI. 77: a package for that is missing.
+# run.sh BUILD tests|docs|mpi|types|dask|notebook|newest -- test the Python package of a build: by
+# pytest, its docstrings, with ranks of mpi4py, its types by mypy, with a cluster of Dask, by
+# the notebook of the examples, and with the newest clients from PyPI. 77: a package for that is missing.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -45,6 +45,10 @@ from mpi4py import MPI; print(MPI.get_vendor()[0])')
 dask)
     need numpy xarray distributed
     "$python" "$here/dask_cluster.py" "$work/series.bouma"
+    ;;
+notebook)
+    need numpy matplotlib pandas xarray nbclient ipykernel
+    "$python" "$here/notebook.py" "$here/../../../examples/look.ipynb"
     ;;
 newest)
     venv=$build/python_newest
