@@ -42,9 +42,12 @@ class Budget(NamedTuple):
 class Answer(NamedTuple):
     """What a call within a budget has given.
 
-    'error' of level 0 is a bound; of a coarser level it is how much that level has
-    changed what the next coarser one tells. 'limit' is what ended the call: 'bytes',
-    'points', 'error', or 'none' if all is there."""
+    'complete' is true if all is there; else there is the 'level' of a grid, or the
+    'quality' of particles: the fraction that has come. 'points' and 'bytes' are what this
+    call has returned and read, 'next_points' and 'next_bytes' what the next finer level
+    takes. 'error' of level 0 is a bound ('error_is_bound'); of a coarser level it is how
+    much that level has changed what the next coarser one tells. 'limit' is what ended
+    the call: 'bytes', 'points', 'error', or 'none' if all is there."""
 
     complete: bool
     level: int

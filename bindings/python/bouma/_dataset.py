@@ -33,7 +33,7 @@ class Dataset(Sequence["Step"]):
     """The steps of a simulation.
 
     ds[i] is the i-th step (ds[-1] the last one), ds["flow/density"] a variable over all
-    steps.
+    steps. 'path' and 'comm' are those that it was opened with.
 
     >>> import bouma
     >>> ds = bouma.open(example)
@@ -267,6 +267,8 @@ def reopen(path: str, options: Tuple[Tuple[str, Any], ...]) -> Dataset:
 class Step(Names[Any]):
     """One step: a mapping of grids and particles by name; 'grid/variable' works, too.
 
+    It has a 'number' and a 'time', and belongs to a 'dataset'.
+
     >>> import bouma
     >>> step = bouma.open(example)[-1]
     >>> list(step), step.number, step.time
@@ -369,6 +371,11 @@ class Step(Names[Any]):
 
 class Grid(Names[Variable]):
     """A grid: a mapping of its variables by name.
+
+    'shape' are the samples along its axes, whose names are 'dims': z, y, x. The first one
+    lies at 'origin', the next ones at distances of 'spacing', in 'unit'. It is stored in
+    patches of shape 'patch', at so many 'levels', in a 'layout'. Its 'name' is unique in
+    the 'step' that it belongs to.
 
     >>> import bouma
     >>> grid = bouma.open(example)[-1].flow

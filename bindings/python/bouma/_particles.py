@@ -84,7 +84,8 @@ class Some(Table):
 class Histogram(NamedTuple):
     """How many particles have values in each bin.
 
-    'errors' are standard errors, zero if all particles were counted."""
+    'counts' has a number for each bin, 'edges' one more: the ends of the bins. 'exact' is
+    true if all particles were counted, and 'errors' are standard errors, zero then."""
 
     counts: np.ndarray
     edges: np.ndarray
@@ -145,7 +146,8 @@ def set_value(value: Any, number: Any) -> None:
 
 
 class Column:
-    """A variable of particles."""
+    """A variable of particles: its 'name' and 'dtype', its 'components', and the set of
+    'particles' that it belongs to. Indexing it reads the values of all particles."""
 
     def __init__(self, particles: "Particles", name: str, facts: Facts):
         self.particles, self.name, self._facts = particles, name, facts
@@ -219,6 +221,10 @@ class Column:
 
 class Particles(Names[Column]):
     """A set of particles in one step: a mapping of its variables by name.
+
+    There are 'count' particles with positions of 'ndims' coordinates in 'unit', within
+    'bounds': a pair for each axis, x first. 'strays' are those among them whose position
+    is not finite. 'levels' is how often they are refined. The set has a 'name' in its 'step'.
 
     >>> import bouma
     >>> p = bouma.open(example)[-1].particles["coal"]

@@ -115,6 +115,9 @@ class Lazy:
 class Variable(Lazy):
     """A variable of a grid, in one step. Nothing is read before it is indexed.
 
+    It has a 'name' in its 'grid', and a 'shape' and 'dtype' as arrays have; if it has
+    several 'components', they are the last axis.
+
     >>> import bouma, numpy as np
     >>> v = bouma.open(example)[-1]["flow/density"]
     >>> v.shape, v.dtype, v.unit, v.levels
@@ -408,7 +411,8 @@ def get_from(mapping: Any, name: str) -> Any:
 
 
 class Level(Lazy):
-    """A variable at one level: index it in samples of that level."""
+    """A 'variable' at one level, 'number': index it in samples of that level. 'shape' and
+    'dtype' are as for arrays."""
 
     def __init__(self, variable: Variable, level: int):
         self.variable, self.number = variable, check_level(level, variable.levels)

@@ -65,7 +65,8 @@ class Writer:
     """A dataset that is written.
 
     Define grids, particles and their variables, then write steps. After a failure
-    that is raised here, the dataset can still be used."""
+    that is raised here, the dataset can still be used. 'path' and 'comm' are those that
+    it was opened with."""
 
     def __init__(self, kind: str, path: str, comm: Any, options: Dict[str, Any]):
         self.path, self.comm = path, comm
@@ -312,7 +313,7 @@ def define_variable(writer: Writer, define: Any, owner: Any, name: str, dtype: A
 
 
 class GridWriter:
-    """A grid that is defined."""
+    """A grid that is defined: its 'name' and 'shape', and the 'writer' it belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
         self.writer, self.name, self._handle = writer, name, handle
@@ -352,7 +353,7 @@ class GridWriter:
 
 
 class VariableWriter:
-    """A variable of a grid that is defined."""
+    """A variable of a 'grid' that is defined: its 'name', 'dtype' and 'components'."""
 
     def __init__(self, grid: GridWriter, name: str, handle: Any):
         self.grid, self.name, self._handle = grid, name, handle
@@ -411,7 +412,8 @@ class VariableWriter:
 
 
 class ParticlesWriter:
-    """A set of particles that is defined."""
+    """A set of particles that is defined: its 'name' and 'ndims', and the 'writer' it
+    belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
         self.writer, self.name, self._handle = writer, name, handle
@@ -482,7 +484,9 @@ class ParticlesWriter:
 
 
 class StepWriter:
-    """A step that is written: 'with ds.step(number, time) as step'.
+    """A step that is written: with ds.step(number, time) as step.
+
+    It has a 'number' and a 'time', and belongs to a 'writer'.
 
     The step is written and committed at the end of the block, and dropped if an
     exception leaves it; with ranks, all of them then get an AbortedError."""
