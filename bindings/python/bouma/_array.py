@@ -88,10 +88,19 @@ def ends_of(pair: Any, axis: int, n: int) -> Tuple[int, int]:
     return low, high
 
 
+def unmasked(array: np.ndarray) -> np.ndarray:
+    """The values of an array, none of which may be masked."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    if np.ma.is_masked(array):
+        raise TypeError("the array is masked, and bouma stores every value; give it some by array.filled(value)")
+    return array.data
+
+
 def as_array(values: Any, dtype: Optional[np.dtype] = None) -> np.ndarray:
     """An array of a type that bouma has; Python's own numbers become 'dtype'."""
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=None)
     if not isinstance(values, np.ndarray) and dtype is not None and not hasattr(values, "dtype"):
         array = np.asarray(values, dtype=dtype)
     type_number(array.dtype)  # or TypeError
-    return array
+    return unmasked(array)

@@ -19,6 +19,13 @@ _LIMITS: Dict[int, Optional[str]] = {value: name[len("BOUMA_LIMIT_"):].lower() f
                                      _api.CONSTANTS.items() if name.startswith("BOUMA_LIMIT_")}
 
 
+def positive(name: str, value: Any) -> None:
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError("%s is a number, not %r" % (name, value))
+    if not value > 0:
+        raise ValueError("%s must be above 0, not %r" % (name, value))
+
+
 class Budget(NamedTuple):
     """What one call may read and return; None: no limit."""
 
@@ -28,8 +35,8 @@ class Budget(NamedTuple):
 
     def struct(self) -> Any:
         for name, value in zip(self._fields, self):
-            if value is not None and not value > 0:
-                raise ValueError("%s must be above 0, not %r" % (name, value))
+            if value is not None:
+                positive(name, value)
         return new("bouma_budget", bytes=int(self.max_bytes or 0), points=int(self.max_points or 0),
                    error=float(self.max_error or 0))
 

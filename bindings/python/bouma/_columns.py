@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from ._array import as_array, borrowable, describe, span
+from ._array import as_array, borrowable, describe, span, unmasked
 from ._types import new, type_number
 
 XYZ = "xyz"
@@ -77,7 +77,7 @@ def columns_of(data: Any, more: Dict[str, Any], ndims: Optional[int]) -> Dict[st
 
 def as_column(name: str, values: Any) -> np.ndarray:
     try:
-        array = np.asarray(values) if not isinstance(values, np.ndarray) else values
+        array = unmasked(values) if isinstance(values, np.ndarray) else np.asarray(values)
         type_number(array.dtype)
     except TypeError as error:
         raise TypeError("the column %r: %s" % (name, error)) from None

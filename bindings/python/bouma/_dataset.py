@@ -1,5 +1,6 @@
 """Datasets, their steps and their grids, for reading."""
 import ctypes as c
+import operator
 import os
 import time as clock
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
@@ -26,7 +27,7 @@ def open_dataset(path: Union[str, "os.PathLike[str]"], comm: Any = None, **optio
     ...     print(len(ds), ds.times)
     3 [0.  0.1 0.2]
     """
-    return Dataset(os.fspath(path), options, comm)
+    return Dataset(os.fsdecode(path), options, comm)
 
 
 class Dataset(Sequence["Step"]):
@@ -110,6 +111,10 @@ class Dataset(Sequence["Step"]):
         if isinstance(key, slice):
             return [self[i] for i in range(*key.indices(len(self)))]
         numbers = self.steps
+        try:
+            key = operator.index(key)
+        except TypeError:
+            raise TypeError("a step is found by its index, not by %r; at() finds it by its time" % (key,)) from None
         if not -len(numbers) <= key < len(numbers):
             raise IndexError("there is no step at index %d: %s has %d steps" % (key, self.path, len(numbers)))
         return Step(self, int(numbers[key]), float(self.times[key]))
@@ -118,7 +123,7 @@ class Dataset(Sequence["Step"]):
         """The step whose time is nearest to 'time'; or the one with the number 'step'."""
         if (time is None) == (step is None):
             raise TypeError("at() takes either a time or a step")
-        if time is not None and np.isnan(time):
+        if time is not None and np.isnan(float(time)):
             raise ValueError("no step is near to the time NaN")
         numbers, times = self._list()
         if step is not None:
@@ -312,7 +317,8 @@ class Step(Names[Any]):
             return Grid(self, owner)[rest]
         if slash and owner in self._particles:
             return self._set(owner)[rest]
-        raise unknown("variable" if slash else self._what, name, self._paths() if slash else self._names())
+        there = self._paths() if slash else [*self._names(), *self._paths()]
+        raise unknown("variable" if slash else self._what, name, there)
 
     def _set(self, name: str) -> Any:
         from ._particles import Particles

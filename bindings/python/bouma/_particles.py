@@ -1,12 +1,13 @@
 """Particles: queries by box, value and quality, samples, histograms."""
 import ctypes as c
 import math
+import operator
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, overload
 
 import numpy as np
 
 from ._attributes import read_all
-from ._budget import Answer, Budget, next_particles, query_within
+from ._budget import Answer, Budget, next_particles, positive, query_within
 from ._names import Names, unknown
 from ._types import callback, constant, many, new, struct
 from ._variable import Facts, get_from, range_of_all, read_ranges
@@ -72,6 +73,8 @@ class Some(Table):
     def refine(self, limit: Optional[int] = None, max_bytes: Optional[int] = None) -> "Some":
         """The next particles, none of which came before; no byte is read twice."""
         particles, refinement, names, budget = self._rest
+        if limit is not None:
+            positive("limit", limit)
         if self.complete:
             empty = Some((name, array[:0]) for name, array in self.items())
             empty.answer, empty._rest = self.answer._replace(points=0, bytes=0), self._rest
@@ -292,7 +295,10 @@ class Particles(Names[Column]):
             raise ValueError("the box has %d axes, and the particles %d" % (len(box), self.ndims))
         bounds = struct("bouma_bounds")(axes=constant("AXES_XYZ"))
         for i, one in enumerate(box):
-            low, high = (one.start, one.stop) if isinstance(one, slice) else (None, None) if one is None else one
+            try:
+                low, high = (one.start, one.stop) if isinstance(one, slice) else (None, None) if one is None else one
+            except (TypeError, ValueError):
+                raise ValueError("axis %s of a box is a slice or a pair of numbers, not %r" % (XYZ[i], one)) from None
             bounds.low[i] = -math.inf if low is None else low
             bounds.high[i] = math.inf if high is None else high
         return bounds
@@ -307,6 +313,8 @@ class Particles(Names[Column]):
         return list(columns)
 
     def _ranges(self, where: Optional[str]) -> List[Range]:
+        if where is not None and not isinstance(where, str):
+            raise TypeError("where is a text of conditions, such as 'T > 300', not %r" % (where,))
         if where is None or not where.strip():
             return []
         return parse_where(where, {name: (one.dtype, one.components) for name, one in self._variables.items()})
@@ -349,6 +357,8 @@ class Particles(Names[Column]):
             raise ValueError("qualities are 0 <= start < quality <= 1, not %g and %g" % (start, quality))
         if limit is None and max_bytes is None:
             return self._table("bouma_particles_read", box, where, columns, start, quality)
+        if limit is not None:
+            positive("limit", limit)
         names, ranges = self._columns(columns), self._ranges(where)
         found: Some = query_within(self, lambda session: Query(self, session, box, ranges, names, start, quality),
                                    names, Budget(max_bytes, limit))
@@ -366,6 +376,7 @@ class Particles(Names[Column]):
 
         A seed from 1 on gives a simple random sample, the same on any machine. Seed 0
         gives the even sample, which reads little more than it returns."""
+        count, seed = operator.index(count), operator.index(seed)
         if count < 0 or seed < 0:
             raise ValueError("count and seed of a sample are not negative")
         return self._table("bouma_particles_sample", box, where, columns, 0.0, 1.0, (count, seed))

@@ -12,7 +12,7 @@ from collections import OrderedDict, deque
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from . import _library
-from ._types import callback, constant, new
+from ._types import callback, constant, encoded, encoded_path, new
 from .errors import BoumaError, ClosedError, error_of
 
 OPEN_STEPS = 32  # of a session; the one that was used longest ago is freed first
@@ -59,7 +59,7 @@ class Session:
         self.process = os.getpid()
         self.garbage: Deque[Tuple[Any, Any]] = deque()  # what to free, and by which call
         self.limit: Optional[int] = OPEN_STEPS if comm is None else None
-        name = os.fsencode(path)
+        name = encoded_path(path)
         given = c.byref(self.options.struct)
         if comm is None:
             rc = library.bouma_dataset_open(c.byref(self.handle), name, given)
@@ -100,7 +100,7 @@ class Session:
         found = known.get((kind, name))
         if found is None:
             find = self.library.bouma_step_find_grid if kind == "grid" else self.library.bouma_step_find_particles
-            found = find(step, name.encode())
+            found = find(step, encoded(name))
             if not found:
                 raise self.fail()
             known[kind, name] = found
@@ -113,7 +113,7 @@ class Session:
             owner = self.object(number, kind, name)
             library = self.library
             find = library.bouma_grid_find_variable if kind == "grid" else library.bouma_particles_find_variable
-            found = find(owner, variable.encode())
+            found = find(owner, encoded(variable))
             if not found:
                 raise self.fail()
             known[kind, name, variable] = found

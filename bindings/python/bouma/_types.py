@@ -2,6 +2,7 @@
 
 Nothing of a header is repeated here: a struct that grows there grows here."""
 import ctypes as c
+import os
 from typing import Any, Dict, Tuple, Union
 
 import numpy as np
@@ -75,6 +76,21 @@ def callback(name: str) -> Any:
 
 def constant(name: str) -> int:
     return _api.CONSTANTS["BOUMA_" + name]
+
+
+def encoded(text: Any, what: str = "a name") -> bytes:
+    """A text for C, which ends at the first NUL."""
+    if not isinstance(text, str):
+        raise TypeError("%s is a text, not %r" % (what, text))
+    if "\0" in text:
+        raise ValueError("%s cannot have the character NUL: %r" % (what, text))
+    return text.encode()
+
+
+def encoded_path(path: str) -> bytes:
+    if "\0" in path:
+        raise ValueError("a path cannot have the character NUL: %r" % path)
+    return os.fsencode(path)
 
 
 def text_of(enum: str, value: int) -> str:

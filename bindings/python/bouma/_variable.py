@@ -1,5 +1,6 @@
 """Variables of grids: lazy arrays that are read by slices, boxes and levels."""
 import ctypes as c
+import operator
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -263,9 +264,11 @@ class Variable(Lazy):
 
             return read_within(self, parse_box(box, self.grid.shape), Budget(max_bytes, max_points, max_error))
         low, high = zip(*parse_box(box, self.grid.shape))
-        check_level(level, self.levels)
+        level = check_level(level, self.levels)
         count = tuple(max(0, (-(-b >> level)) - (-(-a >> level))) for a, b in zip(low, high))
         shape = count + self.shape[len(count):]
+        if out is not None and not isinstance(out, np.ndarray):
+            raise TypeError("out is an array of NumPy, not %s" % type(out).__name__)
         if out is None:
             out = np.empty(shape, self.dtype if dtype is None else dtype)
         elif dtype is not None and out.dtype != np.dtype(dtype):
@@ -446,6 +449,10 @@ class Level(Lazy):
 
 
 def check_level(level: int, levels: int) -> int:
+    try:
+        level = operator.index(level)
+    except TypeError:
+        raise TypeError("a level is a whole number, not %r" % (level,)) from None
     if not 0 <= level < levels:
         raise IndexError("there is no level %d; there are 0 to %d" % (level, levels - 1))
     return level

@@ -1,6 +1,7 @@
 """Writing datasets: grids from NumPy arrays of any strides, particles from dicts or
 structured arrays, alone or with the ranks of mpi4py."""
 import ctypes as c
+import operator
 import os
 import threading
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -13,7 +14,7 @@ from ._attributes import Attributes
 from ._columns import columns_of
 from ._names import unknown
 from ._session import Options
-from ._types import DTYPES, choice, constant, many, new, parse_dtype, type_number
+from ._types import DTYPES, choice, constant, encoded, encoded_path, many, new, parse_dtype, type_number
 from .errors import ClosedError, StateError, error_of
 
 Path = Union[str, "os.PathLike[str]"]
@@ -35,7 +36,7 @@ def create(path: Path, comm: Any = None, **options: Any) -> "Writer":
     >>> round(float(bouma.open("plate.bouma")[-1].plate.heat[5, 5]), 2)
     302.0
     """
-    return Writer("create", os.fspath(path), comm, options)
+    return Writer("create", os.fsdecode(path), comm, options)
 
 
 def append(path: Path, comm: Any = None, like: Optional[int] = None, **options: Any) -> "Writer":
@@ -51,7 +52,7 @@ def append(path: Path, comm: Any = None, like: Optional[int] = None, **options: 
     >>> bouma.open(example).steps
     array([ 0, 10, 20, 30])
     """
-    writer = Writer("append", os.fspath(path), comm, options)
+    writer = Writer("append", os.fsdecode(path), comm, options)
     if like is not None:
         try:
             writer.like(like)
@@ -79,7 +80,7 @@ class Writer:
         self._liked = False  # things are defined that are not in _defined
         self._step: Optional["StepWriter"] = None
         self._next: Optional[int] = 0 if kind == "create" else None
-        name, given = os.fsencode(path), c.byref(self._options.struct)
+        name, given = encoded_path(path), c.byref(self._options.struct)
         if comm is None:
             rc = getattr(library, "bouma_dataset_" + kind)(c.byref(self._handle), name, given)
         else:
@@ -108,6 +109,11 @@ class Writer:
             raise ClosedError("the dataset %s is closed" % self.path)
         return self._handle
 
+    def _in_step(self, what: str) -> None:
+        self._open()
+        if self._step is None:
+            raise StateError("%s: put while no step is written; use 'with ds.step(...)'" % what, constant("ESTATE"))
+
     # Definitions.
 
     def grid(self, name: str, shape: Optional[Sequence[int]] = None, *, origin: Optional[Sequence[float]] = None,
@@ -120,8 +126,9 @@ class Writer:
             return found_as(self._defined[name], GridWriter, name)
         handle = c.c_void_p()
         if shape is None:
-            self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), name.encode()))
+            self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), encoded(name)))
             return self._remember(name, GridWriter(self, name, handle))
+        shape = [operator.index(n) for n in np.atleast_1d(shape)]
         spec = new("bouma_grid_spec", ndims=len(shape), levels=levels, layout=choice("bouma_layout", layout))
         if not 1 <= len(shape) <= 3:
             raise ValueError("a grid has 1 to 3 axes, not %d" % len(shape))
@@ -129,7 +136,7 @@ class Writer:
             fill(spec, field, values, len(shape))
         set_texts(spec, unit=unit)
         set_fields("bouma_grid_spec", spec, more)
-        self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), name.encode(), c.byref(spec)))
+        self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), encoded(name), c.byref(spec)))
         return self._remember(name, GridWriter(self, name, handle))
 
     def particles(self, name: str, ndims: Optional[int] = None, *, dtype: Any = None, unit: Optional[str] = None,
@@ -141,13 +148,13 @@ class Writer:
             return found_as(self._defined[name], ParticlesWriter, name)
         handle = c.c_void_p()
         if ndims is None:
-            self._check(self._library.bouma_dataset_find_particles(c.byref(handle), self._open(), name.encode()))
+            self._check(self._library.bouma_dataset_find_particles(c.byref(handle), self._open(), encoded(name)))
             return self._remember(name, ParticlesWriter(self, name, handle))
         spec = new("bouma_particles_spec", ndims=ndims, codec=choice("bouma_codec", codec), tolerance=tolerance,
                    type=0 if dtype is None else type_number(parse_dtype(dtype)))
         set_texts(spec, unit=unit)
         set_fields("bouma_particles_spec", spec, more)
-        self._check(self._library.bouma_particles_define(c.byref(handle), self._open(), name.encode(), c.byref(spec)))
+        self._check(self._library.bouma_particles_define(c.byref(handle), self._open(), encoded(name), c.byref(spec)))
         return self._remember(name, ParticlesWriter(self, name, handle))
 
     def _remember(self, name: str, made: Any) -> Any:
@@ -283,7 +290,7 @@ def fill(spec: Any, field: str, values: Optional[Sequence[Any]], count: int) -> 
 def set_texts(spec: Any, **texts: Optional[str]) -> None:
     for name, text in texts.items():
         if text is not None:
-            setattr(spec, name, text.encode())
+            setattr(spec, name, encoded(text, name))
 
 
 def set_fields(name: str, spec: Any, more: Dict[str, Any]) -> None:
@@ -297,7 +304,10 @@ def set_fields(name: str, spec: Any, more: Dict[str, Any]) -> None:
         kind = kinds[field]
         if kind in _api.TEXTS:
             value = choice(kind, value)
-        setattr(spec, field, value.encode() if isinstance(value, str) else value)
+        try:
+            setattr(spec, field, encoded(value, field) if kind == "char *" else value)
+        except TypeError:
+            raise TypeError("%s cannot be %r" % (field, value)) from None
 
 
 def define_variable(writer: Writer, define: Any, owner: Any, name: str, dtype: Any, options: Dict[str, Any]) -> Any:
@@ -308,7 +318,7 @@ def define_variable(writer: Writer, define: Any, owner: Any, name: str, dtype: A
         options.update(tolerance=relative, tolerance_kind=constant("TOLERANCE_RELATIVE"))
     set_fields("bouma_variable_spec", spec, {key: value for key, value in options.items() if value is not None})
     handle = c.c_void_p()
-    writer._check(define(c.byref(handle), owner, name.encode(), c.byref(spec)))
+    writer._check(define(c.byref(handle), owner, encoded(name), c.byref(spec)))
     return handle
 
 
@@ -332,7 +342,7 @@ class GridWriter:
         writer._open()
         if dtype is None:
             if name not in self._variables:
-                handle = writer._library.bouma_grid_find_variable(self._handle, name.encode())
+                handle = writer._library.bouma_grid_find_variable(self._handle, encoded(name))
                 if not handle:
                     writer._check(constant("ENOTFOUND"))
                 self._variables[name] = VariableWriter(self, name, handle)
@@ -346,7 +356,8 @@ class GridWriter:
     def attrs(self) -> Attributes:
         """Attributes of the grid."""
         library = self.writer._library
-        return Attributes(library, lambda: library.bouma_grid_attributes(self._handle), self.writer._check)
+        return Attributes(library, lambda: self.writer._open() and library.bouma_grid_attributes(self._handle),
+                          self.writer._check)
 
     def __repr__(self) -> str:
         return "<bouma grid %r to be written: %s>" % (self.name, self.shape)
@@ -371,7 +382,7 @@ class VariableWriter:
         of another type must be the same numbers in the variable's; with 'round' they
         become the nearest ones."""
         writer = self.grid.writer
-        writer._open()
+        writer._in_step("%s/%s" % (self.grid.name, self.name))
         values = borrowable(as_array(array, self.dtype))
         shape = values.shape[:-1] if self.components > 1 else values.shape
         if self.components > 1 and (not values.shape or values.shape[-1] != self.components):
@@ -404,8 +415,9 @@ class VariableWriter:
     @property
     def attrs(self) -> Attributes:
         """Attributes of the variable."""
-        library = self.grid.writer._library
-        return Attributes(library, lambda: library.bouma_variable_attributes(self._handle), self.grid.writer._check)
+        library, writer = self.grid.writer._library, self.grid.writer
+        return Attributes(library, lambda: writer._open() and library.bouma_variable_attributes(self._handle),
+                          writer._check)
 
     def __repr__(self) -> str:
         return "<bouma variable '%s/%s' to be written: %s>" % (self.grid.name, self.name, self.dtype)
@@ -449,7 +461,7 @@ class ParticlesWriter:
         and z. Arrays are used when the step ends: do not change them before, or say
         copy=True."""
         writer = self.writer
-        writer._open()
+        writer._in_step(self.name)
         given = columns_of(data, columns, self.ndims)
         for name in given:
             if name not in self._variables:
@@ -477,7 +489,8 @@ class ParticlesWriter:
     def attrs(self) -> Attributes:
         """Attributes of the set."""
         library = self.writer._library
-        return Attributes(library, lambda: library.bouma_particles_attributes(self._handle), self.writer._check)
+        return Attributes(library, lambda: self.writer._open() and library.bouma_particles_attributes(self._handle),
+                          self.writer._check)
 
     def __repr__(self) -> str:
         return "<bouma particles %r to be written: %s>" % (self.name, ", ".join(self._variables))
@@ -496,6 +509,9 @@ class StepWriter:
 
     def __enter__(self) -> "StepWriter":
         writer = self.writer
+        if writer._step is not None:
+            raise StateError("step %d is being written; the block of its 'with' must end first" % writer._step.number,
+                             constant("ESTATE"))
         writer._check(writer._library.bouma_step_begin(writer._open(), self.number, self.time))
         writer._step = self
         return self
@@ -553,7 +569,7 @@ class StepWriter:
             writer.grid(owner, shape=array.shape)
         grid = writer.grid(owner)
         find = writer._library.bouma_grid_find_variable
-        if name not in grid._variables and not (writer._liked and find(grid._handle, name.encode())):
+        if name not in grid._variables and not (writer._liked and find(grid._handle, encoded(name))):
             if writer._liked:
                 writer._library.bouma_dataset_clear_failures(writer._open())
             extra = array.ndim - len(grid.shape)
@@ -578,7 +594,7 @@ def has(writer: Writer, name: str, kind: str) -> bool:
         return name in writer._defined
     library, handle = writer._library, c.c_void_p()
     find = library.bouma_dataset_find_grid if kind == "grid" else library.bouma_dataset_find_particles
-    if find(c.byref(handle), writer._open(), name.encode()):
+    if find(c.byref(handle), writer._open(), encoded(name)):
         library.bouma_dataset_clear_failures(writer._open())
         return False
     return True

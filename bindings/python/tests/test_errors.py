@@ -200,3 +200,78 @@ def test_wrong_writes(tmp_path):
         with ds.step(1):
             v.put(np.full((8, 8), 0.1), round=True)
     assert list(bouma.open(tmp_path / "d.bouma").steps) == [0, 1]
+
+
+def test_what_belongs_to_a_closed_writer(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        grid, dust = ds.grid("g", 4), ds.particles("dust", ndims=2)
+        v = grid.variable("v", "f4")
+    for one in (ds, grid, v, dust):
+        for use in (lambda: one.attrs.update(a=1), lambda: len(one.attrs), lambda: list(one.attrs)):
+            with pytest.raises(bouma.ClosedError, match="is closed"):
+                use()
+    with pytest.raises(bouma.ClosedError):
+        v.put(np.zeros(4, "f4"))
+    with pytest.raises(bouma.ClosedError):
+        dust.put(x=[1.0], y=[1.0])
+
+
+def test_texts_end_where_python_says(tmp_path):
+    with pytest.raises(ValueError, match="NUL"):
+        bouma.open(str(tmp_path) + "/a\0b")
+    with pytest.raises(ValueError, match="NUL"):
+        bouma.create(str(tmp_path) + "/a\0b")
+    with bouma.create(bytes(tmp_path / "d.bouma")) as ds:
+        for wrong, error in (("a\0b", ValueError), (3, TypeError)):
+            with pytest.raises(error, match="a name"):
+                ds.grid(wrong, (4,))
+            with pytest.raises(error, match="a name"):
+                ds.attrs[wrong] = 1
+        with pytest.raises(ValueError, match="unit.*NUL"):
+            ds.grid("g", (4,), unit="m\0")
+    assert bouma.open(bytes(tmp_path / "d.bouma")).path == str(tmp_path / "d.bouma")
+
+
+def test_wrong_kinds_of_arguments(example):
+    ds = bouma.open(example)
+    v, p = ds[-1]["flow/density"], ds[-1].coal
+    for use, said in (
+            (lambda: ds[1.5], "found by its index, not by 1.5"), (lambda: ds[None], "found by its index"),
+            (lambda: v.level(1.5), "whole number, not 1.5"), (lambda: v.read(level="a"), "whole number, not 'a'"),
+            (lambda: v.read(out=[1]), "array of NumPy, not list"),
+            (lambda: v.read(max_bytes="1M"), "max_bytes is a number, not '1M'"),
+            (lambda: p.query(limit="x"), "limit is a number"), (lambda: p.query(where=3), "text of conditions"),
+            (lambda: p.sample(1.5), "integer")):
+        with pytest.raises(TypeError, match=said):
+            use()
+    for use, said in (
+            (lambda: p.query(limit=0), "limit must be above 0"), (lambda: p.query(box=[1, 2, 3]), "axis x of a box"),
+            (lambda: p.query(limit=5).refine(limit=0), "limit must be above 0")):
+        with pytest.raises(ValueError, match=said):
+            use()
+    with pytest.raises(KeyError, match="did you mean 'flow/density'"):
+        ds[-1]["density"]
+
+
+def test_wrong_steps_and_masks(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        v = ds.grid("g", (4,)).variable("v", "f4")
+        dust = ds.particles("dust", ndims=2)
+        with pytest.raises(TypeError, match="tolerance cannot be '1e-3'"):
+            ds.grid("g").variable("w", "f4", tolerance="1e-3")
+        for put in (lambda: v.put(np.zeros(4, "f4")), lambda: dust.put(x=[1.0], y=[1.0])):
+            with pytest.raises(bouma.StateError, match="use 'with ds.step"):
+                put()
+        with pytest.raises(bouma.StateError, match="step 5 is being written"):
+            with ds.step(5):
+                with ds.step(6):
+                    pass
+        masked = np.ma.masked_equal(np.arange(4.0), 2)
+        with ds.step(7):
+            with pytest.raises(TypeError, match="masked"):
+                v.put(masked)
+            with pytest.raises(TypeError, match="masked"):
+                dust.put(x=masked, y=np.arange(4.0))
+            v.put(np.ma.masked_equal(np.arange(4.0), 9))
+            dust.put(x=[1.0], y=[1.0])
+    assert list(bouma.open(tmp_path / "d.bouma").steps) == [7]
