@@ -108,7 +108,8 @@ static int refuse(const bouma_answer *answer, const struct bouma_refinement *r,
 static int is_enough(const struct bouma_refinement *r,
                      const struct bm_budget *budget)
 {
-    return r->level == 0 || r->error <= budget->error;
+    return r->level == 0 || (r->level < r->variable->object->levels &&
+                             r->error <= budget->error);
 }
 
 int bm_refinement_within(bouma_answer *out, struct bouma_refinement *r,

@@ -530,6 +530,13 @@ static void misuse_is_refused_in_words(void)
     CHECK_EQ(bouma_refinement_open_within(&r, &a, t.v, &outside, &b),
              BOUMA_EINVAL);
     CHECK(!r);
+    /* Any error is small enough: the coarsest level, but not nothing. */
+    wrong = b;
+    wrong.error = INFINITY;
+    MUST(t.ds, bouma_refinement_open_within(&r, &a, t.v, NULL, &wrong));
+    CHECK(a.level >= 0 && a.points > 0);
+    CHECK_EQ(bouma_refinement_get(&data, NULL, NULL, r), BOUMA_OK);
+    bouma_refinement_free(r);
     /* Neither is needed. */
     MUST(t.ds, bouma_refinement_open_within(&r, NULL, t.v, NULL, NULL));
     MUST(t.ds, bouma_refinement_next_within(&a, r, &b));
