@@ -478,12 +478,11 @@ class Grid(Names[Variable]):
 
     def _nearest(self, axis: int, position: float, level: int) -> int:
         """The sample of a level that is nearest to a position within the grid."""
-        stride = self.spacing[axis] * (1 << level)
-        last = (self.shape[axis] - 1) >> level
-        index = (position - self.origin[axis]) / stride
-        if not -0.5 <= index <= last + 0.5:
+        index = (position - self.origin[axis]) / self.spacing[axis]
+        last = self.shape[axis] - 1
+        if not -0.5 <= index <= last + 0.5:  # the same at every level
             raise IndexError("%s=%g is outside of the grid" % (self.dims[axis], position))
-        return min(max(int(round(index)), 0), last) << level
+        return min(max(int(round(index / (1 << level))), 0), last >> level) << level
 
     def __reduce__(self) -> Any:
         return get_from, (self.step, self.name)

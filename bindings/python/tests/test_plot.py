@@ -56,6 +56,10 @@ def test_the_size_of_the_figure_chooses_the_level(step):
         assert np.array_equal(image.get_array(), truth[nearest, ::nth, ::nth]), inches
         read.append(ds._info().bytes_read - before)
     assert read[0] > read[1] > read[2] > read[3]
+    figure = plt.figure(figsize=(0.1, 0.1), dpi=100)
+    image = step["flow/density"].plot(z=31 / 32, ax=figure.add_axes([0, 0, 1, 1]))  # behind the last sample of level 2
+    assert np.array_equal(image.get_array(), truth[28, ::4, ::4])
+    assert np.array_equal(step["flow/density"].sel(level=2, z=31 / 32), truth[28, ::4, ::4])
 
 
 def test_grids_with_fewer_axes(tmp_path):
