@@ -25,7 +25,7 @@ tests)
     pytest "$here" --ignore "$here/test_mpi.py"
     ;;
 docs)
-    need numpy pytest
+    need numpy pytest matplotlib xarray
     PYTHONPATH=$PYTHONPATH:$here pytest -p conftest --doctest-modules "$build/python/bouma"
     ;;
 mpi)
