@@ -39,7 +39,7 @@ def create(path: Path, comm: Any = None, **options: Any) -> "Writer":
     >>> round(float(bouma.open("plate.bouma")[-1].plate.heat[5, 5]), 2)
     302.0
     """
-    return Writer("create", os.fspath(path), comm, options)
+    return Writer("create", os.fsdecode(path), comm, options)
 
 
 def append(path: Path, comm: Any = None, like: Optional[int] = None, **options: Any) -> "Writer":
@@ -55,7 +55,7 @@ def append(path: Path, comm: Any = None, like: Optional[int] = None, **options: 
     >>> bouma.open(example).steps
     array([ 0, 10, 20, 30])
     """
-    writer = Writer("append", os.fspath(path), comm, options)
+    writer = Writer("append", os.fsdecode(path), comm, options)
     if like is not None:
         try:
             writer.like(like)
@@ -136,6 +136,7 @@ class Writer:
         if shape is None:
             self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), text(name, "a name")))
             return self._remember(name, GridWriter(self, name, handle))
+        shape = [operator.index(n) for n in np.atleast_1d(shape)]
         spec = new("bouma_grid_spec", ndims=len(shape), levels=levels, layout=choice("bouma_layout", layout))
         if not 1 <= len(shape) <= 3:
             raise ValueError("a grid has 1 to 3 axes, not %d" % len(shape))
@@ -331,7 +332,10 @@ def set_fields(name: str, spec: Any, more: Dict[str, Any]) -> None:
         kind = kinds[field]
         if kind in _api.TEXTS:
             value = choice(kind, value)
-        setattr(spec, field, value.encode() if isinstance(value, str) else value)
+        try:
+            setattr(spec, field, encoded(value, field) if kind == "char *" else value)
+        except TypeError:
+            raise TypeError("%s cannot be %r" % (field, value)) from None
 
 
 def define_variable(writer: Writer, define: Any, owner: Any, name: str, dtype: Any, options: Dict[str, Any]) -> Any:
@@ -356,7 +360,7 @@ def attributes_of(writer: Writer, kind: str, handle: Any) -> Attributes:
 
 
 class GridWriter:
-    """A grid that is defined."""
+    """A grid that is defined: its 'name' and 'shape', and the 'writer' it belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
         self.writer, self.name, self._handle = writer, name, handle
@@ -395,7 +399,7 @@ class GridWriter:
 
 
 class VariableWriter:
-    """A variable of a grid that is defined."""
+    """A variable of a 'grid' that is defined: its 'name', 'dtype' and 'components'."""
 
     def __init__(self, grid: GridWriter, name: str, handle: Any):
         self.grid, self.name, self._handle = grid, name, handle
@@ -413,7 +417,7 @@ class VariableWriter:
         of another type must be the same numbers in the variable's; with 'round' they
         become the nearest ones."""
         writer = self.grid.writer
-        writer._open()
+        writer._in_step("%s/%s" % (self.grid.name, self.name))
         values = borrowable(as_array(array, self.dtype))
         shape = values.shape[:-1] if self.components > 1 else values.shape
         if self.components > 1 and (not values.shape or values.shape[-1] != self.components):
@@ -455,7 +459,8 @@ class VariableWriter:
 
 
 class ParticlesWriter:
-    """A set of particles that is defined."""
+    """A set of particles that is defined: its 'name' and 'ndims', and the 'writer' it
+    belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
         self.writer, self.name, self._handle = writer, name, handle
@@ -491,7 +496,7 @@ class ParticlesWriter:
         and z. Arrays are used when the step ends: do not change them before, or say
         copy=True."""
         writer = self.writer
-        writer._open()
+        writer._in_step(self.name)
         given = columns_of(data, columns, self.ndims)
         for name in given:
             if name not in self._variables:
@@ -526,7 +531,9 @@ class ParticlesWriter:
 
 
 class StepWriter:
-    """A step that is written: 'with ds.step(number, time) as step'.
+    """A step that is written: with ds.step(number, time) as step.
+
+    It has a 'number' and a 'time', and belongs to a 'writer'.
 
     The step is written and committed at the end of the block, and dropped if an
     exception leaves it; with ranks, all of them then get an AbortedError."""
@@ -536,6 +543,9 @@ class StepWriter:
 
     def __enter__(self) -> "StepWriter":
         writer = self.writer
+        if writer._step is not None:
+            raise StateError("step %d is being written; the block of its 'with' must end first" % writer._step.number,
+                             constant("ESTATE"))
         writer._check(writer._library.bouma_step_begin(writer._open(), self.number, self.time))
         writer._step = self
         return self
