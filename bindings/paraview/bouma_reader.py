@@ -20,10 +20,10 @@ import sys
 
 import numpy as np
 from paraview.util.vtkAlgorithm import VTKPythonAlgorithmBase, smhint, smproperty, smproxy
-from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
-from vtkmodules.vtkCommonCore import vtkDataArraySelection, vtkOutputWindow
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkDataObject, vtkImageData, vtkPolyData
-from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.util.numpy_support import (ID_TYPE_CODE, get_vtk_array_type, numpy_to_vtkIdTypeArray,
+                                           vtk_to_numpy)
+from vtkmodules.vtkCommonCore import vtkDataArray, vtkDataArraySelection, vtkOutputWindow, vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkDataObject
 from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline as Pipeline
 
 try:
@@ -190,15 +190,36 @@ def intersection(one, other):
 
 # ---- NumPy to VTK ----------------------------------------------------------------
 
-def as_vtk(array, name, unit="", vector_axes=0):
-    """A VTK array on the memory of a NumPy array, whose last axis is the components if it
-    has two. Vectors in a plane get a third component, as VTK has no others."""
-    if array.ndim == 2 and array.shape[1] == 2 == vector_axes:
-        array = np.concatenate([array, np.zeros((len(array), 1), array.dtype)], axis=1)
-    made = numpy_to_vtk(np.ascontiguousarray(array))
+# VTK owns the memory of all arrays: a filter may share it with another array, which does not
+# keep a NumPy array alive.
+
+def new_array(name, shape, dtype, components, unit=""):
+    """A VTK array, and a view of it with the axes of the grid, and one for the components if
+    there are several."""
+    made = vtkDataArray.CreateDataArray(get_vtk_array_type(dtype))
     made.SetName(name)
+    made.SetNumberOfComponents(components)
+    made.SetNumberOfTuples(math.prod(shape))
     if unit:
         made.GetInformation().Set(made.UNITS_LABEL(), unit)
+    if not made.GetNumberOfTuples():
+        return made, np.empty(tuple(shape) + (components,) * (components > 1), dtype)
+    return made, vtk_to_numpy(made).reshape(tuple(shape) + (components,) * (components > 1))
+
+
+def vector_components(components, axes):
+    """Vectors in a plane get a third component, as those of VTK have three."""
+    return 3 if components == axes == 2 else components
+
+
+def as_vtk(array, name, unit="", axes=0):
+    """A VTK array with the values of a NumPy array of one or two axes."""
+    components = array.shape[1] if array.ndim > 1 else 1
+    made, view = new_array(name, array.shape[:1], array.dtype, vector_components(components, axes), unit)
+    if view.shape == array.shape:
+        view[...] = array
+    else:
+        view[:, :components], view[:, components:] = array, 0
     return made
 
 
@@ -233,7 +254,7 @@ class Reader(VTKPythonAlgorithmBase):
 
     def __init__(self, output):
         super().__init__(nInputPorts=0, nOutputPorts=1, outputType=output)
-        self._path, self._object = "", ""
+        self._path, self._object, self._said = "", "", ""
         self._loading = False
         self._arrays = vtkDataArraySelection()
         self._arrays.AddObserver("ModifiedEvent", self._chosen)
@@ -329,15 +350,25 @@ class Reader(VTKPythonAlgorithmBase):
         time, number = min(self._times, key=lambda one: abs(one[0] - wanted))
         return self._dataset.at(step=number), time
 
-    # Requests.
+    # Requests. Those that fail say why, and give an empty output. They do not return 0: the
+    # pipeline would add a message that says nothing, and ask for the same extent once more when
+    # the level is another.
 
     def RequestInformation(self, request, inputs, outputs):
-        return self._try(self._inform, outputs.GetInformationObject(0), loud=True)
+        self._said = self._try(self._inform, outputs.GetInformationObject(0))
+        if self._said:
+            self._say(self._said)
+        return 1
 
     def RequestData(self, request, inputs, outputs):
         info = outputs.GetInformationObject(0)
         output = info.Get(vtkDataObject.DATA_OBJECT())
-        return self._try(self._read, info, output, loud=True, output=output)
+        why = self._try(self._read, info, output)
+        if why:
+            output.Initialize()
+        if why and why != self._said:
+            self._say(why)
+        return 1
 
     def _inform(self, info):
         one = self._chosen_object()
@@ -355,21 +386,22 @@ class Reader(VTKPythonAlgorithmBase):
         objects = self._objects(step)
         if name not in objects:
             raise ValueError("step %d has no %s %r" % (step.number, self.what, name))
+        output.Initialize()  # an image would keep the scalars of the time before
         self._fill(objects[name], info, output)
         add_fact(output, "step", step.number)
         output.GetInformation().Set(vtkDataObject.DATA_TIME_STEP(), time)
 
-    def _try(self, call, *arguments, loud=False, output=None):
-        """1, or 0 if the call fails: with a message in ParaView's window if 'loud'."""
+    def _try(self, call, *arguments):
+        """Why the call fails, or ''."""
         try:
             call(*arguments)
-            return 1
+            return ""
         except Exception as error:  # of any kind: none may end in ParaView's C++
-            if output is not None:
-                output.Initialize()
-            if loud:
-                vtkOutputWindow.GetInstance().DisplayErrorText("ERROR: bouma: %s\n" % words_of(error))
-            return 0
+            return words_of(error)
+
+    def _say(self, why):
+        """An error in ParaView's window of messages."""
+        vtkOutputWindow.GetInstance().DisplayErrorText("ERROR: bouma: %s\n" % why)
 
 
 DIRECTORY = dict(extensions="bouma", is_directory=True, support_reload=False)
@@ -458,9 +490,14 @@ class BoumaGrid(Reader):
         made = []
         for name in self._chosen_arrays(grid):
             v = grid[name]
-            array = v.read(box, level)
-            flat = array.reshape((-1, v.components) if v.components > 1 else -1)
-            made.append(as_vtk(flat, name, v.unit, vector_axes=grid.ndim))
+            components = vector_components(v.components, grid.ndim)
+            array, view = new_array(name, count_of(extent)[:grid.ndim][::-1], v.dtype, components, v.unit)
+            if components == v.components:
+                v.read(box, level, out=view)
+            else:
+                v.read(box, level, out=view[..., :v.components])
+                view[..., v.components:] = 0
+            made.append(array)
         add_arrays(output, made)
 
 
@@ -510,9 +547,9 @@ class BoumaParticles(Reader):
             finite = np.isfinite(table[position]).all(axis=1)
             for name in table:
                 table[name] = table[name][finite]
-        output.SetPoints(self._points(table[position]))
+        output.SetPoints(self._points(table[position].reshape(-1, particles.ndims)))
         output.SetVerts(self._vertices(len(table[position])))
-        add_arrays(output, [as_vtk(array, name, particles[name].unit, vector_axes=particles.ndims)
+        add_arrays(output, [as_vtk(array, name, particles[name].unit, particles.ndims)
                             for name, array in table.items() if name != position])
         add_fact(output, "quality", float(getattr(table, "quality", self._quality)))
 
@@ -527,7 +564,7 @@ class BoumaParticles(Reader):
         if pieces > 1:
             position = next(iter(particles))
             some = particles.sample(min(particles.count, SAMPLES_PER_PIECE * pieces), 0, box, where, [position])
-            points = some[position].reshape(some.count, -1)
+            points = some[position].reshape(some.count, particles.ndims)
             mine = box_of_piece(points[np.isfinite(points).all(axis=1)], piece, pieces)
             box = mine if box is None else intersection(box, mine)
         nothing = box is not None and any(low >= high for low, high in box)
@@ -538,18 +575,15 @@ class BoumaParticles(Reader):
         return particles.query(box, where, quality=self._quality, columns=columns, **more)
 
     def _points(self, positions):
-        positions = positions.reshape(len(positions), -1)
-        if positions.shape[1] < 3:
-            flat = np.zeros((len(positions), 3 - positions.shape[1]), positions.dtype)
-            positions = np.concatenate([positions, flat], axis=1)
-        if positions.dtype.kind != "f":
-            positions = positions.astype(np.float64)
+        array, view = new_array("position", (len(positions),), positions.dtype, 3)
+        axes = positions.shape[1]
+        view[:, :axes], view[:, axes:] = positions, 0
         points = vtkPoints()
-        points.SetData(as_vtk(positions, "position"))
+        points.SetData(array)
         return points
 
     def _vertices(self, count):
         cells = vtkCellArray()
-        ends = numpy_to_vtkIdTypeArray(np.arange(count + 1, dtype=np.int64))
-        cells.SetData(ends, numpy_to_vtkIdTypeArray(np.arange(count, dtype=np.int64)))
+        offsets, connectivity = np.arange(count + 1, dtype=ID_TYPE_CODE), np.arange(count, dtype=ID_TYPE_CODE)
+        cells.SetData(numpy_to_vtkIdTypeArray(offsets, deep=1), numpy_to_vtkIdTypeArray(connectivity, deep=1))
         return cells

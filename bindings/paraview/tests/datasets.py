@@ -56,7 +56,7 @@ def write(path):
                 wind.put(plate(time)["wind"])
                 cloud.put(dust(time))
                 rng = np.random.default_rng(6)
-                film.put({"position": rng.random((500, 2)), "id": np.arange(500)})
+                film.put({"position": rng.random((500, 2)).astype("f4"), "id": np.arange(500)})
 
 
 def append(path, number):
