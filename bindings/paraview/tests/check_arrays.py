@@ -184,4 +184,4 @@ for name, check in sorted(vars().copy().items()):
     if name.startswith("check_"):
         check()
         print(name, flush=True)
-print("done", flush=True)
+print("all is well", flush=True)

@@ -54,7 +54,7 @@ view.ViewTime = 0.1
 surface = simple.Contour(Input=box, ContourBy=["POINTS", "bump"], Isosurfaces=[0.5])
 shown = simple.Show(surface, view)
 simple.ColorBy(shown, ("POINTS", "velocity", "X"))
-shown.RescaleTransferFunctionToDataRange(False, True)
+simple.GetColorTransferFunction("velocity").RescaleTransferFunction(5, 32)  # the same on all ranks
 shown.SetScalarBarVisibility(view, False)
 points = simple.Transform(Input=BoumaParticles(FileName=path, Set="dust", Where="type == 1"))
 points.Transform.Translate = [0.5, 2.0, -1.0]
@@ -65,5 +65,5 @@ dots.ColorArrayName = ["POINTS", ""]
 dots.AmbientColor = dots.DiffuseColor = [0.8, 0.2, 0.1]
 view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = [-14, -12, 16], [2.75, 9.25, 1.5], [0, 0, 1]
 simple.ResetCamera(view)
-simple.SaveScreenshot(os.path.join(folder, "picture.png"), view)
-print("done", flush=True)
+simple.SaveScreenshot(os.path.join(folder, "picture.png"), view, ImageResolution=[400, 300])
+print("all is well", flush=True)
