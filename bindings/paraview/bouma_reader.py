@@ -261,7 +261,7 @@ class Reader(VTKPythonAlgorithmBase):
         self._forget()
 
     def _forget(self):
-        self._dataset, self._known, self._times = None, {}, []
+        self._dataset, self._known, self._variables, self._times = None, {}, {}, []
 
     def _chosen(self, *_):
         if not self._loading:
@@ -314,13 +314,14 @@ class Reader(VTKPythonAlgorithmBase):
             raise ValueError("%s has no step yet; refresh when it has one" % self._path)
         if any(a[0] >= b[0] for a, b in zip(times, times[1:])):
             times = [(float(n), n) for _, n in times]  # ParaView's times are ascending
-        known = {}
+        known, names = {}, {}
         for _, number in (times[-1], times[0]):
             for name, one in self._objects(dataset.at(step=number)).items():
                 known.setdefault(name, one)
+                names.setdefault(name, {}).update(dict.fromkeys(self._names(one)))
         if not known:
             raise ValueError("%s has no %s" % (self._path, self.what))
-        self._dataset, self._times, self._known = dataset, times, known
+        self._dataset, self._times, self._known, self._variables = dataset, times, known, names
 
     def _chosen_object(self):
         self._open()
@@ -377,7 +378,7 @@ class Reader(VTKPythonAlgorithmBase):
         for time in times:
             info.Append(Pipeline.TIME_STEPS(), time)
         info.Set(Pipeline.TIME_RANGE(), [times[0], times[-1]], 2)
-        self._list_arrays(self._names(one))
+        self._list_arrays(list(self._variables[one.name]))
         self._describe(one, info)
 
     def _read(self, info, output):
