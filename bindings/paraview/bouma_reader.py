@@ -456,7 +456,7 @@ class BoumaGrid(Reader):
         coarse = at_level(extent, level)
         for i in range(3):
             if coarse[2 * i] > coarse[2 * i + 1]:
-                raise ValueError("the sub-extent %d to %d along %s has no sample at level %d, where samples are %d apart"
+                raise ValueError("the sub-extent %d to %d along %s has no sample at level %d, where they are %d apart"
                                  % (extent[2 * i], extent[2 * i + 1], AXES[i], level, 1 << level))
         return level, coarse
 

@@ -46,8 +46,8 @@ def check_levels():
             assert np.allclose(data.GetOrigin(), ORIGIN[::-1])
             assert np.allclose(data.GetSpacing(), np.array(SPACING[::-1]) * (1 << level))
     assert data.GetPointData().GetScalars().GetName() == "a_i1"
-    assert data.GetPointData().GetVectors().GetName() == "velocity"
-    assert data.GetPointData().GetArray("velocity").GetInformation().Get(data.GetPointData().GetArray(0).UNITS_LABEL()) == "m/s"
+    velocity = data.GetPointData().GetVectors()
+    assert velocity.GetName() == "velocity" and velocity.GetInformation().Get(velocity.UNITS_LABEL()) == "m/s"
 
 
 def check_memory():

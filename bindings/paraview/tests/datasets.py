@@ -34,7 +34,8 @@ def dust(time):
     n = 6000
     at = np.concatenate([rng.random((n // 2, 3)), 0.1 * rng.random((n // 2, 3)) + [0.7, 0.2, 0.5]]) + time / 10
     return {"position": at.astype("f4"), "T": rng.normal(300, 50, n).astype("f4"),
-            "velocity": rng.normal(0, 1, (n, 3)), "id": np.arange(n, dtype="i8"), "type": (np.arange(n) % 4).astype("u1")}
+            "velocity": rng.normal(0, 1, (n, 3)), "id": np.arange(n, dtype="i8"),
+            "type": (np.arange(n) % 4).astype("u1")}
 
 
 def write(path):

@@ -6,10 +6,11 @@ set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 command -v pvbatch >/dev/null || { echo "skipped: there is no pvbatch"; exit 77; }
-# Debian's ParaView renders on a screen only; one in memory will do.
+# Debian's ParaView renders on a screen only; one in memory will do. Without -noreset it would
+# begin anew, and refuse ranks meanwhile, whenever no rank has a window.
 screen=(env)
 if command -v xvfb-run >/dev/null; then
-    screen=(xvfb-run -a)
+    screen=(xvfb-run -a -s "-noreset -screen 0 1280x1024x24")
 elif [ -z "${DISPLAY:-}" ]; then
     echo "skipped: there is neither a screen nor xvfb-run"
     exit 77
