@@ -12,38 +12,54 @@
 
 #define MOST_TRIES 20 /* to claim the target */
 
-/* A step of the target that is later by an extension, of a writing that is
- * older than 'entry': EEXISTS, as neither has what the other has. */
-static int check_extended(struct bm_drain_all *r,
-                          const struct bm_buffer *target,
-                          const struct bm_step_entry *entry)
+/* Whether 'later' may take the place of 'earlier': it has all that this one has,
+ * or was written when this one was there. BOUMA_OK, EEXISTS or ENOMEM. */
+static int check_order(const struct bm_manifest *later,
+                       const struct bm_manifest *earlier)
 {
-    struct bm_error why = {0};
-    struct bm_schema schema;
-    struct bm_manifest m;
-    int rc, is_apart;
+    int has_all, rc = bm_writings_have_all(&has_all, later, earlier);
 
-    bm_schema_init(&schema, r->a, &why);
-    bm_manifest_init(&m, r->a, &schema, &why);
-    rc = bm_manifest_decode(&m, target->data, target->size, r->id, r->far.path,
-                            &why);
-    is_apart = !rc && m.earlier_count &&
-               bm_generation_is_later(entry->generation,
-                                      bm_manifest_writing(&m, 0)->generation);
-    for (size_t k = 0; k < bm_manifest_writings(&m) && is_apart; k++)
-        is_apart = !bm_generation_is_same(
-            entry->generation, bm_manifest_writing(&m, k)->generation);
-    bm_manifest_release(&m);
-    bm_schema_release(&schema);
-    if (rc && rc != BOUMA_EFORMAT)
-        return bm_fail(r->error, rc, "%s", why.text);
-    return is_apart
-               ? bm_fail(r->error, BOUMA_EEXISTS,
-                         "%s: step %" PRIu64 " was extended there, and %s has "
-                         "a later writing than the one that was extended; "
-                         "delete the step where it is wrong",
-                         r->far.path, entry->step, r->near.path)
-               : BOUMA_OK;
+    if (rc || has_all ||
+        bm_generation_is_later(bm_manifest_writing(later, 0)->generation,
+                               earlier->generation))
+        return rc;
+    return BOUMA_EEXISTS;
+}
+
+/* Two versions of a step, of which one is later: EEXISTS if neither has all that
+ * the other has, because one of them was extended. */
+static int check_versions(struct bm_drain_all *r, const struct bm_buffer *far,
+                          const struct bm_buffer *near, int far_is_later)
+{
+    struct bm_writing *there = bm_writing_new(r->a, r->error);
+    struct bm_writing *here = bm_writing_new(r->a, r->error);
+    struct bm_error why = {0};
+    int rc = there && here ? BOUMA_OK : BOUMA_ENOMEM;
+
+    if (!rc)
+        rc = bm_manifest_decode(&there->manifest, far->data, far->size, r->id,
+                                r->far.path, &why);
+    if (!rc)
+        rc = bm_manifest_decode(&here->manifest, near->data, near->size, r->id,
+                                r->near.path, &why);
+    if (!rc)
+        rc = far_is_later ? check_order(&there->manifest, &here->manifest)
+                          : check_order(&here->manifest, &there->manifest);
+    if (rc == BOUMA_EEXISTS)
+        bm_fail(r->error, rc,
+                "step %" PRIu64
+                " of %s and that of %s were extended apart, and "
+                "neither has all that the other has; delete the one that is "
+                "wrong",
+                here->manifest.step, r->near.path, r->far.path);
+    else if (rc == BOUMA_EFORMAT)
+        rc = BOUMA_OK; /* a damaged one is told by others */
+    else if (rc)
+        bm_fail(r->error, rc, "%s",
+                rc == BOUMA_ENOMEM ? "no memory" : why.text);
+    bm_writing_free(there);
+    bm_writing_free(here);
+    return rc;
 }
 
 int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
@@ -75,10 +91,11 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
         ;
     else if (bm_generation_is_later(other.generation, entry->generation)) {
         *there = BM_THERE_LATER;
-        rc = check_extended(r, &b, entry);
-    } else if (bm_generation_is_later(entry->generation, other.generation))
+        rc = check_versions(r, &b, bytes, 1);
+    } else if (bm_generation_is_later(entry->generation, other.generation)) {
         *there = BM_THERE_EARLIER;
-    else
+        rc = check_versions(r, &b, bytes, 0);
+    } else
         rc =
             bm_fail(r->error, BOUMA_EEXISTS,
                     "%s/%s: is another one than that of %s, though both are of "

@@ -320,6 +320,21 @@ static int open_in_order(struct bouma_dataset *ds, const char *path)
     return bm_comm_agree(ds->comm, rc, &ds->error);
 }
 
+/* As many as the option says, or what it means by 0. Asked once: the answer
+ * takes the system longer than a small read. */
+static int choose_threads(const struct bouma_dataset *ds)
+{
+    const int most = 8;
+    long processors;
+
+    if (ds->options.threads)
+        return ds->options.threads;
+    if (ds->comm->size > 1 || ds->a != bm_allocator_default())
+        return 1;
+    processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > most ? most : (int)processors;
+}
+
 int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
                     const struct bm_options *options, const bouma_allocator *a)
@@ -331,6 +346,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
         return rc;
     ds = *out;
     ds->options = *options;
+    ds->options.threads = choose_threads(ds);
     ds->mode = mode;
     init_contents(ds);
     rc = agree_on_options(ds, path);
@@ -389,15 +405,7 @@ uint64_t bm_dataset_bytes_read(const struct bouma_dataset *ds)
 
 int bm_dataset_threads(const struct bouma_dataset *ds)
 {
-    const int most = 8;
-    long processors;
-
-    if (ds->options.threads)
-        return ds->options.threads;
-    if (ds->comm->size > 1 || ds->a != bm_allocator_default())
-        return 1;
-    processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > most ? most : (int)processors;
+    return ds->options.threads;
 }
 
 struct bm_pipe_options bm_dataset_pipe(const struct bouma_dataset *ds)

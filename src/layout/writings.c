@@ -48,6 +48,29 @@ void bm_writings_release(struct bm_manifest *m)
 
 /* ---- what there is --------------------------------------------------------- */
 
+int bm_writings_have_all(int *have, const struct bm_manifest *m,
+                         const struct bm_manifest *of)
+{
+    size_t count = bm_manifest_writings(of);
+    int rc = BOUMA_OK;
+
+    *have = bm_manifest_writings(m) >= count;
+    for (size_t i = 0; i < count && *have && !rc; i++) {
+        struct bm_buffer mine, theirs;
+
+        bm_buffer_init(&mine, m->a);
+        bm_buffer_init(&theirs, m->a);
+        bm_manifest_encode_own(&mine, bm_manifest_writing(m, i));
+        bm_manifest_encode_own(&theirs, bm_manifest_writing(of, i));
+        rc = mine.failed || theirs.failed ? BOUMA_ENOMEM : BOUMA_OK;
+        *have = !rc && mine.size == theirs.size &&
+                !memcmp(mine.data, theirs.data, mine.size);
+        bm_buffer_release(&mine);
+        bm_buffer_release(&theirs);
+    }
+    return rc;
+}
+
 size_t bm_manifest_writings(const struct bm_manifest *m)
 {
     return m->earlier_count + 1;

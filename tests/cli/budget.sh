@@ -71,7 +71,7 @@ equal out.npy "np.load('a.npy')"
 "$BOUMA" read patch.bouma grid/a --limit 1000 -o out.raw >out.txt || complain "to a file"
 same stream out.raw
 
-refuse 2 "do not go together" "$BOUMA" read patch.bouma grid/a --level 1 --limit 10 -o no.npy
+refuse 2 "cannot be combined" "$BOUMA" read patch.bouma grid/a --level 1 --limit 10 -o no.npy
 refuse 2 "--max-error -1" "$BOUMA" read patch.bouma grid/a --max-error=-1 -o no.npy
 refuse 2 "--limit" "$BOUMA" read patch.bouma grid/a --limit 0 -o no.npy
 refuse 2 "--max-bytes" "$BOUMA" read patch.bouma grid/a --max-bytes few -o no.npy
@@ -106,7 +106,7 @@ expect 0 "$BOUMA" query p.bouma p --limit 5 --box 3:3,:,: --json
 [[ $(jq -c '[.count, .answer.complete]' <<<"$out") == '[0,true]' ]] || complain "it said $out"
 
 refuse 2 "the budget is 1 bytes" "$BOUMA" query p.bouma p --max-bytes 1 -o no.npz
-refuse 2 "--sample and --limit do not go together" "$BOUMA" query p.bouma p --sample 5 --limit 5
+refuse 2 "--sample and --limit cannot be combined" "$BOUMA" query p.bouma p --sample 5 --limit 5
 refuse 2 "--sample and --max-bytes" "$BOUMA" query p.bouma p --sample 5 --max-bytes 5K
 
 # ---- pictures ----------------------------------------------------------------

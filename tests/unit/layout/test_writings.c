@@ -55,7 +55,7 @@ static void write_dataset(void)
 
     for (int i = 0; i < WRITINGS; i++) {
         bouma_options o = {.size = sizeof(o), .files = i == 1 ? 1 : 2};
-        char name[8];
+        char name[16];
 
         snprintf(name, sizeof(name), "v%d", i);
         MUST(ds, i ? bouma_dataset_append(&ds, "d", &o)
