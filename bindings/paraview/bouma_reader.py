@@ -56,9 +56,6 @@ FILE = """
 </StringVectorProperty>
 <DoubleVectorProperty name="TimestepValues" command="GetTimestepValues" information_only="1"
                       si_class="vtkSITimeStepsProperty" repeatable="1"/>
-<Property name="Refresh" command="Refresh" panel_widget="command_button">
-  <Documentation>See the steps that a running simulation has written since.</Documentation>
-</Property>
 """
 
 CHOICE = """
@@ -82,6 +79,9 @@ ARRAYS = """
   </ArraySelectionDomain>
   <Documentation>The variables to read.</Documentation>
 </StringVectorProperty>
+<Property name="Refresh" command="Refresh" panel_widget="command_button">
+  <Documentation>See the steps that a running simulation has written since.</Documentation>
+</Property>
 """
 
 GRID = """

@@ -19,7 +19,7 @@ def check_information():
     reader = BoumaGrid(FileName=path)
     reader.UpdatePipelineInformation()
     assert np.array_equal(reader.TimestepValues, ds.times), reader.TimestepValues
-    assert list(reader.GetProperty("Grid").GetAvailable()) == ["box", "plate"]
+    assert list(reader.GetProperty("Grid").GetAvailable()) == ["box", "plate", "rod"]
     domain = reader.GetProperty("Level").GetDomain("range")
     assert (domain.GetMinimum(0), domain.GetMaximum(0)) == (-1, ds[-1].box.levels - 1)
     assert list(reader.Arrays) == list(values(0)), reader.Arrays
@@ -128,6 +128,21 @@ def check_plate():
     assert same(arrays(output(reader, 0.1))["heat"][0], wanted["heat"][3:4, 10:21])
 
 
+def check_rod():
+    """One axis, and more pieces than cells."""
+    reader = BoumaGrid(FileName=path, Grid="rod", Level=0)
+    data = output(reader, 0.1)
+    assert data.GetBounds() == (3.0, 5.0, 0.0, 0.0, 0.0, 0.0)
+    assert same(arrays(data)["v"].ravel(), np.arange(5) + 0.1)
+    algorithm, seen = reader.GetClientSideObject(), set()
+    for piece in range(9):
+        algorithm.UpdatePiece(piece, 9, 0)
+        data = algorithm.GetOutputDataObject(0)
+        if data.GetNumberOfPoints():
+            seen.update(arrays(data)["v"].ravel().tolist())
+    assert seen == set((np.arange(5) + 0.1).tolist())
+
+
 def check_particles():
     time = 0.2
     p, wanted = ds.at(time=time).particles["dust"], dust(ds.times[2])
@@ -153,8 +168,19 @@ def check_particles():
     data, table = output(reader, time), p.query(where="type == 1", limit=500)
     assert data.GetNumberOfPoints() == 500 and list(arrays(data)) == ["id"]
     assert same(arrays(data)["id"], table["id"]) and 0 < fact(data, "quality") == table.quality < 1
-    film = output(BoumaParticles(FileName=path, Set="film"), 0.0)
-    assert film.GetNumberOfPoints() == 500 and not positions(film)[:, 2].any()
+
+
+def check_film():
+    """In a plane; two particles have no finite position, and cannot be shown."""
+    reader = BoumaParticles(FileName=path, Set="film")
+    data = output(reader, 0.0)
+    assert data.GetNumberOfPoints() == 498 and not positions(data)[:, 2].any()
+    assert sorted(set(range(500)) - set(arrays(data)["id"].tolist())) == [7, 8]
+    algorithm, counts = reader.GetClientSideObject(), []
+    for piece in range(4):
+        algorithm.UpdatePiece(piece, 4, 0)
+        counts.append(algorithm.GetOutputDataObject(0).GetNumberOfPoints())
+    assert sum(counts) == 498 and min(counts) > 50, counts
 
 
 def check_particle_pieces():

@@ -1,4 +1,4 @@
-"""datasets.py PATH -- a dataset with two grids and two sets of particles, of many types."""
+"""datasets.py PATH -- a dataset with three grids and two sets of particles, of many types."""
 import sys
 
 import bouma
@@ -45,6 +45,7 @@ def write(path):
                                       unit="m/s" if name == "velocity" else None) for name, a in values(0).items()}
         flat = ds.grid("plate", shape=(18, 50), spacing=(2.0, 3.0))
         heat, wind = flat.variable("heat", "f8"), flat.variable("wind", "f4", components=2)
+        rod = ds.grid("rod", shape=(5,), origin=(3.0,), spacing=(0.5,)).variable("v", "f8")
         cloud = ds.particles("dust", ndims=3).variable("T", "f4", unit="K").variable("velocity", "f8", components=3)
         cloud = cloud.variable("id", "i8").variable("type", "u1")
         film = ds.particles("film", ndims=2).variable("id", "i8")
@@ -56,8 +57,10 @@ def write(path):
                 heat.put(plate(time)["heat"])
                 wind.put(plate(time)["wind"])
                 cloud.put(dust(time))
-                rng = np.random.default_rng(6)
-                film.put({"position": rng.random((500, 2)).astype("f4"), "id": np.arange(500)})
+                rod.put(np.arange(5) + time)
+                at = np.random.default_rng(6).random((500, 2)).astype("f4")
+                at[[7, 8], 0] = np.nan, np.inf
+                film.put({"position": at, "id": np.arange(500)})
 
 
 def append(path, number):

@@ -57,7 +57,7 @@ grep -q "bouma: grid 'box' has no level 9; there are 0 to" log
 grep -q "bouma: the sub-extent reaches from 0 to 99 along x, where the grid has the samples 0 to 36" log
 grep -q "bouma: where='T >' is not understood" log
 grep -q "bouma: .*nowhere.bouma" log
-grep -q "bouma: .* has no grid 'bax'; it has 'box', 'plate'" log
+grep -q "bouma: .* has no grid 'bax'; it has 'box', 'plate', 'rod'" log
 ! grep -q Traceback log || { cat log; exit 1; }
 batch 1 check_refresh.py grows.bouma
 for ranks in 1 3; do
