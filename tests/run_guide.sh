@@ -15,7 +15,8 @@ cd "$source"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export PATH=$build/bin:$PATH
-export PYTHONPATH=$build/python
+export PYTHONPATH=$build/python:$source/bindings/paraview:$source/bindings/paraview/python311
+export PYTHONDONTWRITEBYTECODE=1
 python=${PYTHON:-/usr/bin/python3}
 
 "$python" - "${pages[@]/#/$source/}" <<'END' >/dev/null

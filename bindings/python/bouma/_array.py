@@ -92,15 +92,6 @@ def ends_of(pair: Any, axis: int, n: int) -> Tuple[int, int]:
     return low, high
 
 
-def unmasked(array: np.ndarray) -> np.ndarray:
-    """The values of an array, none of which may be masked."""
-    if not isinstance(array, np.ma.MaskedArray):
-        return array
-    if np.ma.is_masked(array):
-        raise TypeError("the array is masked, and bouma stores every value; give it some by array.filled(value)")
-    return array.data
-
-
 def as_array(values: Any, dtype: Optional[np.dtype] = None) -> np.ndarray:
     """An array of a type that bouma has. Lists of real numbers become 'dtype', if that is
     real, too; all else keeps its type, so that C converts it, exactly or not at all."""

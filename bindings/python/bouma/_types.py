@@ -135,21 +135,6 @@ def constant(name: str) -> int:
     return _api.CONSTANTS["BOUMA_" + name]
 
 
-def encoded(text: Any, what: str = "a name") -> bytes:
-    """A text for C, which ends at the first NUL."""
-    if not isinstance(text, str):
-        raise TypeError("%s is a text, not %r" % (what, text))
-    if "\0" in text:
-        raise ValueError("%s cannot have the character NUL: %r" % (what, text))
-    return text.encode()
-
-
-def encoded_path(path: str) -> bytes:
-    if "\0" in path:
-        raise ValueError("a path cannot have the character NUL: %r" % path)
-    return os.fsencode(path)
-
-
 def text_of(enum: str, value: int) -> str:
     """The text of an enumerator: 'zstd'."""
     for text, number in _api.TEXTS[enum].items():

@@ -39,7 +39,7 @@ def create(path: Path, comm: Any = None, **options: Any) -> "Writer":
     >>> round(float(bouma.open("plate.bouma")[-1].plate.heat[5, 5]), 2)
     302.0
     """
-    return Writer("create", os.fsdecode(path), comm, options)
+    return Writer("create", os.fspath(path), comm, options)
 
 
 def append(path: Path, comm: Any = None, like: Optional[int] = None, **options: Any) -> "Writer":
@@ -55,7 +55,7 @@ def append(path: Path, comm: Any = None, like: Optional[int] = None, **options: 
     >>> bouma.open(example).steps
     array([ 0, 10, 20, 30])
     """
-    writer = Writer("append", os.fsdecode(path), comm, options)
+    writer = Writer("append", os.fspath(path), comm, options)
     if like is not None:
         try:
             writer.like(like)
@@ -69,8 +69,9 @@ class Writer:
     """A dataset that is written.
 
     Define grids, particles and their variables, then write steps. After a failure
-    that is raised here, the dataset can still be used. Close it, or use it by 'with': one
-    that is left open is closed when the program ends, but not with ranks."""
+    that is raised here, the dataset can still be used. 'path' and 'comm' are those that
+    it was opened with. Close it, or use it by 'with': one that is left open is closed when
+    the program ends, but not with ranks."""
 
     def __init__(self, kind: str, path: str, comm: Any, options: Dict[str, Any]):
         self.path, self.comm = path, comm
@@ -136,7 +137,6 @@ class Writer:
         if shape is None:
             self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), text(name, "a name")))
             return self._remember(name, GridWriter(self, name, handle))
-        shape = [operator.index(n) for n in np.atleast_1d(shape)]
         spec = new("bouma_grid_spec", ndims=len(shape), levels=levels, layout=choice("bouma_layout", layout))
         if not 1 <= len(shape) <= 3:
             raise ValueError("a grid has 1 to 3 axes, not %d" % len(shape))
@@ -332,10 +332,7 @@ def set_fields(name: str, spec: Any, more: Dict[str, Any]) -> None:
         kind = kinds[field]
         if kind in _api.TEXTS:
             value = choice(kind, value)
-        try:
-            setattr(spec, field, encoded(value, field) if kind == "char *" else value)
-        except TypeError:
-            raise TypeError("%s cannot be %r" % (field, value)) from None
+        setattr(spec, field, value.encode() if isinstance(value, str) else value)
 
 
 def define_variable(writer: Writer, define: Any, owner: Any, name: str, dtype: Any, options: Dict[str, Any]) -> Any:
@@ -417,7 +414,7 @@ class VariableWriter:
         of another type must be the same numbers in the variable's; with 'round' they
         become the nearest ones."""
         writer = self.grid.writer
-        writer._in_step("%s/%s" % (self.grid.name, self.name))
+        writer._open()
         values = borrowable(as_array(array, self.dtype))
         shape = values.shape[:-1] if self.components > 1 else values.shape
         if self.components > 1 and (not values.shape or values.shape[-1] != self.components):
@@ -496,7 +493,7 @@ class ParticlesWriter:
         and z. Arrays are used when the step ends: do not change them before, or say
         copy=True."""
         writer = self.writer
-        writer._in_step(self.name)
+        writer._open()
         given = columns_of(data, columns, self.ndims)
         for name in given:
             if name not in self._variables:
@@ -543,9 +540,6 @@ class StepWriter:
 
     def __enter__(self) -> "StepWriter":
         writer = self.writer
-        if writer._step is not None:
-            raise StateError("step %d is being written; the block of its 'with' must end first" % writer._step.number,
-                             constant("ESTATE"))
         writer._check(writer._library.bouma_step_begin(writer._open(), self.number, self.time))
         writer._step = self
         return self
