@@ -1,6 +1,7 @@
 /* A committed step is extended: it is seen as one, and nothing that was there is
  * touched. */
 #include <math.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bouma.h"
@@ -664,6 +665,67 @@ static void leftovers_of_extensions_are_cleared_up(void)
     REQUIRE(!remove_tree("d"));
 }
 
+/* A writer is killed that has written step 1 again and has not published it. */
+static void leave_unpublished(const char *path)
+{
+    bouma_options o = options();
+    pid_t child = fork();
+    bouma_dataset *ds;
+    int status;
+
+    REQUIRE(child >= 0);
+    if (!child) {
+        o.replace = 1;
+        o.durability = BOUMA_DURABILITY_GROUP;
+        MUST(ds, bouma_dataset_append(&ds, path, &o));
+        define(ds, "g", "a");
+        MUST(ds, bouma_step_begin(ds, 1, 1));
+        put(ds, define(ds, "g", "z"), 77);
+        MUST(ds, bouma_step_end(ds));
+        _exit(0);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child && !status);
+}
+
+/* An uncommitted writing between those of a step: an extension removes it, and
+ * repair does not take it for the step. */
+static void what_was_never_committed_is_not_the_step(void)
+{
+    static const char *const damages[] = {
+        "printf x >d/steps/00000001/manifest", "rm d/steps/00000001/manifest",
+        "printf x >d/steps/00000001/manifest; rm d/index",
+        "rm d/steps/00000001/manifest d/index"};
+    uint64_t hopeless;
+
+    for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
+        make("d");
+        leave_unpublished("d");
+        shell("mkdir k; cp d/steps/00000001/*.e2a1 k; "
+              "test -e k/manifest.tmp.e2a1");
+        CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
+        CHECK_EQ(findings("d"), 0);
+        shell("! ls d/steps/00000001/*.e2a1 2>/dev/null");
+        shell("mv k/* d/steps/00000001; rmdir k");
+        shell(damages[i]);
+        CHECK_EQ(repair("d", &hopeless), BOUMA_OK);
+        CHECK_EQ(salt_in("d", 1, "g", "a"), 10);
+        CHECK_EQ(salt_in("d", 1, "g", "b"), 3);
+        CHECK_EQ(salt_in("d", 1, "g", "z"), -1);
+        REQUIRE(!remove_tree("d"));
+    }
+    /* If what was committed cannot be had, the step is lost, and is told so. */
+    make("d");
+    leave_unpublished("d");
+    shell("mkdir k; cp d/steps/00000001/*.e2a1 k");
+    CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
+    shell("cd d/steps/00000001; mv ../../../k/* .; rmdir ../../../k; "
+          "rm manifest d.0001.e3a1");
+    CHECK_EQ(repair("d", &hopeless), BOUMA_OK);
+    CHECK(hopeless > 0);
+    CHECK_EQ(salt_in("d", 1, "g", "z"), -1);
+    REQUIRE(!remove_tree("d"));
+}
+
 /* Local copies are not extended, and what they have does not come back over an
  * extension. */
 static void local_copies_are_not_extended(void)
@@ -880,6 +942,7 @@ int main(void)
     a_lost_manifest_comes_back_with_all_writings();
     files_of_all_writings_are_mended();
     leftovers_of_extensions_are_cleared_up();
+    what_was_never_committed_is_not_the_step();
     local_copies_are_not_extended();
     extended_steps_are_drained();
     attributes_stay();
