@@ -180,7 +180,8 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 /* Begin an extension of step number 'step', which is committed: what is put
  * until bouma_step_end() is added to it. The files that the step has are not
  * touched, and readers see it without or with all that was added. It keeps its
- * time and its attributes; more can be set. These can be added:
+ * time and its attributes, and those of its grids; more can be set, and a value
+ * that is set again is the new one. These can be added:
  *   - variables of a grid that the step has: BOUMA_EEXISTS if it has data of
  *     the variable, BOUMA_EINVAL if the grid is defined otherwise here
  *     (bouma_define_like() defines it as it is there);

@@ -841,6 +841,79 @@ static void attributes_stay(void)
     REQUIRE(!remove_tree("d"));
 }
 
+static double number_of(bouma_grid *grid, const char *name)
+{
+    double x = NAN;
+
+    return bouma_attributes_get_number(&x, bouma_grid_attributes(grid), name)
+               ? NAN
+               : x;
+}
+
+/* A grid has the attributes of all writings, and of each the last value; and a
+ * variable is defined as it was added. */
+static void a_grid_has_the_attributes_of_all_writings(void)
+{
+    bouma_variable_spec spec = {.size = sizeof(spec),
+                                .type = BOUMA_TYPE_F64,
+                                .codec = BOUMA_CODEC_WAVELET,
+                                .tolerance = 0.5,
+                                .tolerance_kind = BOUMA_TOLERANCE_ABSOLUTE,
+                                .unit = "K"};
+    bouma_variable_info info = {.size = sizeof(info)};
+    bouma_options o = options();
+    bouma_variable *v;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+    bouma_step *step;
+
+    for (int extends = 0; extends < 2; extends++) {
+        MUST(ds, extends ? bouma_dataset_append(&ds, "d", &o)
+                         : bouma_dataset_create(&ds, "d", &o));
+        v = define(ds, "g", extends ? "b" : "a");
+        MUST(ds, bouma_dataset_find_grid(&grid, ds, "g"));
+        if (!extends)
+            MUST(ds, bouma_variable_define(&v, grid, "b", &spec));
+        v = bouma_grid_find_variable(grid, extends ? "b" : "a");
+        MUST(ds, bouma_attributes_set_number(bouma_grid_attributes(grid),
+                                             extends ? "new" : "old", extends));
+        MUST(ds, bouma_attributes_set_number(bouma_grid_attributes(grid),
+                                             "both", extends));
+        MUST(ds,
+             extends ? bouma_step_extend(ds, 1) : bouma_step_begin(ds, 1, 0));
+        put(ds, v, 1);
+        MUST(ds, bouma_step_end(ds));
+        MUST(ds, bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+    }
+    MUST(ds, bouma_dataset_append(&ds, "d", &o));
+    MUST(ds, bouma_step_open(&step, ds, 1));
+    MUST(ds, bouma_define_like(ds, 1));
+    for (int defined = 0; defined < 2; defined++) {
+        grid = bouma_step_find_grid(step, "g");
+        if (defined)
+            MUST(ds, bouma_dataset_find_grid(&grid, ds, "g"));
+        CHECK_EQ(bouma_attributes_count(bouma_grid_attributes(grid)), 3);
+        CHECK(number_of(grid, "old") == 0);
+        CHECK(number_of(grid, "new") == 1);
+        CHECK(number_of(grid, "both") == 1);
+        MUST(ds, bouma_variable_info_get(&info,
+                                         bouma_grid_find_variable(grid, "b")));
+        CHECK(info.codec != BOUMA_CODEC_WAVELET);
+        CHECK(info.tolerance == 0);
+        CHECK(!strcmp(info.unit, ""));
+    }
+    /* Those of a step cannot be changed. */
+    grid = bouma_step_find_grid(step, "g");
+    CHECK_EQ(bouma_attributes_set_number(bouma_grid_attributes(grid), "x", 1),
+             BOUMA_ESTATE);
+    bouma_step_free(step);
+    bouma_dataset_clear_failures(ds);
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    REQUIRE(!remove_tree("d"));
+}
+
 /* Definitions of a step are those of all its writings. */
 static void definitions_have_what_was_added(void)
 {
@@ -946,6 +1019,7 @@ int main(void)
     local_copies_are_not_extended();
     extended_steps_are_drained();
     attributes_stay();
+    a_grid_has_the_attributes_of_all_writings();
     definitions_have_what_was_added();
     without_memory_nothing_is_missing();
     a_refinement_outlives_its_step();
