@@ -12,38 +12,74 @@
 
 #define MOST_TRIES 20 /* to claim the target */
 
-/* A step of the target that is later by an extension, of a writing that is
- * older than 'entry': EEXISTS, as neither has what the other has. */
-static int check_extended(struct bm_drain_all *r,
-                          const struct bm_buffer *target,
-                          const struct bm_step_entry *entry)
+/* Whether two writings have the same files. Their generations do not tell: a
+ * dataset and its copy count alike. */
+static int is_same_writing(const struct bm_manifest *a,
+                           const struct bm_manifest *b)
+{
+    int same = bm_generation_is_same(a->generation, b->generation) &&
+               a->count == b->count;
+
+    for (size_t i = 0; i < a->count && same; i++)
+        same = a->subfiles[i].file_bytes == b->subfiles[i].file_bytes &&
+               !memcmp(a->subfiles[i].head_hash, b->subfiles[i].head_hash, 16);
+    return same;
+}
+
+/* Whether a later version of a step lacks what an earlier one has, and is not
+ * one that was written again since, which replaces all. */
+static int is_apart(const struct bm_manifest *later,
+                    const struct bm_manifest *earlier)
+{
+    int apart = bm_manifest_writings(earlier) > bm_manifest_writings(later);
+
+    if (bm_generation_is_later(bm_manifest_writing(later, 0)->generation,
+                               earlier->generation))
+        return 0;
+    for (size_t k = 0; k < bm_manifest_writings(earlier) && !apart; k++)
+        apart = !is_same_writing(bm_manifest_writing(later, k),
+                                 bm_manifest_writing(earlier, k));
+    return apart;
+}
+
+/* EFORMAT without a message; any other failure has one. */
+static int decode(struct bm_drain_all *r, const struct bm_buffer *bytes,
+                  const char *path, struct bm_writing **out)
 {
     struct bm_error why = {0};
-    struct bm_schema schema;
-    struct bm_manifest m;
-    int rc, is_apart;
+    int rc;
 
-    bm_schema_init(&schema, r->a, &why);
-    bm_manifest_init(&m, r->a, &schema, &why);
-    rc = bm_manifest_decode(&m, target->data, target->size, r->id, r->far.path,
-                            &why);
-    is_apart = !rc && m.earlier_count &&
-               bm_generation_is_later(entry->generation,
-                                      bm_manifest_writing(&m, 0)->generation);
-    for (size_t k = 0; k < bm_manifest_writings(&m) && is_apart; k++)
-        is_apart = !bm_generation_is_same(
-            entry->generation, bm_manifest_writing(&m, k)->generation);
-    bm_manifest_release(&m);
-    bm_schema_release(&schema);
-    if (rc && rc != BOUMA_EFORMAT)
-        return bm_fail(r->error, rc, "%s", why.text);
-    return is_apart
-               ? bm_fail(r->error, BOUMA_EEXISTS,
-                         "%s: step %" PRIu64 " was extended there, and %s has "
-                         "a later writing than the one that was extended; "
-                         "delete the step where it is wrong",
-                         r->far.path, entry->step, r->near.path)
-               : BOUMA_OK;
+    *out = bm_writing_new(r->a, &why);
+    if (!*out)
+        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", path);
+    rc = bm_manifest_decode(&(*out)->manifest, bytes->data, bytes->size, r->id,
+                            path, &why);
+    return rc && rc != BOUMA_EFORMAT ? bm_fail(r->error, rc, "%s", why.text)
+                                     : rc;
+}
+
+/* Of two versions of a step, one of them extended, each may have what the other
+ * has not: EEXISTS. One that is damaged has nothing. */
+static int check_extended(struct bm_drain_all *r, const struct bm_buffer *near,
+                          const struct bm_buffer *far, int is_far_later)
+{
+    struct bm_writing *here = NULL, *there = NULL;
+    int rc = decode(r, near, r->near.path, &here);
+
+    if (!rc)
+        rc = decode(r, far, r->far.path, &there);
+    if (!rc && (is_far_later ? is_apart(&there->manifest, &here->manifest)
+                             : is_apart(&here->manifest, &there->manifest)))
+        rc = bm_fail(r->error, BOUMA_EEXISTS,
+                     "%s: step %" PRIu64 " was extended %s, and %s has a "
+                     "writing that is not in it; delete the step where it is "
+                     "wrong",
+                     r->far.path, here->manifest.step,
+                     is_far_later ? "there" : "elsewhere",
+                     is_far_later ? r->near.path : r->far.path);
+    bm_writing_free(here);
+    bm_writing_free(there);
+    return rc == BOUMA_EFORMAT ? BOUMA_OK : rc;
 }
 
 int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
@@ -75,10 +111,11 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
         ;
     else if (bm_generation_is_later(other.generation, entry->generation)) {
         *there = BM_THERE_LATER;
-        rc = check_extended(r, &b, entry);
-    } else if (bm_generation_is_later(entry->generation, other.generation))
+        rc = check_extended(r, bytes, &b, 1);
+    } else if (bm_generation_is_later(entry->generation, other.generation)) {
         *there = BM_THERE_EARLIER;
-    else
+        rc = check_extended(r, bytes, &b, 0);
+    } else
         rc =
             bm_fail(r->error, BOUMA_EEXISTS,
                     "%s/%s: is another one than that of %s, though both are of "
