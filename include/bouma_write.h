@@ -193,8 +193,10 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
  * Steps that wait for their group are committed first. An extension is durable
  * when it is committed, whatever 'durability' says, and waits for no group.
  * With 'async' it is committed as any step is. BOUMA_ENOTFOUND: there is no
- * such step. BOUMA_ESTATE: with 'persist', or in a local copy; if parts of the
- * step are lost, and that is on record; and of the end, if the step was written
+ * such step. BOUMA_ESTATE: with 'persist', or in a local copy; if the step was
+ * deleted, and its files are not all gone; if parts of it are lost, and that is
+ * on record, accepted or not (such as its attributes, if repair has made its
+ * manifest anew): then it must be written again; and of the end, if the step was written
  * again since the extension began. BOUMA_EINVAL: the step has a grid with
  * 'idx', or one is defined. BOUMA_ELIMIT: it was extended 64 times. Collective.
  */

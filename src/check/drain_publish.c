@@ -316,6 +316,21 @@ static void sweep_dropped(struct bm_store *far,
     bm_store_remove_dir(far, dir);
 }
 
+/* Copies that did not arrive, of all writings of a step that is there now. */
+static void remove_copies(struct bm_drain_all *r, uint64_t step,
+                          const struct bm_buffer *manifest)
+{
+    struct bm_error ignored = {0};
+    struct bm_writing *w = bm_writing_new(r->a, &ignored);
+
+    if (w && !bm_manifest_decode(&w->manifest, manifest->data, manifest->size,
+                                 r->id, r->far.path, &ignored))
+        for (size_t k = 0; k < bm_manifest_writings(&w->manifest); k++)
+            bm_copies_remove(&r->far.store, step,
+                             bm_manifest_writing(&w->manifest, k)->generation);
+    bm_writing_free(w);
+}
+
 static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
                         const struct bm_buffer *manifest)
 {
@@ -340,7 +355,7 @@ static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
     s->is_there = 1;
     r->report->published++;
     r->report->replaced += there == BM_THERE_EARLIER;
-    bm_copies_remove(&r->far.store, s->entry.step, s->entry.generation);
+    remove_copies(r, s->entry.step, manifest);
     return BOUMA_OK;
 }
 

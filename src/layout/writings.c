@@ -266,9 +266,26 @@ static int join_one(struct bm_manifest *m, size_t k)
     return !rc || rc == BOUMA_ENOMEM ? rc : BOUMA_EFORMAT;
 }
 
+/* Whether the records of all can be added up. */
+static int records_fit(const struct bm_manifest *m)
+{
+    int64_t files = 0, chunks = 0;
+
+    for (size_t k = 0; k < bm_manifest_writings(m); k++) {
+        const bouma_record *r = &bm_manifest_writing(m, k)->record;
+
+        if (r->files < 0 || r->files > INT64_MAX - files || r->chunks < 0 ||
+            r->chunks > INT64_MAX - chunks)
+            return 0;
+        files += r->files;
+        chunks += r->chunks;
+    }
+    return 1;
+}
+
 int bm_writings_join(struct bm_manifest *m)
 {
-    int rc = BOUMA_OK;
+    int rc = records_fit(m) ? BOUMA_OK : BOUMA_EFORMAT;
 
     for (size_t k = 0; k <= m->earlier_count && !rc; k++)
         rc = join_one(m, k);

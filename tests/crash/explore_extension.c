@@ -268,7 +268,7 @@ static void explore_act(struct tally *t, const struct omission *omission,
             weak_fs_crash(fs, i == 0   ? WEAK_CRASH_NONE_KEPT
                               : i == 1 ? WEAK_CRASH_KILLED
                                        : WEAK_CRASH_SOME_KEPT);
-            follow(fs, t, act, is_done, act <= REPLACE && i % 2);
+            follow(fs, t, act, is_done, act <= DELETE && i % 2);
             oracle_report_as(NULL);
             weak_fs_free(fs);
         }

@@ -638,6 +638,26 @@ static void a_lost_manifest_comes_back_with_all_writings(void)
     REQUIRE(!remove_tree("d"));
 }
 
+/* A step that is there only because its deletion did not end. */
+static void what_is_dropped_is_not_extended(void)
+{
+    bouma_dataset *ds;
+
+    for (int extended = 0; extended < 2; extended++) {
+        make("d");
+        if (extended)
+            CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
+        shell("cp -r d/steps/00000001 k");
+        MUST(ds, bouma_dataset_append(&ds, "d", NULL));
+        MUST(ds, bouma_step_delete(ds, 1));
+        MUST(ds, bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+        shell("mv k d/steps/00000001");
+        CHECK_EQ(add("d", 1, "g", "c", 4), BOUMA_ESTATE);
+        REQUIRE(!remove_tree("d"));
+    }
+}
+
 /* Files of each writing are looked at, mended, and on record if they are lost,
  * by numbers that do not change. */
 static void files_of_all_writings_are_mended(void)
@@ -816,6 +836,9 @@ static void extended_steps_are_drained(void)
     CHECK_EQ(report.published, 2);
     CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
     CHECK_EQ(add("d", 1, "h", "c", 4), BOUMA_OK);
+    /* What killed drains have left, of each writing. */
+    shell("cd t/steps/00000001; for e in e1a2 e2a1 e3a1; do "
+          "echo >copy.0000.00000007.$e; done");
     for (int again = 0; again < 2; again++) {
         CHECK_EQ(
             bouma_drain(&report, "d", "t", 0, NULL, message, sizeof(message)),
@@ -1043,6 +1066,7 @@ int main(void)
     a_drain_does_not_choose();
     an_extended_step_goes_as_a_whole();
     a_lost_manifest_comes_back_with_all_writings();
+    what_is_dropped_is_not_extended();
     files_of_all_writings_are_mended();
     leftovers_of_extensions_are_cleared_up();
     what_was_never_committed_is_not_the_step();
