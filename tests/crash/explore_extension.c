@@ -223,14 +223,51 @@ static void repair(struct weak_fs *fs, struct tally *t)
         tally_add(&t->stuck, "cannot repair: %s", message);
 }
 
+static int pass_over(void *context, const char *entry)
+{
+    (void)context;
+    (void)entry;
+    return 0;
+}
+
+static int has_directory(struct weak_fs *fs)
+{
+    const bouma_io *io = weak_fs_io(fs);
+    char name[32];
+    void *root;
+    int code = io->attach(io->user, &root, EXPLORE_PATH, 0);
+
+    if (code)
+        return 0;
+    snprintf(name, sizeof(name), "steps/%08d", STEP);
+    code = io->list(io->user, root, name, pass_over, NULL);
+    io->detach(io->user, root);
+    return !code;
+}
+
+/* What repair has cleared away does not come back with the next power loss. */
+static void lose_power(const struct weak_fs *fs, struct tally *t)
+{
+    struct weak_fs *then = weak_fs_clone(fs, 1);
+
+    weak_fs_crash(then, WEAK_CRASH_NONE_KEPT);
+    if (has_directory(then))
+        tally_add(&t->silent, "the directory of the step is back");
+    weak_fs_free(then);
+}
+
 static void follow(struct weak_fs *fs, struct tally *t, enum act act,
                    int is_done, int repairs)
 {
     judge(fs, t, act, is_done);
     verify(fs, t, 0);
     if (repairs) {
+        int was_there = has_directory(fs);
+
         repair(fs, t);
         judge(fs, t, act, is_done);
+        if (was_there && !has_directory(fs))
+            lose_power(fs, t);
     }
     if (!act_once(fs, t, act)) {
         weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
