@@ -239,8 +239,8 @@ typedef struct bouma_array {
 /* Turn 'array', a dense array of extent[ndims] samples with 'components' values
  * each, into the part of it that begins at index 'first': set the strides, and
  * move 'data' to that sample; 'bytes' are those from there on. With 'parts',
- * each of which is such an array of one component, 'part_offset' is set
- * instead. So a box without its ghost cells is
+ * each of which is such an array of one component, only 'part_offset' is set.
+ * So a box without its ghost cells is
  *
  *     double field[66][66];
  *     bouma_array inner = BOUMA_ARRAY(BOUMA_TYPE_F64, field, sizeof(field));

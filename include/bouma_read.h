@@ -377,12 +377,13 @@ typedef struct bouma_answer {
  *
  * If the budget is too small for even one level more, the calls fail with
  * BOUMA_ELIMIT. The message and the answer's 'next_bytes' and 'next_points'
- * tell what is needed (0, if it is not the budget but the option 'memory_limit'
- * that is too small). There is no refinement then, or the one that was there is
- * as it was; heads that were read are kept, and not read again. After any other
- * failure, the finest array that was complete is there. If all is there
- * already, or the error is small enough (BOUMA_LIMIT_ERROR), the call is
- * BOUMA_OK and reads nothing. Not collective. */
+ * tell what is needed. There is no refinement then, or the one that was there
+ * is as it was; heads that were read are kept, and not read again. After any
+ * other failure, also BOUMA_ELIMIT of the option 'memory_limit', these two are
+ * 0, and bouma_refinement_next_within() leaves the finest array that was
+ * complete, of which the answer tells. If all is there already, or the error
+ * is small enough (BOUMA_LIMIT_ERROR), the call is BOUMA_OK and reads nothing.
+ * Not collective. */
 BOUMA_API int bouma_refinement_open_within(bouma_refinement **out,
                                            bouma_answer *answer,
                                            bouma_variable *variable,

@@ -102,11 +102,12 @@ static int cut_out(bouma_array *array, const struct whole *w,
     }
     for (int d = 0; d < w->ndims; d++)
         offset += w->first[d] * own.stride[d];
-    own.bytes -= (size_t)offset;
-    if (own.parts)
+    if (own.parts) {
         own.part_offset = offset;
-    else
+    } else {
         own.data = (uint8_t *)own.data + offset;
+        own.bytes -= (size_t)offset;
+    }
     memcpy(array, &own, array->size < sizeof(own) ? array->size : sizeof(own));
     return BOUMA_OK;
 }
@@ -217,10 +218,31 @@ static uint64_t span_of(const struct bm_array *a, int components,
     return span;
 }
 
+/* With a part_offset it is known where the samples lie in the memory. */
+static int is_beyond(const struct bm_array *a, const int64_t count[3],
+                     const bouma_array *own)
+{
+    uint64_t before = 0,
+             behind = (uint64_t)own->part_offset + bouma_type_size(a->type);
+
+    for (int d = 0; d < 3; d++) {
+        uint64_t one = distance(a->stride[d]) * (uint64_t)(count[d] - 1);
+
+        *(a->stride[d] < 0 ? &before : &behind) += one;
+    }
+    return before > (uint64_t)own->part_offset || behind > own->bytes;
+}
+
 static int check_span(const bouma_variable *v, const struct bm_array *a,
                       const int64_t count[3], const bouma_array *own)
 {
     uint64_t span = span_of(a, own->parts ? 1 : v->components, count);
+
+    if (span <= own->bytes && own->part_offset && is_beyond(a, count, own))
+        return bm_fail(v->object->schema->error, BOUMA_EINVAL,
+                       "variable \"%s/%s\": with a part_offset of %" PRId64
+                       ", samples lie beyond the %zu bytes of each part",
+                       v->object->name, v->name, own->part_offset, own->bytes);
 
     return span <= own->bytes
                ? BOUMA_OK

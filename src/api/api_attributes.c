@@ -117,7 +117,7 @@ int bouma_attributes_set_text(bouma_attributes *attributes, const char *name,
                               const char *text)
 {
     return bouma_attributes_set(attributes, name, BOUMA_TYPE_STRING,
-                                text ? strlen(text) : 1, text);
+                                text ? strlen(text) : 0, text);
 }
 
 int bouma_attributes_set_number(bouma_attributes *attributes, const char *name,

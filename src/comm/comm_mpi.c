@@ -35,11 +35,12 @@
 
 #define TRIES 4
 
+/* If MPI cannot say, it runs: others would wait for one who thinks it ended. */
 static int is_finalized(void)
 {
     int finalized = 0;
 
-    return MPI_Finalized(&finalized) || finalized;
+    return !MPI_Finalized(&finalized) && finalized;
 }
 
 /* A call of MPI has failed for good. */

@@ -81,7 +81,7 @@ static double interpolate(const struct row *r, const struct beside *x, size_t c)
 static double row_error(const struct row *r)
 {
     const struct bm_lattice *l = &r->fine->lattice;
-    double worst = 0;
+    double worst = -1;
 
     for (int64_t i = 0; i < l->count[2]; i++) {
         struct beside x = beside(&r->coarse->lattice, 2, l->start[2] + i);
@@ -120,7 +120,7 @@ double bm_refine_error(const struct bm_refined_level *fine,
                       .coarse = coarse,
                       .value = values[type],
                       .components = (size_t)components};
-    double worst = 0;
+    double worst = -1; /* there is nothing to compare */
 
     if (!bm_lattice_samples(&coarse->lattice))
         return INFINITY;
@@ -133,5 +133,5 @@ double bm_refine_error(const struct bm_refined_level *fine,
             row.at = (size_t)((z * f->count[1] + y) * f->count[2]);
             worst = fmax(worst, row_error(&row));
         }
-    return worst;
+    return worst < 0 ? INFINITY : worst;
 }

@@ -108,7 +108,8 @@ static int refuse(const bouma_answer *answer, const struct bouma_refinement *r,
 static int is_enough(const struct bouma_refinement *r,
                      const struct bm_budget *budget)
 {
-    return r->level == 0 || r->error <= budget->error;
+    return r->level == 0 || (r->level < r->variable->object->levels &&
+                             r->error <= budget->error);
 }
 
 int bm_refinement_within(bouma_answer *out, struct bouma_refinement *r,
@@ -133,8 +134,10 @@ int bm_refinement_within(bouma_answer *out, struct bouma_refinement *r,
             left.bytes =
                 budget->bytes > out->bytes ? budget->bytes - out->bytes : 0;
     } while (!rc && reach.steps && !reach.limit && !is_enough(r, budget));
-    if (rc)
+    if (rc) { /* some levels may have come */
+        tell(out, r, &(struct bm_reach){.steps = 0});
         return rc;
+    }
     if (r->level && is_enough(r, budget))
         reach.limit = BOUMA_LIMIT_ERROR;
     tell(out, r, &reach);

@@ -91,7 +91,7 @@ static int choose_level(struct reading *reading, struct context *ctx)
     if (!rc && reading->within.given && arguments_has(reading->args, "level"))
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--level and a budget (--limit, --max-bytes, "
-                          "--max-error) do not go together: the budget "
+                          "--max-error) cannot be combined: the budget "
                           "chooses the level");
     if (!rc && level >= reading->grid.levels)
         rc = context_fail(ctx, CALL_AT_FAULT,

@@ -653,7 +653,16 @@ static void parts_may_have_ghost_cells(void)
     CHECK_EQ(bouma_array_inside(&array, 2, 2, extent, first, NULL, 0),
              BOUMA_OK);
     CHECK_EQ(array.part_offset, (2 * ALL_COLUMNS + 1) * 4);
-    CHECK_EQ(array.bytes, sizeof(u) - (2 * ALL_COLUMNS + 1) * 4);
+    CHECK_EQ(array.bytes, sizeof(u)); /* of the whole part */
+    wrong = array;
+    wrong.part_offset += 2 * ALL_COLUMNS * 4; /* a row too far */
+    CHECK_EQ(bouma_variable_put_copy(v, NULL, &wrong), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "beyond the");
+    CHECK_EQ(bouma_dataset_clear_failures(ds), BOUMA_OK);
+    wrong = array; /* backwards from the first row */
+    wrong.stride[0] = -wrong.stride[0];
+    CHECK_EQ(bouma_variable_put_copy(v, NULL, &wrong), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_clear_failures(ds), BOUMA_OK);
     MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
     MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_step_open(&step, ds, 0));

@@ -885,6 +885,38 @@ static void extended_steps_are_drained(void)
     REQUIRE(!remove_tree("d") && !remove_tree("t"));
 }
 
+/* Of two copies, each was extended: neither is drained over the other, whichever
+ * is later, and also if both count alike. */
+static void steps_that_were_extended_apart_stay(void)
+{
+    for (int i = 0; i < 4; i++) {
+        bouma_drain_report report = {.size = sizeof(report)};
+        char message[640];
+
+        make("d");
+        shell("cp -r d t");
+        if (i == 0) /* the source is later */
+            CHECK_EQ(add("d", 0, "g", "x", 5), BOUMA_OK);
+        else if (i == 1) /* the target is */
+            CHECK_EQ(add("t", 0, "g", "x", 5), BOUMA_OK);
+        CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
+        CHECK_EQ(add("t", 1, "g", "c", 4), BOUMA_OK);
+        if (i == 2) /* of the same epochs up to there */
+            CHECK_EQ(add("d", 1, "g", "e", 6), BOUMA_OK);
+        else if (i == 3)
+            CHECK_EQ(add("t", 1, "g", "e", 6), BOUMA_OK);
+        CHECK_EQ(
+            bouma_drain(&report, "d", "t", 0, NULL, message, sizeof(message)),
+            BOUMA_EEXISTS);
+        CHECK_TEXT(message, "step 1 was extended");
+        CHECK_EQ(salt_in("d", 1, "g", "b"), 3);
+        CHECK_EQ(salt_in("t", 1, "g", "c"), 4);
+        CHECK_EQ(findings("d"), 0);
+        CHECK_EQ(findings("t"), 0);
+        REQUIRE(!remove_tree("d") && !remove_tree("t"));
+    }
+}
+
 /* Time and attributes stay, and can be added to. */
 static void attributes_stay(void)
 {
@@ -1101,6 +1133,7 @@ int main(void)
     what_was_never_committed_is_not_the_step();
     local_copies_are_not_extended();
     extended_steps_are_drained();
+    steps_that_were_extended_apart_stay();
     attributes_stay();
     a_grid_has_the_attributes_of_all_writings();
     definitions_have_what_was_added();

@@ -491,6 +491,45 @@ static void a_failure_leaves_the_array(void)
     }
 }
 
+/* Where there is nothing but NaN, no level tells how good it is. */
+static void nan_has_no_error(void)
+{
+    enum { SIDE = 16 };
+    static float samples[SIDE][SIDE];
+    bouma_io *io = bouma_io_memory_new();
+    bouma_options o = {.size = sizeof(o), .io = io};
+    bouma_grid_spec g = {
+        .size = sizeof(g), .ndims = 2, .shape = {SIDE, SIDE}, .levels = 4};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F32};
+    bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F32, samples, sizeof(samples));
+    bouma_budget budget = {.size = sizeof(budget), .error = 0.5};
+    bouma_answer a = {.size = sizeof(a)};
+    bouma_refinement *r;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+    bouma_variable *v;
+    bouma_step *step;
+
+    REQUIRE(io);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        samples[i / SIDE][i % SIDE] = NAN;
+    samples[5][7] = 3; /* at level 0 only */
+    MUST(ds, bouma_dataset_create(&ds, "nan", &o));
+    MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
+    MUST(ds, bouma_variable_define(&v, grid, "v", &spec));
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    MUST(ds, bouma_variable_put_borrow(v, NULL, &array));
+    MUST(ds, bouma_step_end(ds));
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    MUST(ds, bouma_refinement_open_within(&r, &a, v, NULL, &budget));
+    CHECK(a.complete == 1 && a.level == 0 && a.error == 0);
+    bouma_refinement_free(r);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    bouma_io_memory_free(io);
+}
+
 /* ---- misuse -------------------------------------------------------------- */
 
 static void misuse_is_refused_in_words(void)
@@ -530,6 +569,13 @@ static void misuse_is_refused_in_words(void)
     CHECK_EQ(bouma_refinement_open_within(&r, &a, t.v, &outside, &b),
              BOUMA_EINVAL);
     CHECK(!r);
+    /* Any error is small enough: the coarsest level, but not nothing. */
+    wrong = b;
+    wrong.error = INFINITY;
+    MUST(t.ds, bouma_refinement_open_within(&r, &a, t.v, NULL, &wrong));
+    CHECK(a.level >= 0 && a.points > 0);
+    CHECK_EQ(bouma_refinement_get(&data, NULL, NULL, r), BOUMA_OK);
+    bouma_refinement_free(r);
     /* Neither is needed. */
     MUST(t.ds, bouma_refinement_open_within(&r, NULL, t.v, NULL, NULL));
     MUST(t.ds, bouma_refinement_next_within(&a, r, &b));
@@ -547,6 +593,7 @@ int main(void)
     answers_are_the_best_within_the_budget();
     a_byte_too_few_is_too_few();
     a_failure_leaves_the_array();
+    nan_has_no_error();
     misuse_is_refused_in_words();
     return check_result();
 }
