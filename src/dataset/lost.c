@@ -41,24 +41,22 @@ static int is_short(struct bm_store *s, const struct bm_manifest *m,
     return rc || bytes <= lost->bytes;
 }
 
-/* Whether any of the files is. The manifest knows their names; if it cannot be
- * read, they are those of a step that was not extended. */
+/* Whether any of the files is. The manifest knows their names, as the step may
+ * have been extended; what cannot be told is not over. */
 static int any_is_short(struct bm_store *s, const uint8_t id[16],
                         const struct bm_lost_step *l)
 {
     struct bm_error ignored = {0};
     struct bm_schema schema;
     struct bm_manifest m;
-    int found = 0;
+    int found;
 
+    if (!l->count)
+        return 0;
     bm_schema_init(&schema, s->a, &ignored);
     bm_manifest_init(&m, s->a, &schema, &ignored);
-    if (bm_manifest_load(&m, s, l->entry.step, NULL, id, &ignored)) {
-        bm_manifest_release(&m);
-        bm_manifest_init(&m, s->a, &schema, &ignored);
-        m.step = l->entry.step;
-        m.generation = l->entry.generation;
-    }
+    found =
+        bm_manifest_load(&m, s, l->entry.step, NULL, id, &ignored) != BOUMA_OK;
     for (uint32_t i = 0; i < l->count && !found; i++)
         found = is_short(s, &m, &l->files[i]);
     bm_manifest_release(&m);

@@ -694,6 +694,34 @@ static void files_of_all_writings_are_mended(void)
     REQUIRE(!remove_tree("d"));
 }
 
+static void count_files(void *user, const bouma_loss *loss)
+{
+    *(int64_t *)user += loss->files;
+}
+
+/* What is lost of an earlier writing is so, whoever can read the manifest. */
+static void a_loss_is_not_over_without_a_manifest(void)
+{
+    uint64_t hopeless;
+
+    make("d");
+    CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
+    shell("truncate -s 20 d/steps/00000001/d.0000.e1a2");
+    CHECK_EQ(repair("d", &hopeless), BOUMA_OK);
+    for (int damaged = 0; damaged < 2; damaged++) {
+        char message[640];
+        int64_t files = 0;
+
+        if (damaged)
+            shell("printf x >d/steps/00000001/manifest");
+        CHECK_EQ(bouma_losses("d", NULL, count_files, &files, message,
+                              sizeof(message)),
+                 BOUMA_OK);
+        CHECK_EQ(files, 1);
+    }
+    REQUIRE(!remove_tree("d"));
+}
+
 /* What earlier writings have left goes, and what the step has stays. */
 static void leftovers_of_extensions_are_cleared_up(void)
 {
@@ -1100,6 +1128,7 @@ int main(void)
     a_lost_manifest_comes_back_with_all_writings();
     what_is_dropped_is_not_extended();
     files_of_all_writings_are_mended();
+    a_loss_is_not_over_without_a_manifest();
     leftovers_of_extensions_are_cleared_up();
     what_was_never_committed_is_not_the_step();
     local_copies_are_not_extended();
