@@ -165,6 +165,9 @@ END
     else
         fail "the Python package"
     fi
+    for file in bouma_reader.py python311/sitecustomize.py; do
+        [ -f "$prefix/share/bouma/paraview/$file" ] || fail "share/bouma/paraview/$file"
+    done
 fi
 
 # ---- other languages, and fewer packages -----------------------------------

@@ -22,6 +22,13 @@ _LIMITS: Dict[int, Optional[str]] = {value: name[len("BOUMA_LIMIT_"):].lower() f
                                      _api.CONSTANTS.items() if name.startswith("BOUMA_LIMIT_")}
 
 
+def positive(name: str, value: Any) -> None:
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError("%s is a number, not %r" % (name, value))
+    if not value > 0:
+        raise ValueError("%s must be above 0, not %r" % (name, value))
+
+
 class Budget(NamedTuple):
     """What one call may read and return; None: no limit."""
 
@@ -57,9 +64,12 @@ class Budget(NamedTuple):
 class Answer(NamedTuple):
     """What a call within a budget has given.
 
-    'error' of level 0 is a bound; of a coarser level it is how much that level has
-    changed what the next coarser one tells. 'limit' is what ended the call: 'bytes',
-    'points', 'error', or 'none' if all is there."""
+    'complete' is true if all is there; else there is the 'level' of a grid, or the
+    'quality' of particles: the fraction that has come. 'points' and 'bytes' are what this
+    call has returned and read, 'next_points' and 'next_bytes' what the next finer level
+    takes. 'error' of level 0 is a bound ('error_is_bound'); of a coarser level it is how
+    much that level has changed what the next coarser one tells. 'limit' is what ended
+    the call: 'bytes', 'points', 'error', or 'none' if all is there."""
 
     complete: bool
     level: int

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 class Series(Lazy):
-    """A variable of a grid in all steps of a dataset, with time as the first axis.
+    """A variable of a grid in all steps of a 'dataset', with time as the first axis.
+
+    'path' is its name, 'dtype' its type, 'variable' the variable of the last step.
 
     >>> import bouma
     >>> rho = bouma.open(example)["flow/density"]

@@ -1,5 +1,6 @@
 """Variables of grids: lazy arrays that are read by slices, boxes and levels."""
 import ctypes as c
+import operator
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -114,6 +115,9 @@ class Lazy:
 
 class Variable(Lazy):
     """A variable of a grid, in one step. Nothing is read before it is indexed.
+
+    It has a 'name' in its 'grid', and a 'shape' and 'dtype' as arrays have; if it has
+    several 'components', they are the last axis.
 
     >>> import bouma, numpy as np
     >>> v = bouma.open(example)[-1]["flow/density"]
@@ -277,9 +281,11 @@ class Variable(Lazy):
     def _prepare(self, box: Any, level: int, out: Optional[np.ndarray], dtype: Any) -> Tuple[Any, Any, np.ndarray]:
         """The box, and an array for it."""
         low, high = zip(*parse_box(box, self.grid.shape))
-        check_level(level, self.levels)
+        level = check_level(level, self.levels)
         count = tuple(max(0, (-(-b >> level)) - (-(-a >> level))) for a, b in zip(low, high))
         shape = count + self.shape[len(count):]
+        if out is not None and not isinstance(out, np.ndarray):
+            raise TypeError("out is an array of NumPy, not %s" % type(out).__name__)
         if out is None:
             out = np.empty(shape, self.dtype if dtype is None else dtype)
         elif dtype is not None and out.dtype != np.dtype(dtype):
@@ -386,6 +392,26 @@ class Variable(Lazy):
 
     # Other programs.
 
+    def plot(self, *, level: Optional[int] = None, component: Optional[int] = None, ax: Any = None,
+             colorbar: bool = True, **more: Any) -> Any:
+        """Draw it with matplotlib: a line, or a plane as an image.
+
+        x=, y= and z= are positions to cut at; a grid of three axes is cut in the middle
+        of z, if none is given. The level has at most as many samples as the axes have
+        pixels, unless you choose one. Of a vector the length is drawn, or a component.
+        'ax' are axes to draw on; 'more' goes to matplotlib. Returns what is drawn: an
+        AxesImage or a Line2D.
+
+        >>> import bouma
+        >>> image = bouma.open(example)[-1]["flow/density"].plot(z=0.25, cmap="magma")
+        >>> image.axes.get_xlabel(), image.colorbar.ax.get_ylabel()
+        ('x in m', 'density in kg/m^3')
+        """
+        from ._plot import plot_variable
+
+        cuts = {dim: more.pop(dim) for dim in AXES if dim in more}
+        return plot_variable(self, cuts, level, component, ax, colorbar, more)
+
     def __dask_tokenize__(self) -> Any:
         step = self.grid.step
         return ("bouma.Variable", step.dataset.id, step.number, step.time, self.path, self.shape, str(self.dtype),
@@ -410,7 +436,8 @@ def get_from(mapping: Any, name: str) -> Any:
 
 
 class Level(Lazy):
-    """A variable at one level: index it in samples of that level."""
+    """A 'variable' at one level, 'number': index it in samples of that level. 'shape' and
+    'dtype' are as for arrays."""
 
     def __init__(self, variable: Variable, level: int):
         self.variable, self.number = variable, check_level(level, variable.levels)
@@ -444,6 +471,10 @@ class Level(Lazy):
 
 
 def check_level(level: int, levels: int) -> int:
+    try:
+        level = operator.index(level)
+    except TypeError:
+        raise TypeError("a level is a whole number, not %r" % (level,)) from None
     if not 0 <= level < levels:
         raise IndexError("there is no level %d; there are 0 to %d" % (level, levels - 1))
     return level

@@ -69,8 +69,9 @@ class Writer:
     """A dataset that is written.
 
     Define grids, particles and their variables, then write steps. After a failure
-    that is raised here, the dataset can still be used. Close it, or use it by 'with': one
-    that is left open is closed when the program ends, but not with ranks."""
+    that is raised here, the dataset can still be used. 'path' and 'comm' are those that
+    it was opened with. Close it, or use it by 'with': one that is left open is closed when
+    the program ends, but not with ranks."""
 
     def __init__(self, kind: str, path: str, comm: Any, options: Dict[str, Any]):
         self.path, self.comm = path, comm
@@ -348,7 +349,7 @@ def attributes_of(writer: Writer, kind: str, handle: Any) -> Attributes:
 
 
 class GridWriter:
-    """A grid that is defined."""
+    """A grid that is defined: its 'name' and 'shape', and the 'writer' it belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
         self.writer, self.name, self._handle = writer, name, handle
@@ -387,7 +388,7 @@ class GridWriter:
 
 
 class VariableWriter:
-    """A variable of a grid that is defined."""
+    """A variable of a 'grid' that is defined: its 'name', 'dtype' and 'components'."""
 
     def __init__(self, grid: GridWriter, name: str, handle: Any):
         self.grid, self.name, self._handle = grid, name, handle
@@ -447,7 +448,8 @@ class VariableWriter:
 
 
 class ParticlesWriter:
-    """A set of particles that is defined."""
+    """A set of particles that is defined: its 'name' and 'ndims', and the 'writer' it
+    belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
         self.writer, self.name, self._handle = writer, name, handle
@@ -518,7 +520,9 @@ class ParticlesWriter:
 
 
 class StepWriter:
-    """A step that is written: 'with ds.step(number, time) as step'.
+    """A step that is written: with ds.step(number, time) as step.
+
+    It has a 'number' and a 'time', and belongs to a 'writer'.
 
     The step is written and committed at the end of the block, and dropped if an
     exception leaves it; with ranks, all of them then get an AbortedError."""
