@@ -46,8 +46,11 @@ def borrowable(array: np.ndarray) -> np.ndarray:
 
 def box_of(low: Sequence[int], high: Sequence[int]) -> Any:
     box = struct("bouma_box")()
+    lo, hi = box.lo, box.hi
     for i, (a, b) in enumerate(zip(low, high)):
-        box.lo[i], box.hi[i] = fitting(a, "int64_t", "an index"), fitting(b, "int64_t", "an index")
+        if not 0 <= a <= b < 1 << 62:  # else they fit
+            a, b = fitting(a, "int64_t", "an index"), fitting(b, "int64_t", "an index")
+        lo[i], hi[i] = a, b
     return box
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from . import _api
 from ._array import box_of
 from ._session import Held
-from ._types import new
+from ._types import fitting, new
 from .errors import error_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,10 @@ class Budget(NamedTuple):
                 raise ValueError("%s must be above 0, not %r" % (name, value))
             if name != "max_error" and not 1 <= value < math.inf:
                 raise ValueError("%s is a number of bytes or points, not %r" % (name, value))
-            setattr(made, name[len("max_"):], float(value) if name == "max_error" else int(value))
+            if name == "max_error":
+                made.error = float(value)
+            else:
+                setattr(made, name[len("max_"):], fitting(int(value), "uint64_t", name))
         return made
 
     def changed(self, **more: Any) -> "Budget":

@@ -65,18 +65,22 @@ def text(value: Union[str, bytes], what: str) -> bytes:
     return raw
 
 
-def setter(base: Any, fields: Dict[str, Any]) -> Any:
-    """The __setattr__ of a struct."""
-    def set_field(self: Any, name: str, value: Any) -> None:
-        kind = fields.get(name)
-        if isinstance(kind, str):
-            if ctype(kind) in _BITS:
-                value = fitting(value, kind, name)
-            elif kind == "char *" and value is not None:
-                value = text(value, name)
-        base.__setattr__(self, name, value)
+def checked(name: str, field: str, value: Any) -> Any:
+    """A value for a field of a struct."""
+    kind = _checks(name).get(field)
+    if kind is None or (kind == "char *" and value is None):
+        return value
+    return text(value, field) if kind == "char *" else fitting(value, kind, field)
 
-    return set_field
+
+def _checks(name: str) -> Dict[str, Any]:
+    """The fields of a struct that have to be checked, and their types."""
+    made: Any = _made.get("checks of " + name)
+    if made is None:
+        made = {field: kind for field, kind in _api.STRUCTS[name][3]
+                if isinstance(kind, str) and (kind == "char *" or ctype(kind) in _BITS)}
+        _made["checks of " + name] = made
+    return made
 
 
 def argument(kind: Any) -> Any:
@@ -84,11 +88,17 @@ def argument(kind: Any) -> Any:
     made = ctype(kind)
     if made not in _BITS:
         return made
-    checked = _made.get("argument " + kind)
-    if checked is None:
-        checked = type(kind, (), {"from_param": staticmethod(lambda value: made(fitting(value, kind, "an argument")))})
-        _made["argument " + kind] = checked
-    return checked
+    found = _made.get("argument " + kind)
+    if found is None:
+        low, high = _BITS[made]
+
+        def from_param(value: Any) -> Any:
+            if type(value) is int and low <= value <= high:
+                return made(value)
+            return made(fitting(value, kind, "an argument"))
+
+        found = _made["argument " + kind] = type(kind, (), {"from_param": staticmethod(from_param)})
+    return found
 
 
 def struct(name: str) -> Any:
@@ -97,8 +107,7 @@ def struct(name: str) -> Any:
     if made is None:
         kind, size, _, fields = _api.STRUCTS[name]
         base: Any = c.Union if kind == "union" else c.Structure
-        made = type(name, (base,), {"_fields_": [(field, ctype(of)) for field, of in fields],
-                                    "__setattr__": setter(base, dict(fields))})
+        made = type(name, (base,), {"_fields_": [(field, ctype(of)) for field, of in fields]})
         if c.sizeof(made) != size:
             raise ImportError("%s has %d bytes here, and %d in C" % (name, c.sizeof(made), size))
         _made[name] = made
@@ -107,6 +116,11 @@ def struct(name: str) -> Any:
 
 def new(name: str, **fields: Any) -> Any:
     """A struct with these fields; one that grows knows its size."""
+    if fields:
+        checks = _checks(name)
+        for field, value in fields.items():
+            if field in checks and not (type(value) is int and 0 <= value < 128):  # these fit into all
+                fields[field] = checked(name, field, value)
     made = struct(name)(**fields)
     if _api.STRUCTS[name][2]:
         made.size = c.sizeof(made)

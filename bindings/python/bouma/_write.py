@@ -17,7 +17,7 @@ from ._attributes import Attributes
 from ._columns import columns_of
 from ._names import unknown
 from ._session import Options
-from ._types import DTYPES, choice, constant, fitting, many, new, parse_dtype, text, type_number
+from ._types import DTYPES, checked, choice, constant, fitting, many, new, parse_dtype, text, type_number
 from .errors import ClosedError, StateError, error_of
 
 Path = Union[str, "os.PathLike[str]"]
@@ -142,8 +142,7 @@ class Writer:
             raise ValueError("a grid has 1 to 3 axes, not %d" % len(shape))
         for field, values in (("shape", shape), ("origin", origin), ("spacing", spacing), ("patch", patch)):
             fill(spec, field, values, len(shape))
-        set_texts(spec, unit=unit)
-        set_fields("bouma_grid_spec", spec, more)
+        set_fields("bouma_grid_spec", spec, dict(more, unit=unit))
         self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
         return self._remember(name, GridWriter(self, name, handle))
 
@@ -160,8 +159,7 @@ class Writer:
             return self._remember(name, ParticlesWriter(self, name, handle))
         spec = new("bouma_particles_spec", ndims=ndims, codec=choice("bouma_codec", codec), tolerance=tolerance,
                    type=0 if dtype is None else type_number(parse_dtype(dtype)))
-        set_texts(spec, unit=unit)
-        set_fields("bouma_particles_spec", spec, more)
+        set_fields("bouma_particles_spec", spec, dict(more, unit=unit))
         self._check(self._library.bouma_particles_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
         return self._remember(name, ParticlesWriter(self, name, handle))
 
@@ -315,12 +313,6 @@ def fill(spec: Any, field: str, values: Optional[Sequence[Any]], count: int) -> 
         array[i] = one if isinstance(array[i], float) else fitting(one, "int64_t", field)
 
 
-def set_texts(spec: Any, **texts: Optional[str]) -> None:
-    for name, one in texts.items():
-        if one is not None:
-            setattr(spec, name, one.encode())
-
-
 def set_fields(name: str, spec: Any, more: Dict[str, Any]) -> None:
     """Fields of a spec by their names; choices by their texts."""
     from . import _api
@@ -332,7 +324,7 @@ def set_fields(name: str, spec: Any, more: Dict[str, Any]) -> None:
         kind = kinds[field]
         if kind in _api.TEXTS:
             value = choice(kind, value)
-        setattr(spec, field, value.encode() if isinstance(value, str) else value)
+        setattr(spec, field, checked(name, field, value))
 
 
 def define_variable(writer: Writer, define: Any, owner: Any, name: str, dtype: Any, options: Dict[str, Any]) -> Any:
