@@ -51,6 +51,7 @@
 #include <deque>
 #include <exception>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -723,7 +724,7 @@ class variable
         a.data = out.values.data();
         a.bytes = count * sizeof(T);
         if (count == 0)
-            return out;
+            return detail::finish_by(BOUMA_OK, st, handle_), out;
         if (!detail::finish_by(bouma_variable_read(handle_, level, where, &a),
                                st, handle_))
             out = array<T>();
@@ -1016,13 +1017,17 @@ class query
         raw_.from = from;
         return *this;
     }
-    /* low <= position < high, x first. */
+    /* low <= position < high, x first. Axes that are left out have no limits. */
     query &box(std::initializer_list<double> low,
                std::initializer_list<double> high)
     {
         bouma_bounds b{};
         std::size_t i = 0;
         b.axes = BOUMA_AXES_XYZ;
+        for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++) {
+            b.low[axis] = -std::numeric_limits<double>::infinity();
+            b.high[axis] = std::numeric_limits<double>::infinity();
+        }
         for (double at : low)
             if (i < BOUMA_MAX_DIMS)
                 b.low[i++] = at;

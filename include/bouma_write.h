@@ -180,7 +180,8 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 /* Begin an extension of step number 'step', which is committed: what is put
  * until bouma_step_end() is added to it. The files that the step has are not
  * touched, and readers see it without or with all that was added. It keeps its
- * time and its attributes; more can be set. These can be added:
+ * time and its attributes, and those of its grids; more can be set, and a value
+ * that is set again is the new one. These can be added:
  *   - variables of a grid that the step has: BOUMA_EEXISTS if it has data of
  *     the variable, BOUMA_EINVAL if the grid is defined otherwise here
  *     (bouma_define_like() defines it as it is there);
@@ -192,8 +193,10 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
  * Steps that wait for their group are committed first. An extension is durable
  * when it is committed, whatever 'durability' says, and waits for no group.
  * With 'async' it is committed as any step is. BOUMA_ENOTFOUND: there is no
- * such step. BOUMA_ESTATE: with 'persist', or in a local copy; if parts of the
- * step are lost, and that is on record; and of the end, if the step was written
+ * such step. BOUMA_ESTATE: with 'persist', or in a local copy; if the step was
+ * deleted, and its files are not all gone; if parts of it are lost, and that is
+ * on record, accepted or not (such as its attributes, if repair has made its
+ * manifest anew): then it must be written again; and of the end, if the step was written
  * again since the extension began. BOUMA_EINVAL: the step has a grid with
  * 'idx', or one is defined. BOUMA_ELIMIT: it was extended 64 times. Collective.
  */

@@ -4,7 +4,7 @@
 # that begins with ```sh; a program is a block that begins with ```c NAME.c, ```cpp
 # NAME.cpp, ```f90 NAME.f90 or ```python NAME.py, and is written to that file. A line that
 # begins with "! " must fail. A page that begins with a comment "needs: COMMAND" is skipped
-# where this command fails.
+# where this command fails, and a snippet below a comment "if: COMMAND" as well.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
@@ -52,13 +52,14 @@ END
     "$python" - "$source/$page" "$work" <<'END' >>"$work/snippets.sh"
 import re, sys
 page, work = sys.argv[1:]
-for head, body in re.findall(r"^```(\S.*)\n((?:.*\n)*?)```$", open(page).read(), re.M):
+for test, head, body in re.findall(r"^(?:<!-- if: (.*) -->\n+)?```(\S.*)\n((?:.*\n)*?)```$", open(page).read(), re.M):
     words = head.split()
     if words[0] in ("c", "cpp", "f90", "python") and len(words) > 1:
         open(f"{work}/{words[1]}", "w").write(body)
     elif words == ["sh"]:
         # bash -e goes on after "! true"; its status tells.
-        print(re.sub(r"^(! .*[^\\])$", r"\1\n[ $? = 0 ]", body, flags=re.M))
+        body = re.sub(r"^(! .*[^\\])$", r"\1\n[ $? = 0 ]", body, flags=re.M)
+        print(f"if {test}; then\n{body}else echo 'skipped: {test}'; fi" if test else body)
 END
     echo "== $page: $(grep -c . "$work/snippets.sh") lines"
     (cd "$work" && bash -x snippets.sh)

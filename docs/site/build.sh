@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # build.sh OUT -- make the site in the directory OUT: OUT/html/index.html. Needs doxygen
-# and mandoc. Fails if Doxygen warns of something, if a public name is not on a page,
-# or if a link leads nowhere.
+# and mandoc. Fails if Doxygen warns of something, if a public name is not on a page or
+# has no docstring in Python, or if a link leads nowhere.
 set -euo pipefail
 [ $# -eq 1 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 mkdir -p "$1"
@@ -13,6 +13,8 @@ rm -rf "$out/html" "$out/man"
 mkdir -p "$out/man"
 mandoc -T html -O fragment docs/man/bouma.1 >"$out/man/bouma.1.html"
 printf '/** @page man_bouma bouma(1)\n@htmlinclude bouma.1.html\n*/\n' >"$out/man/man.dox"
+"$PYTHON" docs/site/python_reference.py >"$out/man/python.html"
+printf '/** @page python_reference Python reference\n@htmlinclude python.html\n*/\n' >"$out/man/python.dox"
 {
     cat docs/site/Doxyfile
     echo "PROJECT_NUMBER = $(sed -n 's/^#define BOUMA_VERSION_M[A-Z]* //p;s/^#define BOUMA_VERSION_PATCH //p' include/*.h | paste -sd.)"

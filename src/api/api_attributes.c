@@ -39,7 +39,9 @@ bouma_attributes *bouma_step_attributes(bouma_step *step)
 
 bouma_attributes *bm_api_attributes(struct bm_object *object)
 {
-    return owned(&object->attributes, object->schema->dataset);
+    return owned(object->shown ? &object->shown_attributes
+                               : &object->attributes,
+                 object->schema->dataset);
 }
 
 bouma_attributes *bouma_grid_attributes(bouma_grid *grid)

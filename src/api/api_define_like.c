@@ -80,55 +80,6 @@ static int take_objects(bouma_dataset *ds, const struct bm_schema *from,
                    step);
 }
 
-/* A variable that was added to a grid, or that it did not have at first. */
-static int take_variable(struct bm_object *grid, const struct bouma_variable *v)
-{
-    bouma_variable_spec spec = {.size = sizeof(spec),
-                                .type = v->type,
-                                .components = v->components,
-                                .codec = v->codec,
-                                .codec_level = v->effort,
-                                .unit = v->unit,
-                                .tolerance = v->tolerance,
-                                .tolerance_kind = v->tolerance_kind,
-                                .nominal = v->nominal};
-    struct bouma_variable *own = bm_grid_find_variable(grid, v->name);
-    int rc =
-        own ? BOUMA_OK : bm_schema_add_variable(grid, &own, v->name, &spec);
-
-    for (int i = 0; i < v->attributes.count && !rc; i++) {
-        const struct bm_attribute *e = &v->attributes.entries[i];
-
-        rc = bm_attributes_set(&own->attributes, e->name, e->type, e->count,
-                               e->values);
-        if (rc)
-            bm_fail(grid->schema->error, rc, "no memory for the definitions");
-    }
-    return rc;
-}
-
-/* All objects of a step that was extended. */
-static int take_extended(bouma_dataset *ds, const struct bouma_step *step)
-{
-    int rc = BOUMA_OK;
-
-    for (int k = 1; k <= BM_LAST_KIND; k++) {
-        enum bm_object_kind kind = (enum bm_object_kind)k;
-
-        for (int i = 0; i < bm_step_object_count(step, kind) && !rc; i++) {
-            struct bm_object *o = bm_step_object(step, kind, i);
-            struct bm_schema one = {.a = ds->a, .objects = &o, .count = 1};
-
-            rc = take_objects(ds, &one, step->manifest.step);
-            for (int j = 0; j < bm_object_variable_count(o) && !rc; j++)
-                if (bm_object_variable(o, j)->object != o)
-                    rc = take_variable(bm_schema_find(&ds->schema, o->name),
-                                       bm_object_variable(o, j));
-        }
-    }
-    return rc;
-}
-
 static int set_all(struct bouma_attributes *to,
                    const struct bouma_attributes *from)
 {
@@ -144,6 +95,71 @@ static int set_all(struct bouma_attributes *to,
                            "attribute \"%s\": no memory", e->name);
     }
     return BOUMA_OK;
+}
+
+/* What a grid defined and did not have is as it was added. */
+static int redefine(struct bouma_variable *own, const struct bouma_variable *v)
+{
+    char *unit = bm_copy_text(own->object->a, v->unit);
+
+    if (!unit)
+        return bm_fail(own->attributes.error, BOUMA_ENOMEM,
+                       "no memory for the definitions");
+    bm_drop(own->object->a, own->unit);
+    own->unit = unit;
+    own->codec = v->codec;
+    own->effort = v->effort;
+    own->tolerance = v->tolerance;
+    own->tolerance_kind = v->tolerance_kind;
+    own->nominal = v->nominal;
+    own->bound =
+        v->tolerance_kind == BOUMA_TOLERANCE_ABSOLUTE ? v->tolerance : 0;
+    bm_attributes_clear(&own->attributes);
+    return BOUMA_OK;
+}
+
+/* A variable that was added to a grid, or that it did not have at first. */
+static int take_variable(struct bm_object *grid, const struct bouma_variable *v)
+{
+    bouma_variable_spec spec = {.size = sizeof(spec),
+                                .type = v->type,
+                                .components = v->components,
+                                .codec = v->codec,
+                                .codec_level = v->effort,
+                                .unit = v->unit,
+                                .tolerance = v->tolerance,
+                                .tolerance_kind = v->tolerance_kind,
+                                .nominal = v->nominal};
+    struct bouma_variable *own = bm_grid_find_variable(grid, v->name);
+    int rc = own ? redefine(own, v)
+                 : bm_schema_add_variable(grid, &own, v->name, &spec);
+
+    return rc ? rc : set_all(&own->attributes, &v->attributes);
+}
+
+/* All objects of a step that was extended. */
+static int take_extended(bouma_dataset *ds, const struct bouma_step *step)
+{
+    int rc = BOUMA_OK;
+
+    for (int k = 1; k <= BM_LAST_KIND; k++) {
+        enum bm_object_kind kind = (enum bm_object_kind)k;
+
+        for (int i = 0; i < bm_step_object_count(step, kind) && !rc; i++) {
+            struct bm_object *o = bm_step_object(step, kind, i);
+            struct bm_schema one = {.a = ds->a, .objects = &o, .count = 1};
+
+            rc = take_objects(ds, &one, step->manifest.step);
+            if (!rc)
+                rc = set_all(&bm_schema_find(&ds->schema, o->name)->attributes,
+                             &o->shown_attributes);
+            for (int j = 0; j < bm_object_variable_count(o) && !rc; j++)
+                if (bm_object_variable(o, j)->object != o)
+                    rc = take_variable(bm_schema_find(&ds->schema, o->name),
+                                       bm_object_variable(o, j));
+        }
+    }
+    return rc;
 }
 
 /* Those of the dataset with those of a step, which take the place of the former

@@ -12,54 +12,74 @@
 
 #define MOST_TRIES 20 /* to claim the target */
 
-/* Whether 'later' may take the place of 'earlier': it has all that this one has,
- * or was written when this one was there. BOUMA_OK, EEXISTS or ENOMEM. */
-static int check_order(const struct bm_manifest *later,
-                       const struct bm_manifest *earlier)
+/* Whether two writings have the same files. Their generations do not tell: a
+ * dataset and its copy count alike. */
+static int is_same_writing(const struct bm_manifest *a,
+                           const struct bm_manifest *b)
 {
-    int has_all, rc = bm_writings_have_all(&has_all, later, earlier);
+    int same = bm_generation_is_same(a->generation, b->generation) &&
+               a->count == b->count;
 
-    if (rc || has_all ||
-        bm_generation_is_later(bm_manifest_writing(later, 0)->generation,
-                               earlier->generation))
-        return rc;
-    return BOUMA_EEXISTS;
+    for (size_t i = 0; i < a->count && same; i++)
+        same = a->subfiles[i].file_bytes == b->subfiles[i].file_bytes &&
+               !memcmp(a->subfiles[i].head_hash, b->subfiles[i].head_hash, 16);
+    return same;
 }
 
-/* Two versions of a step, of which one is later: EEXISTS if neither has all that
- * the other has, because one of them was extended. */
-static int check_versions(struct bm_drain_all *r, const struct bm_buffer *far,
-                          const struct bm_buffer *near, int far_is_later)
+/* Whether a later version of a step lacks what an earlier one has, and is not
+ * one that was written again since, which replaces all. */
+static int is_apart(const struct bm_manifest *later,
+                    const struct bm_manifest *earlier)
 {
-    struct bm_writing *there = bm_writing_new(r->a, r->error);
-    struct bm_writing *here = bm_writing_new(r->a, r->error);
+    int apart = bm_manifest_writings(earlier) > bm_manifest_writings(later);
+
+    if (bm_generation_is_later(bm_manifest_writing(later, 0)->generation,
+                               earlier->generation))
+        return 0;
+    for (size_t k = 0; k < bm_manifest_writings(earlier) && !apart; k++)
+        apart = !is_same_writing(bm_manifest_writing(later, k),
+                                 bm_manifest_writing(earlier, k));
+    return apart;
+}
+
+/* EFORMAT without a message; any other failure has one. */
+static int decode(struct bm_drain_all *r, const struct bm_buffer *bytes,
+                  const char *path, struct bm_writing **out)
+{
     struct bm_error why = {0};
-    int rc = there && here ? BOUMA_OK : BOUMA_ENOMEM;
+    int rc;
+
+    *out = bm_writing_new(r->a, &why);
+    if (!*out)
+        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", path);
+    rc = bm_manifest_decode(&(*out)->manifest, bytes->data, bytes->size, r->id,
+                            path, &why);
+    return rc && rc != BOUMA_EFORMAT ? bm_fail(r->error, rc, "%s", why.text)
+                                     : rc;
+}
+
+/* Of two versions of a step, one of them extended, each may have what the other
+ * has not: EEXISTS. One that is damaged has nothing. */
+static int check_extended(struct bm_drain_all *r, const struct bm_buffer *near,
+                          const struct bm_buffer *far, int is_far_later)
+{
+    struct bm_writing *here = NULL, *there = NULL;
+    int rc = decode(r, near, r->near.path, &here);
 
     if (!rc)
-        rc = bm_manifest_decode(&there->manifest, far->data, far->size, r->id,
-                                r->far.path, &why);
-    if (!rc)
-        rc = bm_manifest_decode(&here->manifest, near->data, near->size, r->id,
-                                r->near.path, &why);
-    if (!rc)
-        rc = far_is_later ? check_order(&there->manifest, &here->manifest)
-                          : check_order(&here->manifest, &there->manifest);
-    if (rc == BOUMA_EEXISTS)
-        bm_fail(r->error, rc,
-                "step %" PRIu64
-                " of %s and that of %s were extended apart, and "
-                "neither has all that the other has; delete the one that is "
-                "wrong",
-                here->manifest.step, r->near.path, r->far.path);
-    else if (rc == BOUMA_EFORMAT)
-        rc = BOUMA_OK; /* a damaged one is told by others */
-    else if (rc)
-        bm_fail(r->error, rc, "%s",
-                rc == BOUMA_ENOMEM ? "no memory" : why.text);
-    bm_writing_free(there);
+        rc = decode(r, far, r->far.path, &there);
+    if (!rc && (is_far_later ? is_apart(&there->manifest, &here->manifest)
+                             : is_apart(&here->manifest, &there->manifest)))
+        rc = bm_fail(r->error, BOUMA_EEXISTS,
+                     "%s: step %" PRIu64 " was extended %s, and %s has a "
+                     "writing that is not in it; delete the step where it is "
+                     "wrong",
+                     r->far.path, here->manifest.step,
+                     is_far_later ? "there" : "elsewhere",
+                     is_far_later ? r->near.path : r->far.path);
     bm_writing_free(here);
-    return rc;
+    bm_writing_free(there);
+    return rc == BOUMA_EFORMAT ? BOUMA_OK : rc;
 }
 
 int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
@@ -91,10 +111,10 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
         ;
     else if (bm_generation_is_later(other.generation, entry->generation)) {
         *there = BM_THERE_LATER;
-        rc = check_versions(r, &b, bytes, 1);
+        rc = check_extended(r, bytes, &b, 1);
     } else if (bm_generation_is_later(entry->generation, other.generation)) {
         *there = BM_THERE_EARLIER;
-        rc = check_versions(r, &b, bytes, 0);
+        rc = check_extended(r, bytes, &b, 0);
     } else
         rc =
             bm_fail(r->error, BOUMA_EEXISTS,
@@ -296,6 +316,21 @@ static void sweep_dropped(struct bm_store *far,
     bm_store_remove_dir(far, dir);
 }
 
+/* Copies that did not arrive, of all writings of a step that is there now. */
+static void remove_copies(struct bm_drain_all *r, uint64_t step,
+                          const struct bm_buffer *manifest)
+{
+    struct bm_error ignored = {0};
+    struct bm_writing *w = bm_writing_new(r->a, &ignored);
+
+    if (w && !bm_manifest_decode(&w->manifest, manifest->data, manifest->size,
+                                 r->id, r->far.path, &ignored))
+        for (size_t k = 0; k < bm_manifest_writings(&w->manifest); k++)
+            bm_copies_remove(&r->far.store, step,
+                             bm_manifest_writing(&w->manifest, k)->generation);
+    bm_writing_free(w);
+}
+
 static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
                         const struct bm_buffer *manifest)
 {
@@ -320,7 +355,7 @@ static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
     s->is_there = 1;
     r->report->published++;
     r->report->replaced += there == BM_THERE_EARLIER;
-    bm_copies_remove(&r->far.store, s->entry.step, s->entry.generation);
+    remove_copies(r, s->entry.step, manifest);
     return BOUMA_OK;
 }
 

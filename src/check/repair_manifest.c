@@ -49,28 +49,6 @@ static int check_whole(struct bm_repair *r, struct bouma_step *step)
     return rc;
 }
 
-/* Make the files of a step durable: its writer may have been killed before. */
-static int sync_files(struct bm_repair *r, const struct bouma_step *step)
-{
-    int rc = BOUMA_OK;
-
-    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++) {
-        char name[BM_NAME_BYTES];
-        struct bm_file f;
-        int closed;
-
-        bm_manifest_file_name(name, &step->manifest, i);
-        rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_MODE_READ,
-                          r->error);
-        if (rc)
-            break;
-        rc = bm_file_sync(&f, r->error);
-        closed = bm_file_close(&f, r->error);
-        rc = rc ? rc : closed;
-    }
-    return rc;
-}
-
 /* Publish the manifest under 'from' for a step that is whole. */
 static int publish(struct bm_repair *r, const struct bouma_step *step,
                    const char *from)
@@ -84,7 +62,9 @@ static int publish(struct bm_repair *r, const struct bouma_step *step,
 
     bm_name_step(dir, entry.step);
     bm_name_manifest(to, entry.step);
-    rc = sync_files(r, step);
+    /* Its writer may have been killed before that. */
+    rc = bm_commit_sync_files(s, &step->manifest,
+                              bm_manifest_files(&step->manifest), r->error);
     if (!rc)
         rc = bm_file_open(&f, s, from, BOUMA_OPEN_MODE_READ, r->error);
     if (rc)

@@ -6,9 +6,15 @@
 
 #include "check/repair.h"
 
-/* Writings of a step, in any order, and perhaps more than once. */
+/* A writing of a step: its manifest that was not published, or a subfile. */
+struct found {
+    struct bm_generation generation;
+    int is_manifest;
+};
+
+/* In any order, and perhaps more than once. */
 struct writings {
-    struct bm_generation *list;
+    struct found *list;
     size_t count;
 };
 
@@ -19,34 +25,50 @@ struct contents {
     uint64_t step;
     uint64_t dropped; /* files of writings that were dropped: not counted
                          below */
-    struct writings manifests, subfiles;
+    struct writings writings;
     int any, movable; /* entries; and some that are moved to lost/ */
     int arrives;      /* a drain has not brought all of its files yet */
 };
 
+static int is_same(const struct found *a, const struct found *b)
+{
+    return a->is_manifest == b->is_manifest &&
+           bm_generation_is_same(a->generation, b->generation);
+}
+
 /* 0 or ENOMEM. */
 static int add_writing(struct writings *w, struct bm_generation g,
-                       const bouma_allocator *a)
+                       int is_manifest, const bouma_allocator *a)
 {
-    struct bm_generation *grown;
+    struct found one = {g, is_manifest}, *grown;
 
-    if (w->count && bm_generation_is_same(w->list[w->count - 1], g))
+    if (w->count && is_same(&w->list[w->count - 1], &one))
         return 0;
     grown = bm_grow(a, w->list, w->count, sizeof(*grown));
     if (!grown)
         return ENOMEM;
     w->list = grown;
-    w->list[w->count++] = g;
+    w->list[w->count++] = one;
     return 0;
 }
 
+/* Of one writing the manifest, which has the attributes, then the subfiles. */
 static int latest_first(const void *left, const void *right)
 {
-    const struct bm_generation *a = left, *b = right;
+    const struct found *a = left, *b = right;
 
-    return bm_generation_is_later(*a, *b)   ? -1
-           : bm_generation_is_later(*b, *a) ? 1
-                                            : 0;
+    return bm_generation_is_later(a->generation, b->generation) ? -1
+           : bm_generation_is_later(b->generation, a->generation)
+               ? 1
+               : b->is_manifest - a->is_manifest;
+}
+
+static int has_subfiles(const struct writings *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (!w->list[i].is_manifest)
+            return 1;
+    return 0;
 }
 
 static int look(void *context, const char *entry)
@@ -68,9 +90,9 @@ static int look(void *context, const char *entry)
     c->movable |=
         bm_name_written(name, 0, entry) || bm_name_parse_mended(entry, &epoch);
     if (bm_name_parse_manifest_new(entry, &g))
-        return add_writing(&c->manifests, g, c->a);
+        return add_writing(&c->writings, g, 1, c->a);
     return bm_name_parse_subfile(entry, &subfile, &g)
-               ? add_writing(&c->subfiles, g, c->a)
+               ? add_writing(&c->writings, g, 0, c->a)
                : 0;
 }
 
@@ -176,7 +198,7 @@ static int clear_away(struct bm_repair *r, uint64_t step,
         return BOUMA_OK;
     if (!bm_repair_act(r, (int64_t)step, dir,
                        !c->any ? "the empty directory of the step removed"
-                       : c->dropped && !c->manifests.count && !c->subfiles.count
+                       : c->dropped && !c->writings.count
                            ? "what is left of a step that was dropped on "
                              "purpose moved to lost/"
                        : was_there ? "what is left of the step moved to lost/"
@@ -184,57 +206,58 @@ static int clear_away(struct bm_repair *r, uint64_t step,
                                      "complete moved to lost/"))
         return BOUMA_OK;
     move_leftovers(&mover, dir);
-    if (!mover.rc && (was_there || c->dropped))
+    if (!mover.rc && (was_there || c->dropped)) {
         bm_store_remove_dir(&r->ds.store, dir);
+        mover.rc = bm_store_sync_dir(&r->ds.store, BM_NAME_STEPS, r->error);
+    }
     return mover.rc;
 }
 
-/* By which a manifest is published for a writing; EFORMAT if that is not whole.
- */
-typedef int publish_function(struct bm_repair *r, uint64_t number,
-                             struct bm_generation g, int damaged);
-
-/* The latest one of these that is whole. Without 'all' it is the latest, or
- * none is. */
-static int publish_latest(struct bm_repair *r, const struct contents *c,
-                          const struct writings *w, int all, int damaged,
-                          publish_function *publish)
+/* Whether a writing may be the step. The latest one may be what a killed writer
+ * has left; but whatever is earlier than the one that the index knows was never
+ * committed, or was replaced. If the rest of the latest is elsewhere, or on its
+ * way, no other is taken but the one that the index knows. */
+static int may_be_step(const struct bm_repair *r, const struct contents *c,
+                       const struct bm_step_entry *known,
+                       struct bm_generation g)
 {
+    if (known && bm_generation_is_later(known->generation, g))
+        return 0;
+    return (!c->arrives && !r->is_part) ||
+           bm_generation_is_same(g, c->writings.list[0].generation) ||
+           (known && bm_generation_is_same(g, known->generation));
+}
+
+/* A manifest for a step that has none that can be read, of the latest writing
+ * that is whole; EFORMAT if there is no way to one. */
+static int find_manifest(struct bm_repair *r, const struct contents *c,
+                         const struct bm_step_entry *known, int damaged)
+{
+    const struct writings *w = &c->writings;
     char dir[BM_NAME_BYTES];
     int rc = BOUMA_EFORMAT;
     size_t i = 0;
 
     if (w->count) /* else there is no list */
         qsort(w->list, w->count, sizeof(*w->list), latest_first);
-    for (; i < w->count && rc == BOUMA_EFORMAT && (all || !i); i++)
-        if (!i || !bm_generation_is_same(w->list[i], w->list[i - 1]))
-            rc = publish(r, c->step, w->list[i], damaged);
+    for (; i < w->count && rc == BOUMA_EFORMAT; i++) {
+        const struct found *f = &w->list[i];
+
+        if ((i && is_same(f, f - 1)) ||
+            !may_be_step(r, c, known, f->generation))
+            continue;
+        rc = f->is_manifest
+                 ? bm_repair_publish_written(r, c->step, f->generation, damaged)
+                 : bm_repair_rebuild_manifest(r, c->step, f->generation,
+                                              damaged);
+    }
     bm_name_step(dir, c->step);
-    if (!rc && !bm_generation_is_same(w->list[0], w->list[i - 1]))
+    if (!rc && !bm_generation_is_same(w->list[0].generation,
+                                      w->list[i - 1].generation))
         bm_findings_add(&r->findings, BOUMA_SEVERITY_NOTE, (int64_t)c->step,
                         dir,
                         "holds several writings of the step; the latest that "
                         "is whole was chosen, later ones are not whole");
-    return rc;
-}
-
-/* A manifest for a step that has none that can be read; EFORMAT if there is no
- * way to one. The latest writing may be what a killed writer has left. The
- * index tells which one was committed: no earlier one is taken then. Neither is
- * one if the rest of the latest is elsewhere, or on its way. */
-static int find_manifest(struct bm_repair *r, const struct contents *c,
-                         const struct bm_step_entry *known, int damaged)
-{
-    int all = !known && !c->arrives && !r->is_part;
-    int rc = publish_latest(r, c, &c->manifests, all, damaged,
-                            bm_repair_publish_written);
-
-    if (rc == BOUMA_EFORMAT)
-        rc = publish_latest(r, c, &c->subfiles, all, damaged,
-                            bm_repair_rebuild_manifest);
-    if (rc == BOUMA_EFORMAT && c->subfiles.count && known &&
-        bm_generation_is_later(c->subfiles.list[0], known->generation))
-        rc = bm_repair_rebuild_manifest(r, c->step, known->generation, damaged);
     return rc;
 }
 
@@ -256,7 +279,8 @@ static int give_up(struct bm_repair *r, const struct contents *c,
                    const struct bm_step_entry *known)
 {
     struct leftovers newer = {r, c->step, BOUMA_OK, 0};
-    int arrives = c->subfiles.count && c->arrives, rc = BOUMA_OK;
+    int is_begun = has_subfiles(&c->writings), arrives = is_begun && c->arrives,
+        rc = BOUMA_OK;
     struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
 
@@ -264,7 +288,7 @@ static int give_up(struct bm_repair *r, const struct contents *c,
     bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
     if (newer.rc)
         return newer.rc;
-    if (arrives || (r->is_part && (c->subfiles.count || known))) {
+    if (arrives || (r->is_part && (is_begun || known))) {
         bm_findings_add(&r->findings, BOUMA_SEVERITY_NOTE, (int64_t)c->step,
                         dir,
                         arrives ? "waits for files that were not drained "
@@ -288,14 +312,12 @@ int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 
     bm_name_step(dir, number);
     rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
-    if (!rc && (c.manifests.count || c.subfiles.count || c.dropped || damaged ||
-                known)) {
+    if (!rc && (c.writings.count || c.dropped || damaged || known)) {
         rc = find_manifest(r, &c, known, damaged);
         if (rc == BOUMA_EFORMAT)
             rc = damaged ? bm_repair_lost_manifest(r, number)
                          : give_up(r, &c, known);
     }
-    bm_drop(r->ds.a, c.manifests.list);
-    bm_drop(r->ds.a, c.subfiles.list);
+    bm_drop(r->ds.a, c.writings.list);
     return rc;
 }

@@ -171,6 +171,42 @@ static void hold(struct bm_commits *c, const struct bm_step_entry *entry,
     manifest->handle = NULL; /* it is held now */
 }
 
+/* A manifest that is there as bytes. */
+static int decode(struct bouma_dataset *ds, const struct bm_buffer *bytes,
+                  struct bm_writing **out)
+{
+    struct bm_writing *w = bm_writing_new(ds->a, &ds->error);
+    int rc = w ? bm_manifest_decode(&w->manifest, bytes->data, bytes->size,
+                                    ds->id, ds->store.path, &ds->error)
+               : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a manifest");
+
+    if (rc)
+        bm_writing_free(w);
+    *out = rc ? NULL : w;
+    return rc;
+}
+
+int bm_commit_sync_files(struct bm_store *s, const struct bm_manifest *m,
+                         size_t count, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < count && !rc; i++) {
+        char name[BM_NAME_BYTES];
+        struct bm_file f;
+        int closed;
+
+        bm_manifest_file_name(name, m, i);
+        rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, error);
+        if (rc)
+            break;
+        rc = bm_file_sync(&f, error);
+        closed = bm_file_close(&f, error);
+        rc = rc ? rc : closed;
+    }
+    return rc;
+}
+
 /* Whether the writing that was added to is still the step. */
 static int check_base(struct bouma_dataset *ds, uint64_t step,
                       struct bm_generation base)
@@ -209,14 +245,28 @@ static int write_manifest(struct bouma_dataset *ds, struct bm_file *f,
     return rc ? rc : bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
 }
 
+/* An extension makes durable what it adds to, which may have been written with
+ * 'fast': else a power loss could take files that its manifest names. */
+static int begin_extension(struct bouma_dataset *ds,
+                           const struct bm_manifest *m,
+                           struct bm_generation base)
+{
+    int rc = bm_commit_sync_files(&ds->store, m, m->first, &ds->error);
+
+    if (rc)
+        bm_error_prefix(&ds->error, "step %" PRIu64 " cannot be extended",
+                        m->step);
+    return rc ? rc : check_base(ds, m->step, base);
+}
+
 /* Commit a manifest that is there as bytes, written at first to 'name'. */
 static int commit_bytes(struct bouma_dataset *ds,
                         const struct bm_step_entry *entry, const char *name,
                         const struct bm_buffer *bytes,
                         const struct bm_commit_how *how, int *published)
 {
-    int extends = how->base.epoch != 0;
-    int holds = ds->options.durability == BOUMA_DURABILITY_GROUP && !extends;
+    const struct bm_manifest *extended = how->extended;
+    int holds = ds->options.durability == BOUMA_DURABILITY_GROUP && !extended;
     struct bm_file f;
     int rc, closed, is_new;
 
@@ -227,15 +277,17 @@ static int commit_bytes(struct bouma_dataset *ds,
     closed = f.store ? bm_file_close(&f, &ds->error) : BOUMA_OK;
     if (!rc)
         rc = closed;
-    if (!rc && extends)
-        rc = check_base(ds, entry->step, how->base);
+    if (!rc && extended)
+        rc = begin_extension(ds, extended, how->base);
     if (!rc && !holds) {
-        rc = publish(ds, entry, name, ds->options.replace || extends, &is_new);
+        rc = publish(ds, entry, name, ds->options.replace || extended, &is_new);
         /* A name that is taken by another is the one failure after which it is
          * certain that nothing was renamed. */
         *published = rc != BOUMA_EEXISTS;
         if (!rc)
             rc = finish(ds, entry, how, is_new);
+        if (!rc && extended)
+            bm_sweep_between(&ds->store, extended);
     }
     if (rc && !*published && f.store)
         bm_store_remove(&ds->store, name);
@@ -246,10 +298,17 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
               const struct bm_buffer *bytes, const struct bm_commit_how *how,
               int *published)
 {
+    struct bm_commit_how all = *how;
+    struct bm_writing *extended = NULL;
     char name[BM_NAME_BYTES];
+    int rc = how->base.epoch ? decode(ds, bytes, &extended) : BOUMA_OK;
 
+    all.extended = extended ? &extended->manifest : NULL;
     bm_name_manifest_new(name, entry->step, entry->generation);
-    return commit_bytes(ds, entry, name, bytes, how, published);
+    if (!rc)
+        rc = commit_bytes(ds, entry, name, bytes, &all, published);
+    bm_writing_free(extended);
+    return rc;
 }
 
 /* The oldest writing of a step that was extended, into how->oldest. */
@@ -257,18 +316,12 @@ static int find_oldest(struct bouma_dataset *ds,
                        const struct bm_buffer *manifest,
                        struct bm_commit_how *how)
 {
-    struct bm_schema schema;
-    struct bm_manifest m;
-    int rc;
+    struct bm_writing *w;
+    int rc = decode(ds, manifest, &w);
 
-    bm_schema_init(&schema, ds->a, &ds->error);
-    bm_manifest_init(&m, ds->a, &schema, &ds->error);
-    rc = bm_manifest_decode(&m, manifest->data, manifest->size, ds->id,
-                            ds->store.path, &ds->error);
-    if (!rc && m.earlier_count)
-        how->oldest = bm_manifest_writing(&m, 0)->generation;
-    bm_manifest_release(&m);
-    bm_schema_release(&schema);
+    if (!rc && w->manifest.earlier_count)
+        how->oldest = bm_manifest_writing(&w->manifest, 0)->generation;
+    bm_writing_free(w);
     return rc;
 }
 

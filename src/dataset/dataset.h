@@ -302,6 +302,7 @@ struct bm_commit_how {
     struct bm_generation
         oldest; /* of its writings, whose files stay; epoch 0: it
                                     has one */
+    const struct bm_manifest *extended; /* for bm_commit() itself */
 };
 /* Rank 0: write the manifest ('bytes') of a step and, unless it is held back,
  * publish it. *published is set once it may have become visible. */
@@ -316,6 +317,9 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
 int bm_commit_sync(struct bouma_dataset *ds, uint64_t step);
 /* Rank 0: all that is not synced. */
 int bm_commit_sync_all(struct bouma_dataset *ds);
+/* Make the first 'count' files of a step durable, whoever wrote them. */
+int bm_commit_sync_files(struct bm_store *s, const struct bm_manifest *m,
+                         size_t count, struct bm_error *error);
 /* Finish a group: sync and publish all that is held. Collective. */
 int bm_commit_flush(struct bouma_dataset *ds);
 

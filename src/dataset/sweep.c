@@ -12,10 +12,10 @@
 struct broom {
     struct bm_store *s;
     uint64_t step;
-    struct bm_generation kept;
-    const struct bm_manifest
-        *m; /* files are counted that it does not name; NULL:
-                                    they are removed */
+    struct bm_generation kept;   /* it is for what is older */
+    struct bm_generation oldest; /* and not older than this */
+    const struct bm_manifest *m; /* and that this does not name; NULL: all */
+    int counts;                  /* instead of removing it */
     uint64_t found;
 };
 
@@ -29,12 +29,13 @@ static int sweep_older(void *context, const char *entry)
 
     if ((!is_subfile && !bm_name_parse_manifest_new(entry, &g)) ||
         !bm_generation_is_later(b->kept, g) ||
+        bm_generation_is_later(b->oldest, g) ||
+        (b->m && is_subfile && bm_manifest_names(b->m, subfile, g)) ||
         !bm_name_written(name, b->step, entry))
         return 0;
-    if (!b->m)
+    b->found++;
+    if (!b->counts)
         bm_store_remove(b->s, name);
-    else if (!is_subfile || !bm_manifest_names(b->m, subfile, g))
-        b->found++;
     return 0;
 }
 
@@ -55,9 +56,21 @@ void bm_sweep_older(struct bm_store *s, uint64_t step,
     sweep(&b);
 }
 
+void bm_sweep_between(struct bm_store *s, const struct bm_manifest *m)
+{
+    struct broom b = {.s = s,
+                      .step = m->step,
+                      .kept = m->generation,
+                      .oldest = bm_manifest_writing(m, 0)->generation,
+                      .m = m};
+
+    sweep(&b);
+}
+
 uint64_t bm_sweep_count(struct bm_store *s, const struct bm_manifest *m)
 {
-    struct broom b = {.s = s, .step = m->step, .kept = m->generation, .m = m};
+    struct broom b = {
+        .s = s, .step = m->step, .kept = m->generation, .m = m, .counts = 1};
 
     sweep(&b);
     return b.found;

@@ -10,7 +10,11 @@
  * of one. Of a step that was extended, that is its oldest writing. */
 void bm_sweep_older(struct bm_store *s, uint64_t step,
                     struct bm_generation kept);
-/* How many such files there are beside those that the manifest names. */
+/* Remove what killed writers left between the writings of a step that was
+ * extended, 'm': files that it does not name. None of them was ever committed:
+ * a replacement that was would be its oldest writing. */
+void bm_sweep_between(struct bm_store *s, const struct bm_manifest *m);
+/* How many earlier files there are beside those that the manifest names. */
 uint64_t bm_sweep_count(struct bm_store *s, const struct bm_manifest *m);
 
 /* Directories of steps that are removed with all that is in them, and are none

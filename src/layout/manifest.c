@@ -525,8 +525,7 @@ static void decode_record(bouma_record *r, struct bm_cursor *c)
 }
 
 /* All but the writings before. */
-static void encode_body(struct bm_buffer *b, const struct bm_manifest *m,
-                        size_t earlier)
+static void encode_body(struct bm_buffer *b, const struct bm_manifest *m)
 {
     bm_put_u64(b, m->step);
     bm_put_f64(b, m->time);
@@ -538,7 +537,7 @@ static void encode_body(struct bm_buffer *b, const struct bm_manifest *m,
     bm_put_u8(b, (uint8_t)m->assign);
     bm_put_u8(b, (uint8_t)m->place);
     bm_put_u8(b, (uint8_t)m->assign_particles);
-    bm_put_u8(b, (uint8_t)earlier);
+    bm_put_u8(b, (uint8_t)m->earlier_count);
     bm_put_u16(b, 0);
     encode_record(b, &m->record);
     bm_attributes_encode(b, &m->dataset_attributes);
@@ -551,24 +550,18 @@ static void encode_body(struct bm_buffer *b, const struct bm_manifest *m,
         bm_file_tree_encode(b, &m->file_trees[i]);
 }
 
-void bm_manifest_encode_own(struct bm_buffer *b, const struct bm_manifest *m)
-{
-    encode_body(b, m, 0);
-}
-
 void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
                         const uint8_t id[16])
 {
     uint8_t hash[16];
 
     bm_envelope_reserve(b);
-    encode_body(b, m, m->earlier_count);
+    encode_body(b, m);
     for (size_t i = 0; i < m->earlier_count; i++) {
         struct bm_buffer one;
 
         bm_buffer_init(&one, m->a);
-        encode_body(&one, &m->earlier[i]->manifest,
-                    m->earlier[i]->manifest.earlier_count);
+        encode_body(&one, &m->earlier[i]->manifest);
         bm_put_u64(b, one.size);
         bm_put_bytes(b, one.data, one.size);
         b->failed |= one.failed;

@@ -107,9 +107,6 @@ int bm_manifest_total(struct bm_manifest *m);
 /* With its envelope, into an empty buffer. */
 void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
                         const uint8_t id[16]);
-/* What is its own, without the writings before it: the same bytes, whether or not
- * it was extended since. */
-void bm_manifest_encode_own(struct bm_buffer *b, const struct bm_manifest *m);
 /* Check no more than the checksum, and tell which step it is, and which writing
  * of it. */
 int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,

@@ -111,6 +111,8 @@ struct bm_object {
      * of them; else NULL. */
     struct bouma_variable **shown; /* [shown_count] */
     int shown_count;
+    struct bouma_attributes
+        shown_attributes; /* with 'shown': of all writings */
 
     /* Grids: */
     int may_be_bare;      /* the program has said that it needs no variable */

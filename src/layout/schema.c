@@ -36,6 +36,7 @@ static void object_free(struct bm_object *g)
     for (int i = 0; i < g->count; i++)
         variable_free(g->variables[i], a);
     bm_attributes_release(&g->attributes);
+    bm_attributes_release(&g->shown_attributes);
     bm_catalogue_release(&g->names, a);
     bm_drop(a, g->variables);
     bm_drop(a, g->shown);
@@ -59,6 +60,7 @@ static struct bm_object *object_new(struct bm_schema *schema,
     g->layout = layout;
     g->kind = layout->kind;
     bm_attributes_init(&g->attributes, schema->a, schema->error);
+    bm_attributes_init(&g->shown_attributes, schema->a, schema->error);
     g->name = bm_copy_text(schema->a, name);
     g->unit = bm_copy_text(schema->a, unit);
     if (!g->name || !g->unit) {
@@ -563,6 +565,7 @@ int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
     /* The attributes were made while errors went elsewhere. */
     for (int i = 0; i < schema->count; i++) {
         schema->objects[i]->attributes.error = usual;
+        schema->objects[i]->shown_attributes.error = usual;
         for (int j = 0; j < schema->objects[i]->count; j++)
             schema->objects[i]->variables[j]->attributes.error = usual;
     }

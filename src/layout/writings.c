@@ -48,29 +48,6 @@ void bm_writings_release(struct bm_manifest *m)
 
 /* ---- what there is --------------------------------------------------------- */
 
-int bm_writings_have_all(int *have, const struct bm_manifest *m,
-                         const struct bm_manifest *of)
-{
-    size_t count = bm_manifest_writings(of);
-    int rc = BOUMA_OK;
-
-    *have = bm_manifest_writings(m) >= count;
-    for (size_t i = 0; i < count && *have && !rc; i++) {
-        struct bm_buffer mine, theirs;
-
-        bm_buffer_init(&mine, m->a);
-        bm_buffer_init(&theirs, m->a);
-        bm_manifest_encode_own(&mine, bm_manifest_writing(m, i));
-        bm_manifest_encode_own(&theirs, bm_manifest_writing(of, i));
-        rc = mine.failed || theirs.failed ? BOUMA_ENOMEM : BOUMA_OK;
-        *have = !rc && mine.size == theirs.size &&
-                !memcmp(mine.data, theirs.data, mine.size);
-        bm_buffer_release(&mine);
-        bm_buffer_release(&theirs);
-    }
-    return rc;
-}
-
 size_t bm_manifest_writings(const struct bm_manifest *m)
 {
     return m->earlier_count + 1;
@@ -289,9 +266,26 @@ static int join_one(struct bm_manifest *m, size_t k)
     return !rc || rc == BOUMA_ENOMEM ? rc : BOUMA_EFORMAT;
 }
 
+/* Whether the records of all can be added up. */
+static int records_fit(const struct bm_manifest *m)
+{
+    int64_t files = 0, chunks = 0;
+
+    for (size_t k = 0; k < bm_manifest_writings(m); k++) {
+        const bouma_record *r = &bm_manifest_writing(m, k)->record;
+
+        if (r->files < 0 || r->files > INT64_MAX - files || r->chunks < 0 ||
+            r->chunks > INT64_MAX - chunks)
+            return 0;
+        files += r->files;
+        chunks += r->chunks;
+    }
+    return 1;
+}
+
 int bm_writings_join(struct bm_manifest *m)
 {
-    int rc = BOUMA_OK;
+    int rc = records_fit(m) ? BOUMA_OK : BOUMA_EFORMAT;
 
     for (size_t k = 0; k <= m->earlier_count && !rc; k++)
         rc = join_one(m, k);

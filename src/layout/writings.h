@@ -45,11 +45,6 @@ int bm_writings_conflict(const struct bm_manifest *before,
 size_t bm_manifest_writings(const struct bm_manifest *m);
 const struct bm_manifest *bm_manifest_writing(const struct bm_manifest *m,
                                               size_t i);
-/* Whether one step has all writings of another: as many as that has are the same,
- * byte for byte. Generations do not tell: two copies of a dataset count alike.
- * BOUMA_OK or ENOMEM. */
-int bm_writings_have_all(int *have, const struct bm_manifest *m,
-                         const struct bm_manifest *of);
 /* The generation by which the step was committed that 'm' is a writing of. */
 struct bm_generation bm_manifest_committed(const struct bm_manifest *m);
 

@@ -100,8 +100,23 @@ static int show_variable(struct bm_object *grid, struct bouma_variable *v)
     return BOUMA_OK;
 }
 
-/* Those that 'more' has, a later one of the same grid. */
-static int show_variables(struct bm_object *grid, const struct bm_object *more)
+/* The attributes of one writing of a grid: its values are the later ones. */
+static int show_attributes(struct bm_object *grid,
+                           const struct bouma_attributes *more)
+{
+    int rc = BOUMA_OK;
+
+    for (int i = 0; i < more->count && !rc; i++) {
+        const struct bm_attribute *e = &more->entries[i];
+
+        rc = bm_attributes_set(&grid->shown_attributes, e->name, e->type,
+                               e->count, e->values);
+    }
+    return rc;
+}
+
+/* All that 'more' has, a later one of the same grid. */
+static int show_more(struct bm_object *grid, const struct bm_object *more)
 {
     int rc = BOUMA_OK;
 
@@ -113,7 +128,11 @@ static int show_variables(struct bm_object *grid, const struct bm_object *more)
         for (int i = 0; i < grid->count; i++)
             grid->shown[i] = grid->variables[i];
         grid->shown_count = grid->count;
+        grid->shown_attributes.fixed = 1;
+        rc = show_attributes(grid, &grid->attributes);
     }
+    if (!rc)
+        rc = show_attributes(grid, &more->attributes);
     for (int i = 0; i < more->count && !rc; i++)
         if (more->variables[i]->in_step.present)
             rc = show_variable(grid, more->variables[i]);
@@ -140,7 +159,7 @@ static int show_object(struct bouma_step *step, const char *name)
         const struct bm_object *more = object_of(step, k, name);
 
         if (more && bm_object_has_data(more))
-            rc = show_variables(o, more);
+            rc = show_more(o, more);
     }
     return rc;
 }

@@ -8,6 +8,7 @@
 #include "dataset/lost.h"
 #include "layout/grid_idx.h"
 #include "layout/writings.h"
+#include "store/truncations.h"
 
 /* Where the step is, its manifest can be renamed; so not in a local copy, which
  * has an own one of what the target has. */
@@ -40,10 +41,35 @@ static int check_losses(struct bouma_dataset *ds, uint64_t step)
     if (lost && !bm_loss_is_over(&ds->store, ds->id, lost))
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "%s: parts of step %" PRIu64 " are lost, which is on "
-                     "record; nothing can be added to it",
+                     "record; nothing can be added to it (nor to one whose "
+                     "manifest was made anew, without its attributes): write "
+                     "it again with all that it has",
                      ds->store.path, step);
     bm_losses_release(&all);
     return rc;
+}
+
+/* A step that is on record as dropped may still be there, if whoever dropped it
+ * was killed. Its files may go at any time. */
+static int check_dropped(struct bouma_dataset *ds, const struct bm_manifest *m)
+{
+    struct bm_error why = {0};
+    struct bm_truncations all;
+    int dropped = 0, rc;
+
+    bm_truncations_init(&all, ds->a);
+    rc = bm_truncations_load(&ds->store, ds->id, &all, &why);
+    for (size_t k = 0; k < bm_manifest_writings(m) && !rc && !dropped; k++)
+        dropped = bm_truncations_has(&all, m->step,
+                                     bm_manifest_writing(m, k)->generation);
+    bm_truncations_release(&all);
+    if (rc)
+        return bm_fail(&ds->error, rc, "%s", why.text);
+    return dropped ? bm_fail(&ds->error, BOUMA_ESTATE,
+                             "%s: step %" PRIu64 " was deleted, and its files "
+                             "are not all gone yet; delete it again",
+                             ds->store.path, m->step)
+                   : BOUMA_OK;
 }
 
 /* The writing that a manifest tells of, and all before it. */
@@ -103,6 +129,8 @@ int bm_extension_find(struct bouma_dataset *ds, uint64_t step,
                      "step %" PRIu64 " has a grid with 'idx', so nothing can "
                      "be added to it",
                      step);
+    if (!rc)
+        rc = check_dropped(ds, &w->manifest);
     if (!rc)
         rc = check_losses(ds, step);
     bm_writing_free(w);

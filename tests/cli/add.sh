@@ -1,5 +1,6 @@
 #!/bin/bash
 # add.sh -- more variables, grids and particles for a step that is there.
+absent_variable=$(realpath "${ABSENT_VARIABLE:?say which program: ABSENT_VARIABLE=path/to/absent_variable}")
 source "$(dirname "$0")/common.bash"
 
 python "
@@ -84,6 +85,18 @@ expect 0 "$BOUMA" delete-step run.bouma 4
 [[ $(ls run.bouma/steps) == 00000003 ]] || complain "$(ls run.bouma/steps)"
 expect 0 "$BOUMA" verify run.bouma deep
 [[ $out != *note* ]] || complain "$out"
+
+# A variable that the step defines and does not have is added as the options say.
+expect 0 "$absent_variable" absent.bouma
+python "np.save('fine.npy', np.random.default_rng(2).random((16, 16)).astype('f4'))"
+expect 0 "$BOUMA" add fine.npy --into absent.bouma --step 3 --var b --codec zstd --unit m/s
+expect 0 "$BOUMA" read absent.bouma grid/b --step 3 -o out.npy
+equal out.npy "np.load('fine.npy')"
+expect 0 "$BOUMA" info absent.bouma --json
+python "
+j = json.loads('''$out''')
+b = j['steps'][0]['objects'][0]['variables'][1]
+assert b['name'] == 'b' and b['codec'] == 'zstd' and b['unit'] == 'm/s', b"
 
 # Grids in HZ order, but for those of IDX.
 expect 0 "$BOUMA" import a.npy --into idx.bouma --var a --layout hz --idx --hz-block-bits 8

@@ -143,6 +143,12 @@ static void grids_go_there_and_back()
     CHECK(few.values.size() == 6 && few.values[0] == 123);
     CHECK(few.values[3] == -1); /* it was copied before */
     CHECK(g["w"].read<double>().as<3>()(1, 4, 3) == 143);
+    bouma::box empty({1, 2, 3}, {1, 2, 3});
+    bouma::status used{BOUMA_EIO, "of a call before"};
+    CHECK(g["w"]
+              .read<double>(0, &empty, BOUMA_CONVERT_EXACT, &used)
+              .values.empty() &&
+          used);
     bouma::array<int> pairs = g["pairs"].read<int>();
     CHECK(pairs.shape.size() == 4 && pairs.as<4>()(5, 4, 3, 1) == 239);
     CHECK(g["v"].range().high == 543);
@@ -235,6 +241,10 @@ static void particles_go_there_and_back()
     CHECK(set.sample(10, 1).count() == 10 &&
           set.restart(nullptr).count() == 300);
     CHECK(set.count(bouma::query().quality(0.5)) == 150);
+    /* Axes that are left out have no limits. */
+    CHECK(set.count(bouma::query().box({0.25}, {0.5})) ==
+          set.count(bouma::query().box({0.25, -9, -9}, {0.5, 9, 9})));
+    CHECK(set.count(bouma::query().box({0.25}, {0.5})) > 0);
     bouma::query only;
     only.returns({set["mass"]}).interleaved();
     CHECK(set.read(only).handle()->variable_count == 1);

@@ -223,14 +223,51 @@ static void repair(struct weak_fs *fs, struct tally *t)
         tally_add(&t->stuck, "cannot repair: %s", message);
 }
 
+static int pass_over(void *context, const char *entry)
+{
+    (void)context;
+    (void)entry;
+    return 0;
+}
+
+static int has_directory(struct weak_fs *fs)
+{
+    const bouma_io *io = weak_fs_io(fs);
+    char name[32];
+    void *root;
+    int code = io->attach(io->user, &root, EXPLORE_PATH, 0);
+
+    if (code)
+        return 0;
+    snprintf(name, sizeof(name), "steps/%08d", STEP);
+    code = io->list(io->user, root, name, pass_over, NULL);
+    io->detach(io->user, root);
+    return !code;
+}
+
+/* What repair has cleared away does not come back with the next power loss. */
+static void lose_power(const struct weak_fs *fs, struct tally *t)
+{
+    struct weak_fs *then = weak_fs_clone(fs, 1);
+
+    weak_fs_crash(then, WEAK_CRASH_NONE_KEPT);
+    if (has_directory(then))
+        tally_add(&t->silent, "the directory of the step is back");
+    weak_fs_free(then);
+}
+
 static void follow(struct weak_fs *fs, struct tally *t, enum act act,
                    int is_done, int repairs)
 {
     judge(fs, t, act, is_done);
     verify(fs, t, 0);
     if (repairs) {
+        int was_there = has_directory(fs);
+
         repair(fs, t);
         judge(fs, t, act, is_done);
+        if (was_there && !has_directory(fs))
+            lose_power(fs, t);
     }
     if (!act_once(fs, t, act)) {
         weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
@@ -268,7 +305,7 @@ static void explore_act(struct tally *t, const struct omission *omission,
             weak_fs_crash(fs, i == 0   ? WEAK_CRASH_NONE_KEPT
                               : i == 1 ? WEAK_CRASH_KILLED
                                        : WEAK_CRASH_SOME_KEPT);
-            follow(fs, t, act, is_done, act <= REPLACE && i % 2);
+            follow(fs, t, act, is_done, act <= DELETE && i % 2);
             oracle_report_as(NULL);
             weak_fs_free(fs);
         }
@@ -276,6 +313,81 @@ static void explore_act(struct tally *t, const struct omission *omission,
     }
     weak_fs_free(base);
 }
+
+/* ---- what is extended may itself be not durable ----------------------------- */
+
+/* The step that is extended is the last, and written with 'fast'. */
+static void prepare_fast(struct weak_fs *fs)
+{
+    for (int is_fast = 0; is_fast < 2; is_fast++) {
+        bouma_options o = options_of(weak_fs_io(fs), is_fast);
+        struct scenario_writer writer = {0};
+        bouma_dataset *ds = NULL;
+
+        if (is_fast ? !bouma_dataset_append(&ds, EXPLORE_PATH, &o)
+                    : !bouma_dataset_create(&ds, EXPLORE_PATH, &o))
+            for (int i = 0; i < STEPS; i++)
+                if ((i == STEP) == is_fast)
+                    scenario_write(ds, &writer, i, 0, 0, 1);
+        bouma_dataset_close(ds);
+        bouma_dataset_free(ds);
+    }
+}
+
+static int is_extended(struct weak_fs *fs)
+{
+    bouma_options o = options_for(fs);
+    bouma_dataset *ds = NULL;
+    bouma_step *step;
+    int is = 0;
+
+    if (!bouma_dataset_open(&ds, EXPLORE_PATH, &o) &&
+        !bouma_step_open(&step, ds, STEP)) {
+        is = bouma_step_find_grid(step, "more0") != NULL;
+        bouma_step_free(step);
+    }
+    bouma_dataset_free(ds);
+    return is;
+}
+
+/* A power loss may take a step that is not durable; but not once it is seen with
+ * an extension. */
+static void explore_fast_base(struct tally *t, const struct omission *omission)
+{
+    struct weak_fs *base = weak_fs_new(1);
+    int states = explore_some(omission, STATES), died = 1;
+
+    prepare_fast(base);
+    for (long at = 1; died; at++) {
+        struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
+        int is_done;
+
+        weak_fs_drop(first, omission->what, omission->pattern);
+        weak_fs_die_at(first, at);
+        is_done = !act_once(first, t, ADD_FAST);
+        died = weak_fs_is_dead(first);
+        for (int i = 0; i < states; i++) {
+            struct weak_fs *fs =
+                weak_fs_clone(first, (uint64_t)(at * 1000 + i));
+            char context[64];
+
+            snprintf(context, sizeof(context),
+                     "extension, fast base, call %ld, state %d", at, i);
+            oracle_report_as(omission->what ? NULL : context);
+            weak_fs_crash(fs, i == 0   ? WEAK_CRASH_NONE_KEPT
+                              : i == 1 ? WEAK_CRASH_KILLED
+                                       : WEAK_CRASH_SOME_KEPT);
+            if (is_done || i == 1 || is_extended(fs))
+                follow(fs, t, ADD_FAST, is_done, i % 2);
+            oracle_report_as(NULL);
+            weak_fs_free(fs);
+        }
+        weak_fs_free(first);
+    }
+    weak_fs_free(base);
+}
+
+/* ---- calls that fail -------------------------------------------------------- */
 
 static void lose_writes(void *user, void *file)
 {
@@ -325,6 +437,7 @@ void explore_extensions(struct tally *t, const struct omission *omission)
 {
     for (int act = 0; act < ACTS; act++)
         explore_act(t, omission, (enum act)act);
+    explore_fast_base(t, omission);
     for (int act = 0; act < REPLACE && !omission->what; act++)
         explore_faults(t, (enum act)act);
 }

@@ -305,7 +305,45 @@ contains
     call claim(all(box%lo == [2, 3, 4]) .and. all(box%hi == [4, 5, 5]), 'samples of a region')
     call bouma_grid_bounds(low, high, grid, box)
     call claim(all(low == [1, 2, 3]) .and. all(high == [4, 5, 5]), 'region of samples')
+    call boxes_that_are_wrong(v, grid)
     call finish(run, step)
+  end subroutine
+
+  subroutine boxes_that_are_wrong(v, grid)
+    type(bouma_variable), intent(in) :: v
+    type(bouma_grid), intent(in) :: grid
+    type(bouma_selection) :: selection
+    type(bouma_box) :: none, found
+    real(real64) :: low(3), high(3), more(8)
+    integer :: ierr
+    character(200) :: message
+
+    call bouma_variable_select(selection, v, 0, none, ierr, message)
+    call claim(ierr == BOUMA_EINVAL, 'no box')
+    call says(message, 'without lo')
+    call bouma_variable_select(selection, v, 0, bouma_box([2, 3, 1]), ierr, message)
+    call claim(ierr == BOUMA_EINVAL, 'a box without end')
+    call says(message, 'without hi')
+    call bouma_variable_select(selection, v, 0, bouma_box([2], [3]), ierr, message)
+    call claim(ierr == BOUMA_EINVAL, 'a box of one axis')
+    call says(message, 'axes')
+    call bouma_grid_bounds(low, high, grid, none, ierr, message)
+    call claim(ierr == BOUMA_EINVAL, 'the region of no box')
+    call bouma_grid_bounds(low, high, grid, bouma_box([2, 3, 1]), ierr, message)
+    call claim(ierr == BOUMA_EINVAL, 'the region of a box without end')
+    call bouma_grid_bounds(low, high, grid, bouma_box([2, 3], [4, 4]), ierr, message)
+    call claim(ierr == BOUMA_EINVAL, 'the region of a box of two axes')
+    call bouma_grid_bounds(low(1:2), high, grid, ierr=ierr, errmsg=message)
+    call claim(ierr == BOUMA_EINVAL, 'too little room for a region')
+    call says(message, '2')
+    more = 1
+    call bouma_grid_box(found, grid, low(1:2), high(1:2), ierr, message)
+    call claim(ierr == BOUMA_EINVAL .and. .not. allocated(found%lo), 'a region of two axes')
+    call bouma_grid_box(found, grid, more, more, ierr, message)
+    call claim(ierr == BOUMA_EINVAL .and. .not. allocated(found%lo), 'a region of eight axes')
+    call says(message, '8')
+    call bouma_grid_box(found, grid, more(1:3), more(1:2), ierr, message)
+    call claim(ierr == BOUMA_EINVAL, 'a region with ends of other axes')
   end subroutine
 
   subroutine requests_read_all_at_once()

@@ -222,6 +222,11 @@ contains
     call bouma_columns_add(get, variable_of(dust, 'id'), ids)
     call bouma_particles_read_into(count, dust, get, query)
     call claim(all(inside(ids(1:count))) .and. count == sum(merge(1, 0, inside)), 'those that match')
+    query = bouma_query()
+    call bouma_query_box(query, [0.25d0], [0.5d0, 2d0])
+    call bouma_particles_count(count, dust, query)
+    call claim(count == sum(merge(1, 0, grains%position(1) >= 0.25d0 .and. grains%position(1) < 0.5d0)) &
+      .and. count > 5, 'axes that are left out have no limits')
     query = bouma_query(quality=0.25d0)
     call bouma_particles_count(count, dust, query)
     call claim(count == n / 4, 'a quarter')

@@ -211,6 +211,38 @@ static int check_grid(const struct import *import, struct context *ctx,
     return DONE;
 }
 
+/* Define a grid as a step has it, without its variables: those that it defines
+ * and does not have are added as the options say. */
+static int define_again(bouma_grid **out, bouma_dataset *ds,
+                        const bouma_grid *grid)
+{
+    bouma_grid_info info = {.size = sizeof(info)};
+    bouma_grid_spec spec = {.size = sizeof(spec)};
+
+    bouma_grid_info_get(&info, grid);
+    spec.ndims = info.ndims;
+    spec.levels = info.levels;
+    spec.unit = info.unit;
+    spec.layout = info.layout;
+    memcpy(spec.shape, info.shape, sizeof(spec.shape));
+    memcpy(spec.origin, info.origin, sizeof(spec.origin));
+    memcpy(spec.spacing, info.spacing, sizeof(spec.spacing));
+    if (info.layout == BOUMA_LAYOUT_HZ) {
+        spec.hz_template = info.hz_template;
+        spec.hz_block_bits = info.hz_block_bits;
+        spec.hz_blocks_per_file = info.hz_blocks_per_file;
+        spec.hz_order = info.hz_order;
+        spec.hz_partitions = info.hz_partitions;
+        spec.hz_index = info.hz_index;
+        spec.hz_wavelet = info.hz_wavelet;
+        spec.hz_tile_bits = info.hz_tile_bits;
+        spec.idx = info.idx;
+    } else {
+        memcpy(spec.patch, info.patch, sizeof(spec.patch));
+    }
+    return bouma_grid_define(out, ds, info.name, &spec);
+}
+
 /* The grid of the step that is added to, if it has one of that name, is defined
  * as it is there. */
 static int adopt_grid(struct import *import, struct context *ctx)
@@ -225,13 +257,10 @@ static int adopt_grid(struct import *import, struct context *ctx)
         return import_target_failed(&import->target, ctx, status);
     grid = bouma_step_find_grid(step, request->grid_name);
     rc = grid ? check_grid(import, ctx, grid) : DONE;
+    if (!rc && grid)
+        status = define_again(&import->grid, ds, grid);
     bouma_step_free(step);
-    if (rc || !grid)
-        return rc;
-    status = bouma_define_like(ds, request->step);
-    if (!status)
-        status = bouma_dataset_find_grid(&import->grid, ds, request->grid_name);
-    return status ? import_target_failed(&import->target, ctx, status) : DONE;
+    return status ? import_target_failed(&import->target, ctx, status) : rc;
 }
 
 /* Define all in the target, but for a grid that is there. */
@@ -240,7 +269,7 @@ static int define_variables(struct import *import)
     const struct import_request *request = &import->request;
     const struct grid_series *series = &import->series;
     bouma_grid_spec grid = request->grid;
-    int status = BOUMA_OK, is_there = import->grid != NULL;
+    int status = BOUMA_OK;
 
     /* One process rehearses for all; what else is wrong with partitions does
      * not depend on the index, but IDX has none of its own for each. */
@@ -248,7 +277,7 @@ static int define_variables(struct import *import)
         grid.hz_index = BOUMA_HZ_INDEX_LOCAL;
     else if (import->rehearses && grid.hz_index != BOUMA_HZ_INDEX_LOCAL)
         grid.hz_partitions = 0;
-    if (!is_there)
+    if (!import->grid)
         status = bouma_grid_define(&import->grid, import->target.ds,
                                    request->grid_name, &grid);
     if (!status && request->series)
@@ -261,12 +290,9 @@ static int define_variables(struct import *import)
         spec.components = import->sources[i].components;
         spec.unit = import_request_unit(request, i);
         variable_name(import, i, name, sizeof(name));
-        import->variables[i] =
-            is_there ? bouma_grid_find_variable(import->grid, name) : NULL;
         /* That the step has data of it is told at the end. */
-        if (!import->variables[i])
-            status = bouma_variable_define(&import->variables[i], import->grid,
-                                           name, &spec);
+        status = bouma_variable_define(&import->variables[i], import->grid,
+                                       name, &spec);
     }
     return status;
 }

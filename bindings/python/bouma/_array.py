@@ -1,9 +1,10 @@
 """NumPy arrays as the library sees them: bouma_array, with strides."""
+import operator
 from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._types import constant, new, struct, type_number
+from ._types import constant, fitting, new, struct, type_number
 
 _DIMS = constant("MAX_DIMS")
 
@@ -46,7 +47,7 @@ def borrowable(array: np.ndarray) -> np.ndarray:
 def box_of(low: Sequence[int], high: Sequence[int]) -> Any:
     box = struct("bouma_box")()
     for i, (a, b) in enumerate(zip(low, high)):
-        box.lo[i], box.hi[i] = a, b
+        box.lo[i], box.hi[i] = fitting(a, "int64_t", "an index"), fitting(b, "int64_t", "an index")
     return box
 
 
@@ -81,17 +82,43 @@ def ends_of(pair: Any, axis: int, n: int) -> Tuple[int, int]:
         low, high = pair
     except (TypeError, ValueError):
         raise ValueError("axis %d of a box is a slice or a pair of numbers, not %r" % (axis, pair)) from None
-    low, high = (0 if low is None else int(low)), (n if high is None else int(high))
-    if low < 0 or high > n:
+    try:
+        low, high = (0 if low is None else operator.index(low)), (n if high is None else operator.index(high))
+    except TypeError:
+        raise ValueError("axis %d of a box is a slice or a pair of integers, not %r" % (axis, pair)) from None
+    if low < 0 or high < 0 or high > n:
         raise ValueError("the box reaches from %d to %d on axis %d, which has the samples 0 to %d"
                          % (low, high, axis, n - 1))
     return low, high
 
 
 def as_array(values: Any, dtype: Optional[np.dtype] = None) -> np.ndarray:
-    """An array of a type that bouma has; Python's own numbers become 'dtype'."""
-    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=None)
-    if not isinstance(values, np.ndarray) and dtype is not None and not hasattr(values, "dtype"):
-        array = np.asarray(values, dtype=dtype)
+    """An array of a type that bouma has. Lists of real numbers become 'dtype', if that is
+    real, too; all else keeps its type, so that C converts it, exactly or not at all."""
+    if np.ma.isMaskedArray(values):
+        if np.ma.is_masked(values):
+            raise ValueError("the array is masked, and bouma has no masks; give what is stored: array.filled(...)")
+        values = values.data
+    array = values if isinstance(values, np.ndarray) else np.asarray(values)
+    if array is not values and dtype is not None and not hasattr(values, "dtype"):
+        array = numbers_as(values, array, dtype)
     type_number(array.dtype)  # or TypeError
+    return array
+
+
+def numbers_as(values: Any, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Numbers of Python, which are 'array' for NumPy, as 'dtype' if they can be."""
+    if array.dtype.kind == "b":
+        return array.astype(dtype)
+    if array.dtype.kind == "f" and dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            made = array.astype(dtype)
+        return made if np.array_equal(np.isfinite(made), np.isfinite(array)) else array
+    if array.dtype.kind in "fO":  # [1, 2**63] are reals or objects for NumPy
+        try:
+            exact = np.asarray(values, dtype=object)
+            made = exact.astype(dtype)
+        except (OverflowError, TypeError, ValueError):
+            return array
+        return made if bool((made.astype(object) == exact).all()) else array
     return array

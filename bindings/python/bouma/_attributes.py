@@ -4,7 +4,7 @@ from typing import Any, Dict, Iterator, MutableMapping, Tuple
 
 import numpy as np
 
-from ._types import DTYPES, constant, new, type_number
+from ._types import DTYPES, constant, new, text, type_number
 
 
 def read_all(library: Any, handle: Any) -> Dict[str, Any]:
@@ -54,7 +54,7 @@ class Attributes(MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         kind, count, raw = encode(name, value)
-        self._check(self._library.bouma_attributes_set(self._handle(), name.encode(), kind, count, raw))
+        self._check(self._library.bouma_attributes_set(self._handle(), text(name, "a name"), kind, count, raw))
 
     def __getitem__(self, name: str) -> Any:
         return read_all(self._library, self._handle())[name]

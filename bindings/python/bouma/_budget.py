@@ -1,6 +1,9 @@
 """Reading within a budget: the best answer for so many bytes or points, which says what
 it is, and can be refined."""
 import ctypes as c
+import math
+import os
+import threading
 from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -19,6 +22,13 @@ _LIMITS: Dict[int, Optional[str]] = {value: name[len("BOUMA_LIMIT_"):].lower() f
                                      _api.CONSTANTS.items() if name.startswith("BOUMA_LIMIT_")}
 
 
+def positive(name: str, value: Any) -> None:
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError("%s is a number, not %r" % (name, value))
+    if not value > 0:
+        raise ValueError("%s must be above 0, not %r" % (name, value))
+
+
 class Budget(NamedTuple):
     """What one call may read and return; None: no limit."""
 
@@ -26,12 +36,21 @@ class Budget(NamedTuple):
     max_points: Optional[int] = None
     max_error: Optional[float] = None
 
-    def struct(self) -> Any:
+    def struct(self, further: bool = False) -> Any:
+        """The limits for C, where 0 is none. What was opened may go 'further' with what it
+        has read already: max_bytes=0, as 'next_bytes' of an answer can be."""
+        made = new("bouma_budget")
         for name, value in zip(self._fields, self):
-            if value is not None and not value > 0:
+            if value is None:
+                continue
+            if name == "max_bytes" and value == 0 and further:
+                value = 1
+            if not value > 0:
                 raise ValueError("%s must be above 0, not %r" % (name, value))
-        return new("bouma_budget", bytes=int(self.max_bytes or 0), points=int(self.max_points or 0),
-                   error=float(self.max_error or 0))
+            if name != "max_error" and not 1 <= value < math.inf:
+                raise ValueError("%s is a number of bytes or points, not %r" % (name, value))
+            setattr(made, name[len("max_"):], float(value) if name == "max_error" else int(value))
+        return made
 
     def changed(self, **more: Any) -> "Budget":
         """The same with other limits, if any is given."""
@@ -42,9 +61,12 @@ class Budget(NamedTuple):
 class Answer(NamedTuple):
     """What a call within a budget has given.
 
-    'error' of level 0 is a bound; of a coarser level it is how much that level has
-    changed what the next coarser one tells. 'limit' is what ended the call: 'bytes',
-    'points', 'error', or 'none' if all is there."""
+    'complete' is true if all is there; else there is the 'level' of a grid, or the
+    'quality' of particles: the fraction that has come. 'points' and 'bytes' are what this
+    call has returned and read, 'next_points' and 'next_bytes' what the next finer level
+    takes. 'error' of level 0 is a bound ('error_is_bound'); of a coarser level it is how
+    much that level has changed what the next coarser one tells. 'limit' is what ended
+    the call: 'bytes', 'points', 'error', or 'none' if all is there."""
 
     complete: bool
     level: int
@@ -64,10 +86,17 @@ def answer_of(answer: Any) -> Answer:
 
 
 class Refinement:
-    """A refinement of the library, with the session that it needs."""
+    """A refinement of the library, with the session that it needs. It goes forward only,
+    and for one thread at a time: 'turn' tells how far it is, 'lock' is held to go on."""
 
-    def __init__(self, source: Any, kind: str):
+    def __init__(self, source: Any, kind: str, ends: Sequence[Tuple[int, int]] = ()):
         self.held, self.kind, self.handle = Held(source), kind, c.c_void_p()
+        self.ends, self.turn = ends, 0
+        self.lock = threading.RLock()
+
+    def is_at(self, turn: int) -> bool:
+        """True if it can go on from that turn, in this process."""
+        return self.turn == turn and self.held is not None and self.held.session.process == os.getpid()
 
     def end(self) -> None:
         if self.held is not None:
@@ -101,7 +130,7 @@ class Approximation:
 
     def __init__(self, variable: "Variable", refinement: Any, array: np.ndarray, answer: Answer, budget: Budget):
         self.variable, self.array, self.answer = variable, array, answer
-        self._refinement, self._budget = refinement, budget
+        self._refinement, self._turn, self._budget = refinement, refinement.turn, budget
 
     @property
     def level(self) -> int:
@@ -120,16 +149,16 @@ class Approximation:
 
     def refine(self, max_bytes: Optional[int] = None, max_points: Optional[int] = None,
                max_error: Optional[float] = None) -> "Approximation":
-        """Go on within another budget, or the same one again. No byte is read twice."""
+        """Go on within another budget, or the same one again. No byte is read twice; only
+        what was refined before and is refined once more starts by reading its level."""
         if self.complete:
             return self
         budget = self._budget.changed(max_bytes=max_bytes, max_points=max_points, max_error=max_error)
-        answer, limits = new("bouma_answer"), budget.struct()
-        with self._refinement.held as session:
-            rc = session.library.bouma_refinement_next_within(c.byref(answer), self._refinement.handle,
-                                                              c.byref(limits))
-            session.check(rc)
-            return taken(self.variable, self._refinement, answer_of(answer), budget)
+        limits, refinement = budget.struct(further=True), self._refinement
+        with refinement.lock:
+            if refinement.is_at(self._turn):
+                return further(self.variable, refinement, limits, budget)
+        return further(self.variable, opened_at(self.variable, refinement.ends, self.level), limits, budget)
 
     def __reduce__(self) -> Any:
         raise TypeError("what can be refined cannot be pickled; pickle its array")
@@ -151,9 +180,27 @@ def taken(variable: "Variable", refinement: Any, answer: Answer, budget: Budget)
     return Approximation(variable, refinement, array, answer, budget)
 
 
+def further(variable: "Variable", refinement: Any, limits: Any, budget: Budget) -> Approximation:
+    answer = new("bouma_answer")
+    with refinement.held as session:
+        session.check(session.library.bouma_refinement_next_within(c.byref(answer), refinement.handle,
+                                                                   c.byref(limits)))
+        refinement.turn += 1
+        return taken(variable, refinement, answer_of(answer), budget)
+
+
+def opened_at(variable: "Variable", ends: Sequence[Tuple[int, int]], level: int) -> Refinement:
+    """A refinement that is at a level already."""
+    refinement, box = Refinement(variable.grid._source, "bouma_refinement", ends), box_of(*zip(*ends))
+    with refinement.held as session:
+        session.check(session.library.bouma_refinement_open(c.byref(refinement.handle), variable._handle(session),
+                                                            level, c.byref(box)))
+    return refinement
+
+
 def read_within(variable: "Variable", ends: Sequence[Tuple[int, int]], budget: Budget) -> Approximation:
     answer, limits, box = new("bouma_answer"), budget.struct(), box_of(*zip(*ends))
-    refinement = Refinement(variable.grid._source, "bouma_refinement")
+    refinement = Refinement(variable.grid._source, "bouma_refinement", ends)
     with refinement.held as session:
         rc = session.library.bouma_refinement_open_within(c.byref(refinement.handle), c.byref(answer),
                                                           variable._handle(session), c.byref(box), c.byref(limits))
@@ -163,27 +210,29 @@ def read_within(variable: "Variable", ends: Sequence[Tuple[int, int]], budget: B
 
 def query_within(particles: "Particles", query: Any, names: Sequence[str], budget: Budget) -> Any:
     """The first particles of a query; 'query' makes it, for a session."""
+    limits = budget.struct()
     refinement = Refinement(particles._source, "bouma_particles_refinement")
     with refinement.held as session:
         handle = session.object(particles.step.number, "particles", particles.name)
         made = query(session)
         rc = session.library.bouma_particles_refinement_open(c.byref(refinement.handle), handle, made.pointer())
         session.check(rc)
-    return next_particles(particles, refinement, names, budget)
+    return next_particles(particles, refinement, names, budget, limits)
 
 
-def next_particles(particles: "Particles", refinement: Any, names: Sequence[str], budget: Budget) -> Any:
+def next_particles(particles: "Particles", refinement: Any, names: Sequence[str], budget: Budget, limits: Any) -> Any:
     from ._particles import Some
 
-    answer, limits, data = new("bouma_answer"), budget.struct(), c.c_void_p()
-    with refinement.held as session:
+    answer, data = new("bouma_answer"), c.c_void_p()
+    with refinement.lock, refinement.held as session:
         session.sweep()
         rc = session.library.bouma_particles_refinement_next(c.byref(data), c.byref(answer), refinement.handle,
                                                              c.byref(limits))
         if rc:
             raise error_of(rc, session.message())
+        refinement.turn += 1
         table = Some(particles._adopt(session, data, names))
-    table.answer, table._rest = answer_of(answer), (particles, refinement, names, budget)
-    if table.answer.complete:
-        refinement.end()
+        table.answer, table._rest = answer_of(answer), (particles, refinement, names, budget, refinement.turn)
+        if table.answer.complete:
+            refinement.end()
     return table

@@ -6,7 +6,6 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 
 from ._array import as_array, borrowable, describe, span
-from ._types import new, type_number
 
 XYZ = "xyz"
 
@@ -77,10 +76,9 @@ def columns_of(data: Any, more: Dict[str, Any], ndims: Optional[int]) -> Dict[st
 
 def as_column(name: str, values: Any) -> np.ndarray:
     try:
-        array = np.asarray(values) if not isinstance(values, np.ndarray) else values
-        type_number(array.dtype)
-    except TypeError as error:
-        raise TypeError("the column %r: %s" % (name, error)) from None
+        array = as_array(values)
+    except (TypeError, ValueError) as error:
+        raise type(error)("the column %r: %s" % (name, error)) from None
     if array.ndim not in (1, 2):
         raise ValueError("the column %r has %d axes; it takes (n,) or (n, components)" % (name, array.ndim))
     return array

@@ -1,5 +1,6 @@
 """Datasets, their steps and their grids, for reading."""
 import ctypes as c
+import operator
 import os
 import time as clock
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
@@ -26,14 +27,14 @@ def open_dataset(path: Union[str, "os.PathLike[str]"], comm: Any = None, **optio
     ...     print(len(ds), ds.times)
     3 [0.  0.1 0.2]
     """
-    return Dataset(os.fspath(path), options, comm)
+    return Dataset(os.fsdecode(path), options, comm)
 
 
 class Dataset(Sequence["Step"]):
     """The steps of a simulation.
 
     ds[i] is the i-th step (ds[-1] the last one), ds["flow/density"] a variable over all
-    steps.
+    steps. 'path' and 'comm' are those that it was opened with.
 
     >>> import bouma
     >>> ds = bouma.open(example)
@@ -110,6 +111,10 @@ class Dataset(Sequence["Step"]):
         if isinstance(key, slice):
             return [self[i] for i in range(*key.indices(len(self)))]
         numbers = self.steps
+        try:
+            key = operator.index(key)
+        except TypeError:
+            raise TypeError("a step is found by its index, not by %r; at() finds it by its time" % (key,)) from None
         if not -len(numbers) <= key < len(numbers):
             raise IndexError("there is no step at index %d: %s has %d steps" % (key, self.path, len(numbers)))
         return Step(self, int(numbers[key]), float(self.times[key]))
@@ -118,7 +123,7 @@ class Dataset(Sequence["Step"]):
         """The step whose time is nearest to 'time'; or the one with the number 'step'."""
         if (time is None) == (step is None):
             raise TypeError("at() takes either a time or a step")
-        if time is not None and np.isnan(time):
+        if time is not None and np.isnan(float(time)):
             raise ValueError("no step is near to the time NaN")
         numbers, times = self._list()
         if step is not None:
@@ -133,10 +138,7 @@ class Dataset(Sequence["Step"]):
 
     def refresh(self) -> "Dataset":
         """See the steps that were written since. Collective with a communicator."""
-        self._source.clear()
-        with self._source.borrow() as session:
-            session.check(session.library.bouma_dataset_refresh(session.handle))
-            session.clear()
+        with self._source.refresh() as session:
             self._listed = self._read_list(session)
         return self
 
@@ -210,6 +212,11 @@ class Dataset(Sequence["Step"]):
 
         return as_xarray(self, group, level, chunks=chunks)
 
+    def to_yt(self, group: Optional[str] = None, *, level: int = 0, fields: Optional[Sequence[str]] = None,
+              particles: Optional[str] = None, limit: Optional[int] = None) -> Any:
+        """The last step as a dataset of yt: see Step.to_yt()."""
+        return self[-1].to_yt(group, level=level, fields=fields, particles=particles, limit=limit)
+
     def close(self) -> None:
         """Free what the dataset holds. Collective with a communicator."""
         self._source.close()
@@ -262,6 +269,8 @@ def reopen(path: str, options: Tuple[Tuple[str, Any], ...]) -> Dataset:
 class Step(Names[Any]):
     """One step: a mapping of grids and particles by name; 'grid/variable' works, too.
 
+    It has a 'number' and a 'time', and belongs to a 'dataset'.
+
     >>> import bouma
     >>> step = bouma.open(example)[-1]
     >>> list(step), step.number, step.time
@@ -305,7 +314,8 @@ class Step(Names[Any]):
             return Grid(self, owner)[rest]
         if slash and owner in self._particles:
             return self._set(owner)[rest]
-        raise unknown("variable" if slash else self._what, name, self._paths() if slash else self._names())
+        there = self._paths() if slash else [*self._names(), *self._paths()]
+        raise unknown("variable" if slash else self._what, name, there)
 
     def _set(self, name: str) -> Any:
         from ._particles import Particles
@@ -332,6 +342,24 @@ class Step(Names[Any]):
             step, _ = session.step(self.number)
             return read_all(session.library, session.library.bouma_step_attributes(step))
 
+    def to_yt(self, group: Optional[str] = None, *, level: int = 0, fields: Optional[Sequence[str]] = None,
+              particles: Optional[str] = None, limit: Optional[int] = None) -> Any:
+        """A grid or a set of particles ('group'; the only grid) as a dataset of yt.
+
+        A grid is a uniform grid with the samples of 'level', each in the middle of its
+        cell; 'particles' is a set to go with it. 'fields' are the variables, all if none
+        are given. Components become fields of their own: velocity_x. 'limit' is how many
+        particles there are at most, evenly spread. The values are read at once.
+
+        >>> import bouma
+        >>> data = bouma.open(example)[-1].to_yt("flow", level=1)       # doctest: +SKIP
+        >>> data.all_data()["stream", "density"].max()                  # doctest: +SKIP
+        unyt_quantity(1.91, 'kg/m**3')
+        """
+        from ._yt import step_to_yt
+
+        return step_to_yt(self, group, level, fields, particles, limit)
+
     def __reduce__(self) -> Any:
         return Step, (self.dataset, self.number, self.time)
 
@@ -346,6 +374,11 @@ class Step(Names[Any]):
 
 class Grid(Names[Variable]):
     """A grid: a mapping of its variables by name.
+
+    'shape' are the samples along its axes, whose names are 'dims': z, y, x. The first one
+    lies at 'origin', the next ones at distances of 'spacing', in 'unit'. It is stored in
+    patches of shape 'patch', at so many 'levels', in a 'layout'. Its 'name' is unique in
+    the 'step' that it belongs to.
 
     >>> import bouma
     >>> grid = bouma.open(example)[-1].flow
@@ -442,12 +475,11 @@ class Grid(Names[Variable]):
 
     def _nearest(self, axis: int, position: float, level: int) -> int:
         """The sample of a level that is nearest to a position within the grid."""
-        stride = self.spacing[axis] * (1 << level)
-        last = (self.shape[axis] - 1) >> level
-        index = (position - self.origin[axis]) / stride
-        if not -0.5 <= index <= last + 0.5:
+        index = (position - self.origin[axis]) / self.spacing[axis]
+        last = self.shape[axis] - 1
+        if not -0.5 <= index <= last + 0.5:  # the same at every level
             raise IndexError("%s=%g is outside of the grid" % (self.dims[axis], position))
-        return min(max(int(round(index)), 0), last) << level
+        return min(max(int(round(index / (1 << level))), 0), last >> level) << level
 
     def __reduce__(self) -> Any:
         return get_from, (self.step, self.name)

@@ -111,9 +111,9 @@ def some_of(array: np.ndarray, n: int, axis: int) -> Some:
         return Some(np.zeros(0, np.int64), None)
     if array.dtype.kind not in "iu":
         raise TypeError("indices are integers, not %s" % array.dtype)
-    array = array.astype(np.int64)
     for worst in (int(array.min()), int(array.max())):
         within(worst, n, axis)
+    array = array.astype(np.int64)
     array = np.where(array < 0, array + n, array)
     if len(array) == 1 or (np.diff(array) > 0).all():
         return Some(array, None)

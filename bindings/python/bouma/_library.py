@@ -7,7 +7,7 @@ import sys
 from typing import Any, Dict, List, Optional
 
 from . import _api
-from ._types import ctype
+from ._types import argument, ctype
 from .errors import LibraryError
 
 
@@ -27,7 +27,7 @@ class Library:
         except AttributeError:
             raise LibraryError("%s has no %s: it is older than this package" % (self._path, name)) from None
         result, arguments = _api.FUNCTIONS[name]
-        call.restype, call.argtypes = ctype(result), [ctype(a) for a in arguments]
+        call.restype, call.argtypes = ctype(result), [argument(a) for a in arguments]
         setattr(self, name, call)
         return call
 

@@ -1,16 +1,18 @@
 """Particles: queries by box, value and quality, samples, histograms."""
 import ctypes as c
 import math
+import operator
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, overload
 
 import numpy as np
 
 from ._attributes import read_all
-from ._budget import Answer, Budget, next_particles, query_within
+from ._budget import Answer, Budget, next_particles, positive, query_within
 from ._names import Names, unknown
-from ._types import callback, constant, many, new, struct
+from ._types import callback, constant, fitting, many, new, struct
 from ._variable import Facts, get_from, range_of_all, read_ranges
 from ._where import Range, parse_where
+from .errors import StateError
 
 if TYPE_CHECKING:
     from ._dataset import Step
@@ -70,21 +72,28 @@ class Some(Table):
         return Table, (dict(self),)  # the particles, without what could be refined
 
     def refine(self, limit: Optional[int] = None, max_bytes: Optional[int] = None) -> "Some":
-        """The next particles, none of which came before; no byte is read twice."""
-        particles, refinement, names, budget = self._rest
+        """The next particles, none of which came before; no byte is read twice. That is
+        possible once: then refine what it has returned."""
+        particles, refinement, names, budget, turn = self._rest
         if self.complete:
             empty = Some((name, array[:0]) for name, array in self.items())
             empty.answer, empty._rest = self.answer._replace(points=0, bytes=0), self._rest
             return empty
-        found: Some = next_particles(particles, refinement, names,
-                                     budget.changed(max_points=limit, max_bytes=max_bytes))
+        budget = budget.changed(max_points=limit, max_bytes=max_bytes)
+        limits = budget.struct(further=True)
+        with refinement.lock:
+            if not refinement.is_at(turn):
+                raise StateError("the particles that follow these were returned before; refine the last ones",
+                                 constant("ESTATE"))
+            found: Some = next_particles(particles, refinement, names, budget, limits)
         return found
 
 
 class Histogram(NamedTuple):
     """How many particles have values in each bin.
 
-    'errors' are standard errors, zero if all particles were counted."""
+    'counts' has a number for each bin, 'edges' one more: the ends of the bins. 'exact' is
+    true if all particles were counted, and 'errors' are standard errors, zero then."""
 
     counts: np.ndarray
     edges: np.ndarray
@@ -145,7 +154,8 @@ def set_value(value: Any, number: Any) -> None:
 
 
 class Column:
-    """A variable of particles."""
+    """A variable of particles: its 'name' and 'dtype', its 'components', and the set of
+    'particles' that it belongs to. Indexing it reads the values of all particles."""
 
     def __init__(self, particles: "Particles", name: str, facts: Facts):
         self.particles, self.name, self._facts = particles, name, facts
@@ -184,6 +194,8 @@ class Column:
     @property
     def ranges(self) -> List[Tuple[Any, Any]]:
         """The lowest and the highest value of each component, without reading values."""
+        if not self._facts.present:
+            return [(None, None)] * self.components
         with self.particles._source.borrow() as session:
             return read_ranges(session.library, self.particles._handle(session, self.name), self.components)
 
@@ -220,6 +232,10 @@ class Column:
 class Particles(Names[Column]):
     """A set of particles in one step: a mapping of its variables by name.
 
+    There are 'count' particles with positions of 'ndims' coordinates in 'unit', within
+    'bounds': a pair for each axis, x first. 'strays' are those among them whose position
+    is not finite. 'levels' is how often they are refined. The set has a 'name' in its 'step'.
+
     >>> import bouma
     >>> p = bouma.open(example)[-1].particles["coal"]
     >>> p.count, list(p)
@@ -246,7 +262,7 @@ class Particles(Names[Column]):
             some += [library.bouma_particles_variable(handle, i) for i in range(info.variables)]
             for one in some:
                 facts = Facts(library, one)
-                if facts.present:
+                if facts.present or not info.count:  # a step without particles stores no variable
                     self._variables[facts.name] = facts
         self.ndims: int = info.ndims
         self.count: int = info.count
@@ -286,7 +302,10 @@ class Particles(Names[Column]):
             raise ValueError("the box has %d axes, and the particles %d" % (len(box), self.ndims))
         bounds = struct("bouma_bounds")(axes=constant("AXES_XYZ"))
         for i, one in enumerate(box):
-            low, high = (one.start, one.stop) if isinstance(one, slice) else (None, None) if one is None else one
+            try:
+                low, high = (one.start, one.stop) if isinstance(one, slice) else (None, None) if one is None else one
+            except (TypeError, ValueError):
+                raise ValueError("axis %s of a box is a slice or a pair of numbers, not %r" % (XYZ[i], one)) from None
             bounds.low[i] = -math.inf if low is None else low
             bounds.high[i] = math.inf if high is None else high
         return bounds
@@ -298,9 +317,13 @@ class Particles(Names[Column]):
             columns = [columns]
         for name in columns:
             self._find(name)
+        if not columns:
+            raise ValueError("columns is empty; name a variable, or leave it out to get all of them")
         return list(columns)
 
     def _ranges(self, where: Optional[str]) -> List[Range]:
+        if where is not None and not isinstance(where, str):
+            raise TypeError("where is a text of conditions, such as 'T > 300', not %r" % (where,))
         if where is None or not where.strip():
             return []
         return parse_where(where, {name: (one.dtype, one.components) for name, one in self._variables.items()})
@@ -343,6 +366,8 @@ class Particles(Names[Column]):
             raise ValueError("qualities are 0 <= start < quality <= 1, not %g and %g" % (start, quality))
         if limit is None and max_bytes is None:
             return self._table("bouma_particles_read", box, where, columns, start, quality)
+        if limit is not None:
+            positive("limit", limit)
         names, ranges = self._columns(columns), self._ranges(where)
         found: Some = query_within(self, lambda session: Query(self, session, box, ranges, names, start, quality),
                                    names, Budget(max_bytes, limit))
@@ -352,7 +377,23 @@ class Particles(Names[Column]):
                 columns: Optional[Sequence[str]] = None) -> Table:
         """Give each rank the particles of its own box, or, without a box, an equal share.
         Each file is read by one rank. Collective."""
+        if self._source.comm is not None:
+            try:
+                self._ranges(where)
+                self._columns(columns)
+                if box is not None:
+                    self._bounds(box)
+            except Exception:
+                self._fail_together()
+                raise
         return self._table("bouma_particles_restart", box, where, columns, 0.0, 1.0)
+
+    def _fail_together(self) -> None:
+        """Take part in a restart that fails, or the other ranks wait for this one."""
+        query, data = new("bouma_particles_query", quality=-1.0), c.c_void_p()  # which is refused
+        with self._source.borrow() as session:
+            handle = session.object(self.step.number, "particles", self.name)
+            session.library.bouma_particles_restart(c.byref(data), handle, c.byref(query))
 
     def sample(self, count: int, seed: int = 0, box: Any = None, where: Optional[str] = None,
                columns: Optional[Sequence[str]] = None) -> Table:
@@ -360,8 +401,10 @@ class Particles(Names[Column]):
 
         A seed from 1 on gives a simple random sample, the same on any machine. Seed 0
         gives the even sample, which reads little more than it returns."""
+        count, seed = operator.index(count), operator.index(seed)
         if count < 0 or seed < 0:
             raise ValueError("count and seed of a sample are not negative")
+        count, seed = fitting(count, "uint64_t", "count"), fitting(seed, "uint64_t", "seed")
         return self._table("bouma_particles_sample", box, where, columns, 0.0, 1.0, (count, seed))
 
     def _table(self, call: str, box: Any, where: Optional[str], columns: Optional[Sequence[str]], start: float,
@@ -489,6 +532,26 @@ class Particles(Names[Column]):
         left = max(0.0, 1 - n / max(1, total))  # of all particles: those that were not drawn
         errors = total * np.sqrt(share * (1 - share) / max(1, n - 1) * left)
         return Histogram(total * share, edges, errors, some.count >= total)
+
+    def plot(self, color: Optional[str] = None, *, axes: Optional[str] = None, box: Any = None,
+             where: Optional[str] = None, limit: int = 100_000, ax: Any = None, colorbar: bool = True,
+             **more: Any) -> Any:
+        """Draw the particles that match as points, with matplotlib.
+
+        'color' is a variable, "T" or "velocity[2]"; of a vector the length counts.
+        'axes' are those of the picture, "xy" if nothing is said; "xyz" draws in three
+        dimensions. There are at most 'limit' points, evenly spread over all that match.
+        'ax' are axes to draw on; 'more' goes to matplotlib's scatter(), whose result is
+        returned.
+
+        >>> import bouma
+        >>> points = bouma.open(example)[-1].coal.plot("T", where="type == 2", limit=100)
+        >>> len(points.get_offsets()), points.axes.get_ylabel()
+        (100, 'y in m')
+        """
+        from ._plot import plot_particles
+
+        return plot_particles(self, color, axes, {"box": box, "where": where, "limit": limit}, ax, colorbar, more)
 
     def __reduce__(self) -> Any:
         return get_from, (self.step, self.name)

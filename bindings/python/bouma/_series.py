@@ -1,6 +1,7 @@
 """A variable over all steps: time is the first axis."""
 import copy
 import ctypes as c
+import warnings
 from typing import TYPE_CHECKING, Any, List, Sequence
 
 import numpy as np
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 
 class Series(Lazy):
-    """A variable of a grid in all steps of a dataset, with time as the first axis.
+    """A variable of a grid in all steps of a 'dataset', with time as the first axis.
+
+    'path' is its name, 'dtype' its type, 'variable' the variable of the last step.
 
     >>> import bouma
     >>> rho = bouma.open(example)["flow/density"]
@@ -95,7 +98,21 @@ class Series(Lazy):
                 else:
                     part = np.empty(result.shape[1:], v.dtype)
                     read_plan(v, plan, self._level, part, session)
-                    result[i] = part
+                    result[i] = self._converted(part, v)
+
+    def _converted(self, part: np.ndarray, v: Variable) -> np.ndarray:
+        """Values in the type of the last step; reals may be rounded, no others."""
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            made = part.astype(self.dtype)
+            if part.dtype.kind == made.dtype.kind == "f":
+                same = np.isfinite(made) == np.isfinite(part)
+            else:
+                same = (made.astype(part.dtype) == part) & ((made < 0) == (part < 0))
+        if not same.all():
+            raise ValueError("%s is of type %s in step %d, and its values are not in %s, the type of the last one: "
+                             "read the steps one by one" % (self.path, v.dtype, v._number, self.dtype))
+        return made
 
     def _last(self, session: Any) -> None:
         """What the last step has, to compare with."""

@@ -6,13 +6,14 @@ the steps that were opened from it. A thread takes a free session, or opens one 
 and gives it back. With a communicator there is one session, for its calls are
 collective."""
 import ctypes as c
+import itertools
 import os
 import threading
 from collections import OrderedDict, deque
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from . import _library
-from ._types import callback, constant, new
+from ._types import callback, constant, new, text
 from .errors import BoumaError, ClosedError, error_of
 
 OPEN_STEPS = 32  # of a session; the one that was used longest ago is freed first
@@ -33,9 +34,9 @@ class Options:
                 continue
             if isinstance(value, bool):
                 value = "yes" if value else "no"
-            text = os.fsencode(value) if isinstance(value, os.PathLike) else str(value).encode()
-            self.kept.append(text)
-            rc = library.bouma_options_set(c.byref(self.struct), name.encode(), text, message, len(message))
+            raw = text(os.fsencode(value if isinstance(value, os.PathLike) else str(value)), "the option %r" % name)
+            self.kept.append(raw)
+            rc = library.bouma_options_set(c.byref(self.struct), text(name, "an option"), raw, message, len(message))
             if rc:
                 raise error_of(rc, message.value.decode())
 
@@ -57,9 +58,10 @@ class Session:
         self.handle = c.c_void_p()
         self.steps: "OrderedDict[int, Tuple[Any, Dict[Any, int]]]" = OrderedDict()
         self.process = os.getpid()
+        self.generation = 0  # of the source, when this was opened or refreshed
         self.garbage: Deque[Tuple[Any, Any]] = deque()  # what to free, and by which call
         self.limit: Optional[int] = OPEN_STEPS if comm is None else None
-        name = os.fsencode(path)
+        name = text(os.fsencode(path), "the path")
         given = c.byref(self.options.struct)
         if comm is None:
             rc = library.bouma_dataset_open(c.byref(self.handle), name, given)
@@ -100,7 +102,7 @@ class Session:
         found = known.get((kind, name))
         if found is None:
             find = self.library.bouma_step_find_grid if kind == "grid" else self.library.bouma_step_find_particles
-            found = find(step, name.encode())
+            found = find(step, text(name, "a name"))
             if not found:
                 raise self.fail()
             known[kind, name] = found
@@ -113,7 +115,7 @@ class Session:
             owner = self.object(number, kind, name)
             library = self.library
             find = library.bouma_grid_find_variable if kind == "grid" else library.bouma_particles_find_variable
-            found = find(owner, variable.encode())
+            found = find(owner, text(variable, "a name"))
             if not found:
                 raise self.fail()
             known[kind, name, variable] = found
@@ -124,10 +126,18 @@ class Session:
         while self.steps:
             self.library.bouma_step_free(self.steps.popitem()[1][0])
 
+    def refresh(self) -> None:
+        """See what was written since; steps are opened again."""
+        self.clear()
+        self.check(self.library.bouma_dataset_refresh(self.handle))
+
     def sweep(self) -> None:
         """Free what other threads could not."""
-        while self.garbage:
-            call, handle = self.garbage.popleft()
+        while True:
+            try:
+                call, handle = self.garbage.popleft()
+            except IndexError:
+                return
             call(handle)
 
     def free(self) -> None:
@@ -136,6 +146,7 @@ class Session:
         if self.handle:
             self.library.bouma_dataset_free(self.handle)
             self.handle = c.c_void_p()
+        self.sweep()  # what came in between; whoever comes later sees that there is no handle
 
 
 class Borrowed:
@@ -190,6 +201,7 @@ class Source:
         self.library = _library.serial() if comm is None else _library.parallel(comm)
         self.process = os.getpid()
         self.free: Deque[Session] = deque()
+        self.generation, self.generations = 0, itertools.count(1)  # another one with each refresh
         self.lock = threading.RLock()  # of the only session, with a communicator
         self.give(self.take())
 
@@ -203,10 +215,20 @@ class Source:
             return self.free[0]
         if self.process != os.getpid():  # a child: the handles are the parent's
             self.process, self.free = os.getpid(), deque()
+        generation = self.generation
         try:
-            return self.free.pop()
+            session = self.free.pop()
         except IndexError:
-            return Session(self.library, self.path, self.options)
+            session = Session(self.library, self.path, self.options)
+            session.generation = generation
+        if session.generation != generation:  # it was in use, or free, when others were refreshed
+            try:
+                session.refresh()
+            except BaseException:
+                self.give(session)
+                raise
+            session.generation = generation
+        return session
 
     def give(self, session: Session) -> None:
         if session.process != os.getpid():
@@ -232,7 +254,7 @@ class Source:
     def discard(self, session: Session, call: Any, handle: Any) -> None:
         """Free something that belongs to a session which others may use now. Called
         by finalizers, on any thread."""
-        if self.process != os.getpid():
+        if session.process != os.getpid():
             return
         session.garbage.append((call, handle))
         if self.comm is not None:
@@ -248,17 +270,15 @@ class Source:
             return
         self.give(session)
 
-    def clear(self) -> None:
-        """Free the steps of all sessions that nobody uses."""
-        busy = []
-        while self.free:
-            try:
-                session = self.free.pop()
-            except IndexError:
-                break
-            session.clear()
-            busy.append(session)
-        self.free.extend(busy)
+    def refresh(self) -> Borrowed:
+        """A session that sees what was written since. All others will, too, when they
+        are taken next."""
+        if self.comm is None:
+            self.generation = next(self.generations)
+        else:
+            with self.borrow() as session:
+                session.refresh()
+        return self.borrow()
 
     def close(self) -> None:
         if self.closed:

@@ -2,11 +2,13 @@
 
 Nothing of a header is repeated here: a struct that grows there grows here."""
 import ctypes as c
+import operator
 from typing import Any, Dict, Tuple, Union
 
 import numpy as np
 
 from . import _api
+from .errors import InvalidError
 
 PLAIN: Dict[str, Any] = {
     "void": None, "char": c.c_char, "unsigned char": c.c_ubyte, "int": c.c_int, "unsigned": c.c_uint,
@@ -34,13 +36,69 @@ def ctype(kind: Union[str, Tuple[str, int]]) -> Any:
     return struct(kind)
 
 
+# What ctypes would cut without a word: integers that do not fit, and texts with a NUL.
+
+_BITS: Dict[Any, Tuple[int, int]] = {}
+for _one in PLAIN.values():
+    if _one not in (None, c.c_char, c.c_float, c.c_double, c.c_void_p):
+        _bits, _signed = 8 * c.sizeof(_one), _one(-1).value < 0
+        _BITS[_one] = (-(1 << (_bits - 1)) if _signed else 0, (1 << (_bits - _signed)) - 1)
+
+
+def fitting(value: Any, kind: Any, what: str) -> int:
+    """An integer that fits into a type of C."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError("%s is an integer, not %r" % (what, value)) from None
+    low, high = _BITS[ctype(kind)]
+    if not low <= number <= high:
+        raise InvalidError("%s is %d; it can be %d to %d" % (what, number, low, high), constant("EINVAL"))
+    return number
+
+
+def text(value: Union[str, bytes], what: str) -> bytes:
+    """A text as C has it."""
+    raw = value.encode() if isinstance(value, str) else value
+    if b"\0" in raw:
+        raise InvalidError("%s has a NUL character: %r" % (what, value), constant("EINVAL"))
+    return raw
+
+
+def setter(base: Any, fields: Dict[str, Any]) -> Any:
+    """The __setattr__ of a struct."""
+    def set_field(self: Any, name: str, value: Any) -> None:
+        kind = fields.get(name)
+        if isinstance(kind, str):
+            if ctype(kind) in _BITS:
+                value = fitting(value, kind, name)
+            elif kind == "char *" and value is not None:
+                value = text(value, name)
+        base.__setattr__(self, name, value)
+
+    return set_field
+
+
+def argument(kind: Any) -> Any:
+    """The type of an argument of a function."""
+    made = ctype(kind)
+    if made not in _BITS:
+        return made
+    checked = _made.get("argument " + kind)
+    if checked is None:
+        checked = type(kind, (), {"from_param": staticmethod(lambda value: made(fitting(value, kind, "an argument")))})
+        _made["argument " + kind] = checked
+    return checked
+
+
 def struct(name: str) -> Any:
     """A struct of the API, as a ctypes class."""
     made = _made.get(name)
     if made is None:
         kind, size, _, fields = _api.STRUCTS[name]
         base: Any = c.Union if kind == "union" else c.Structure
-        made = type(name, (base,), {"_fields_": [(field, ctype(of)) for field, of in fields]})
+        made = type(name, (base,), {"_fields_": [(field, ctype(of)) for field, of in fields],
+                                    "__setattr__": setter(base, dict(fields))})
         if c.sizeof(made) != size:
             raise ImportError("%s has %d bytes here, and %d in C" % (name, c.sizeof(made), size))
         _made[name] = made

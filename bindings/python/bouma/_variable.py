@@ -1,5 +1,6 @@
 """Variables of grids: lazy arrays that are read by slices, boxes and levels."""
 import ctypes as c
+import operator
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -9,7 +10,7 @@ from ._array import box_of, describe, parse_box
 from ._attributes import read_all
 from ._names import bytes_text
 from ._session import Held
-from ._types import DTYPES, constant, new, text_of
+from ._types import DTYPES, constant, new, text_of, type_number
 from .errors import error_of
 
 if TYPE_CHECKING:
@@ -114,6 +115,9 @@ class Lazy:
 
 class Variable(Lazy):
     """A variable of a grid, in one step. Nothing is read before it is indexed.
+
+    It has a 'name' in its 'grid', and a 'shape' and 'dtype' as arrays have; if it has
+    several 'components', they are the last axis.
 
     >>> import bouma, numpy as np
     >>> v = bouma.open(example)[-1]["flow/density"]
@@ -259,10 +263,29 @@ class Variable(Lazy):
             from ._budget import Budget, read_within
 
             return read_within(self, parse_box(box, self.grid.shape), Budget(max_bytes, max_points, max_error))
+        try:
+            low, high, out = self._prepare(box, level, out, dtype)
+            if collective and not out.dtype.isnative:
+                raise TypeError("out has the bytes of another machine, which a collective read does not swap")
+        except Exception:
+            if collective:
+                self._fail_together()
+            raise
+        if collective:
+            self._read_together(level, low, high, out)
+        elif out.size:
+            with self.grid._source.borrow() as session:
+                self._read(session, level, low, high, out)
+        return out
+
+    def _prepare(self, box: Any, level: int, out: Optional[np.ndarray], dtype: Any) -> Tuple[Any, Any, np.ndarray]:
+        """The box, and an array for it."""
         low, high = zip(*parse_box(box, self.grid.shape))
-        check_level(level, self.levels)
+        level = check_level(level, self.levels)
         count = tuple(max(0, (-(-b >> level)) - (-(-a >> level))) for a, b in zip(low, high))
         shape = count + self.shape[len(count):]
+        if out is not None and not isinstance(out, np.ndarray):
+            raise TypeError("out is an array of NumPy, not %s" % type(out).__name__)
         if out is None:
             out = np.empty(shape, self.dtype if dtype is None else dtype)
         elif dtype is not None and out.dtype != np.dtype(dtype):
@@ -272,16 +295,10 @@ class Variable(Lazy):
                              % (out.shape, self.path, level, shape))
         if not out.flags.writeable:
             raise ValueError("out cannot be written to")
-        if collective:
-            self._read_together(level, low, high, out)
-        elif out.size:
-            with self.grid._source.borrow() as session:
-                self._read(session, level, low, high, out)
-        return out
+        type_number(out.dtype)  # or TypeError
+        return low, high, out
 
     def _read_together(self, level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray) -> None:
-        if not out.dtype.isnative:
-            raise TypeError("out has the bytes of another machine, which a collective read does not swap")
         array = describe(out, len(self.grid.shape), exact=out.dtype == self.dtype)
         with self.grid._source.borrow() as session:
             step, _ = session.step(self._number)
@@ -289,6 +306,17 @@ class Variable(Lazy):
                           array=c.addressof(array))
             count = 1 if out.size else 0
             session.check(session.library.bouma_step_read(step, c.byref(request), count))
+
+    def _fail_together(self) -> None:
+        """Take part in a collective read that fails, or the other ranks wait for this one."""
+        if self.grid._source.comm is None:
+            return
+        array = new("bouma_array")  # of no type, which is refused
+        with self.grid._source.borrow() as session:
+            step, _ = session.step(self._number)
+            whole = box_of([0] * len(self.grid.shape), self.grid.shape)
+            request = new("bouma_request", variable=self._handle(session), box=whole, array=c.addressof(array))
+            session.library.bouma_step_read(step, c.byref(request), 1)
 
     def _handle(self, session: Any) -> Any:
         return session.variable(self._number, "grid", self.grid.name, self.name)
@@ -364,6 +392,26 @@ class Variable(Lazy):
 
     # Other programs.
 
+    def plot(self, *, level: Optional[int] = None, component: Optional[int] = None, ax: Any = None,
+             colorbar: bool = True, **more: Any) -> Any:
+        """Draw it with matplotlib: a line, or a plane as an image.
+
+        x=, y= and z= are positions to cut at; a grid of three axes is cut in the middle
+        of z, if none is given. The level has at most as many samples as the axes have
+        pixels, unless you choose one. Of a vector the length is drawn, or a component.
+        'ax' are axes to draw on; 'more' goes to matplotlib. Returns what is drawn: an
+        AxesImage or a Line2D.
+
+        >>> import bouma
+        >>> image = bouma.open(example)[-1]["flow/density"].plot(z=0.25, cmap="magma")
+        >>> image.axes.get_xlabel(), image.colorbar.ax.get_ylabel()
+        ('x in m', 'density in kg/m^3')
+        """
+        from ._plot import plot_variable
+
+        cuts = {dim: more.pop(dim) for dim in AXES if dim in more}
+        return plot_variable(self, cuts, level, component, ax, colorbar, more)
+
     def __dask_tokenize__(self) -> Any:
         step = self.grid.step
         return ("bouma.Variable", step.dataset.id, step.number, step.time, self.path, self.shape, str(self.dtype),
@@ -388,7 +436,8 @@ def get_from(mapping: Any, name: str) -> Any:
 
 
 class Level(Lazy):
-    """A variable at one level: index it in samples of that level."""
+    """A 'variable' at one level, 'number': index it in samples of that level. 'shape' and
+    'dtype' are as for arrays."""
 
     def __init__(self, variable: Variable, level: int):
         self.variable, self.number = variable, check_level(level, variable.levels)
@@ -422,6 +471,10 @@ class Level(Lazy):
 
 
 def check_level(level: int, levels: int) -> int:
+    try:
+        level = operator.index(level)
+    except TypeError:
+        raise TypeError("a level is a whole number, not %r" % (level,)) from None
     if not 0 <= level < levels:
         raise IndexError("there is no level %d; there are 0 to %d" % (level, levels - 1))
     return level

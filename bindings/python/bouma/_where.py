@@ -140,22 +140,44 @@ class Parser:
         real = self.variables[operand.variable][0].kind == "f"
         low = least(number, sign == ">", real) if sign in (">", ">=", "==") else None
         high = greatest(number, sign == "<", real) if sign in ("<", "<=", "==") else None
+        if (sign, number) in ((">", math.inf), ("<", -math.inf)):
+            low, high = math.inf, -math.inf  # no value is beyond the last one
         self.ranges.append(Range(operand.variable, operand.component, low, high))
 
 
 def least(number: Number, strict: bool, real: bool) -> Number:
     """The lowest value that is above a number, or equal to it if not strict."""
     if isinstance(number, int) and not real:
-        number += strict
-        return number if -(1 << 63) <= number < 1 << 64 else math.copysign(math.inf, number)
-    double = float(number) if abs(number) < 1e308 else math.copysign(math.inf, number)
+        return within(number + strict)
+    double = double_of(number)
     if double < number or (strict and double == number):
         double = float(np.nextafter(double, math.inf))
     return double
 
 
 def greatest(number: Number, strict: bool, real: bool) -> Number:
-    return -least(-number, strict, real)
+    """The highest value that is below a number, or equal to it if not strict."""
+    if isinstance(number, int) and not real:
+        return within(number - strict)
+    double = double_of(number)
+    if double > number or (strict and double == number):
+        double = float(np.nextafter(double, -math.inf))
+    return double
+
+
+def within(number: int) -> Number:
+    """An integer that C has a type for; infinity stands for those beyond."""
+    if number >= 1 << 64:
+        return math.inf
+    return number if number >= -(1 << 63) else -math.inf
+
+
+def double_of(number: Number) -> float:
+    """A double next to a number."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def parse_where(text: str, variables: Mapping[str, Tuple[np.dtype, int]]) -> List[Range]:

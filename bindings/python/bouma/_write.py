@@ -1,8 +1,12 @@
 """Writing datasets: grids from NumPy arrays of any strides, particles from dicts or
 structured arrays, alone or with the ranks of mpi4py."""
+import atexit
 import ctypes as c
+import operator
 import os
 import threading
+import warnings
+import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -13,7 +17,7 @@ from ._attributes import Attributes
 from ._columns import columns_of
 from ._names import unknown
 from ._session import Options
-from ._types import DTYPES, choice, constant, many, new, parse_dtype, type_number
+from ._types import DTYPES, choice, constant, fitting, many, new, parse_dtype, text, type_number
 from .errors import ClosedError, StateError, error_of
 
 Path = Union[str, "os.PathLike[str]"]
@@ -65,7 +69,9 @@ class Writer:
     """A dataset that is written.
 
     Define grids, particles and their variables, then write steps. After a failure
-    that is raised here, the dataset can still be used."""
+    that is raised here, the dataset can still be used. 'path' and 'comm' are those that
+    it was opened with. Close it, or use it by 'with': one that is left open is closed when
+    the program ends, but not with ranks."""
 
     def __init__(self, kind: str, path: str, comm: Any, options: Dict[str, Any]):
         self.path, self.comm = path, comm
@@ -78,7 +84,8 @@ class Writer:
         self._liked = False  # things are defined that are not in _defined
         self._step: Optional["StepWriter"] = None
         self._next: Optional[int] = 0 if kind == "create" else None
-        name, given = os.fsencode(path), c.byref(self._options.struct)
+        self._process = os.getpid()
+        name, given = text(os.fsencode(path), "the path"), c.byref(self._options.struct)
         if comm is None:
             rc = getattr(library, "bouma_dataset_" + kind)(c.byref(self._handle), name, given)
         else:
@@ -89,6 +96,8 @@ class Writer:
             library.bouma_dataset_free(self._handle)
             self._handle = c.c_void_p()
             raise error
+        if comm is None:
+            _unclosed.add(self)
 
     def _message(self) -> str:
         return (self._library.bouma_error_message(self._handle) or b"").decode(errors="replace")
@@ -105,7 +114,14 @@ class Writer:
     def _open(self) -> Any:
         if not self._handle:
             raise ClosedError("the dataset %s is closed" % self.path)
+        if self._foreign():
+            raise StateError("the dataset %s is written by process %d, and not by its children"
+                             % (self.path, self._process), constant("ESTATE"))
         return self._handle
+
+    def _foreign(self) -> bool:
+        """True in a child that was forked: files and locks are the parent's."""
+        return self._process != os.getpid()
 
     # Definitions.
 
@@ -119,7 +135,7 @@ class Writer:
             return found_as(self._defined[name], GridWriter, name)
         handle = c.c_void_p()
         if shape is None:
-            self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), name.encode()))
+            self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), text(name, "a name")))
             return self._remember(name, GridWriter(self, name, handle))
         spec = new("bouma_grid_spec", ndims=len(shape), levels=levels, layout=choice("bouma_layout", layout))
         if not 1 <= len(shape) <= 3:
@@ -128,7 +144,7 @@ class Writer:
             fill(spec, field, values, len(shape))
         set_texts(spec, unit=unit)
         set_fields("bouma_grid_spec", spec, more)
-        self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), name.encode(), c.byref(spec)))
+        self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
         return self._remember(name, GridWriter(self, name, handle))
 
     def particles(self, name: str, ndims: Optional[int] = None, *, dtype: Any = None, unit: Optional[str] = None,
@@ -140,13 +156,13 @@ class Writer:
             return found_as(self._defined[name], ParticlesWriter, name)
         handle = c.c_void_p()
         if ndims is None:
-            self._check(self._library.bouma_dataset_find_particles(c.byref(handle), self._open(), name.encode()))
+            self._check(self._library.bouma_dataset_find_particles(c.byref(handle), self._open(), text(name, "a name")))
             return self._remember(name, ParticlesWriter(self, name, handle))
         spec = new("bouma_particles_spec", ndims=ndims, codec=choice("bouma_codec", codec), tolerance=tolerance,
                    type=0 if dtype is None else type_number(parse_dtype(dtype)))
         set_texts(spec, unit=unit)
         set_fields("bouma_particles_spec", spec, more)
-        self._check(self._library.bouma_particles_define(c.byref(handle), self._open(), name.encode(), c.byref(spec)))
+        self._check(self._library.bouma_particles_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
         return self._remember(name, ParticlesWriter(self, name, handle))
 
     def _remember(self, name: str, made: Any) -> Any:
@@ -155,7 +171,7 @@ class Writer:
 
     def like(self, step: int = -1) -> "Writer":
         """Define what a committed step has. Collective."""
-        self._check(self._library.bouma_define_like(self._open(), step))
+        self._check(self._library.bouma_define_like(self._open(), fitting(step, "int64_t", "a step")))
         self._liked = True
         return self
 
@@ -172,12 +188,15 @@ class Writer:
         Collective."""
         if number is None:
             number = self._next_number()
-        return StepWriter(self, int(number), float(number if time is None else time))
+        number = fitting(int(number), "int64_t", "the number of a step")
+        return StepWriter(self, number, float(number if time is None else time))
 
     def _next_number(self) -> int:
         if self._next is None:
             info = new("bouma_step_info")
             rc = self._library.bouma_dataset_last_step(c.byref(info), self._open())
+            if rc and rc != constant("ENOTFOUND"):
+                self._check(rc)
             self._next = 0 if rc else info.step + 1
         return self._next
 
@@ -198,12 +217,14 @@ class Writer:
 
     def truncate(self, step: int) -> None:
         """Drop all steps after 'step' (-1: all). Collective."""
-        self._check(self._library.bouma_dataset_truncate(self._open(), step))
+        self._check(self._library.bouma_dataset_truncate(self._open(), fitting(step, "int64_t", "a step")))
+        self._next = None
 
     def delete(self, *steps: int) -> None:
         """Delete these steps for good. Collective."""
-        numbers = (c.c_int64 * len(steps))(*steps)
+        numbers = (c.c_int64 * len(steps))(*(fitting(one, "int64_t", "a step") for one in steps))
         self._check(self._library.bouma_dataset_delete_steps(self._open(), numbers, len(steps)))
+        self._next = None
 
     @property
     def record(self) -> Dict[str, Any]:
@@ -217,16 +238,19 @@ class Writer:
         """Remarks of the library, as on leftovers of a killed writer."""
         found: List[str] = []
         while True:
-            text = self._library.bouma_dataset_note(self._open(), len(found))
-            if text is None:
+            note = self._library.bouma_dataset_note(self._open(), len(found))
+            if note is None:
                 return found
-            found.append(text.decode(errors="replace"))
+            found.append(note.decode(errors="replace"))
 
     def close(self) -> None:
         """Finish writing. Collective."""
-        if not self._handle:
+        if self._foreign():
+            self._handle = c.c_void_p()  # the parent's
             return
         with self._lock:
+            if not self._handle:
+                return
             rc = self._library.bouma_dataset_close(self._handle)
             error = error_of(rc, self._message()) if rc else None
             self._library.bouma_dataset_free(self._handle)
@@ -252,14 +276,25 @@ class Writer:
 
     def __del__(self) -> None:
         try:
-            if self._handle and self.comm is None:
-                self._library.bouma_dataset_free(self._handle)
-                self._handle = c.c_void_p()
+            if self._handle and self.comm is None and not self._foreign():
+                warnings.warn("the dataset %s was not closed" % self.path, ResourceWarning, source=self)
+                self.close()
         except Exception:  # the interpreter ends
             pass
 
     def __repr__(self) -> str:
         return "<bouma writer %r%s>" % (self.path, ", closed" if self.closed else "")
+
+
+_unclosed: "weakref.WeakSet[Writer]" = weakref.WeakSet()
+
+
+@atexit.register
+def close_all() -> None:
+    """Close what a program leaves open at its end, so that all steps are there. With ranks
+    this would be collective, and not all may come here."""
+    for writer in list(_unclosed):
+        writer.close()
 
 
 def found_as(found: Any, kind: Any, name: str) -> Any:
@@ -275,14 +310,15 @@ def fill(spec: Any, field: str, values: Optional[Sequence[Any]], count: int) -> 
         values = [values] * count  # the same along each axis
     if len(values) != count:
         raise ValueError("%s has %d numbers, and the grid %d axes" % (field, len(values), count))
+    array = getattr(spec, field)
     for i, one in enumerate(values):
-        getattr(spec, field)[i] = one
+        array[i] = one if isinstance(array[i], float) else fitting(one, "int64_t", field)
 
 
 def set_texts(spec: Any, **texts: Optional[str]) -> None:
-    for name, text in texts.items():
-        if text is not None:
-            setattr(spec, name, text.encode())
+    for name, one in texts.items():
+        if one is not None:
+            setattr(spec, name, one.encode())
 
 
 def set_fields(name: str, spec: Any, more: Dict[str, Any]) -> None:
@@ -307,12 +343,21 @@ def define_variable(writer: Writer, define: Any, owner: Any, name: str, dtype: A
         options.update(tolerance=relative, tolerance_kind=constant("TOLERANCE_RELATIVE"))
     set_fields("bouma_variable_spec", spec, {key: value for key, value in options.items() if value is not None})
     handle = c.c_void_p()
-    writer._check(define(c.byref(handle), owner, name.encode(), c.byref(spec)))
+    writer._check(define(c.byref(handle), owner, text(name, "a name"), c.byref(spec)))
     return handle
 
 
+def attributes_of(writer: Writer, kind: str, handle: Any) -> Attributes:
+    """The attributes of something that is defined. Its handle ends with the dataset's."""
+    def find() -> Any:
+        writer._open()
+        return getattr(writer._library, "bouma_%s_attributes" % kind)(handle)
+
+    return Attributes(writer._library, find, writer._check)
+
+
 class GridWriter:
-    """A grid that is defined."""
+    """A grid that is defined: its 'name' and 'shape', and the 'writer' it belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
         self.writer, self.name, self._handle = writer, name, handle
@@ -331,7 +376,7 @@ class GridWriter:
         writer._open()
         if dtype is None:
             if name not in self._variables:
-                handle = writer._library.bouma_grid_find_variable(self._handle, name.encode())
+                handle = writer._library.bouma_grid_find_variable(self._handle, text(name, "a name"))
                 if not handle:
                     writer._check(constant("ENOTFOUND"))
                 self._variables[name] = VariableWriter(self, name, handle)
@@ -344,15 +389,14 @@ class GridWriter:
     @property
     def attrs(self) -> Attributes:
         """Attributes of the grid."""
-        library = self.writer._library
-        return Attributes(library, lambda: library.bouma_grid_attributes(self._handle), self.writer._check)
+        return attributes_of(self.writer, "grid", self._handle)
 
     def __repr__(self) -> str:
         return "<bouma grid %r to be written: %s>" % (self.name, self.shape)
 
 
 class VariableWriter:
-    """A variable of a grid that is defined."""
+    """A variable of a 'grid' that is defined: its 'name', 'dtype' and 'components'."""
 
     def __init__(self, grid: GridWriter, name: str, handle: Any):
         self.grid, self.name, self._handle = grid, name, handle
@@ -386,6 +430,7 @@ class VariableWriter:
         call = library.bouma_variable_put_copy if copy else library.bouma_variable_put_borrow
         given, where = describe(values, len(shape), exact=not round), box_of(*zip(*ends))
         with writer._lock:
+            writer._open()
             if not copy:
                 writer._kept.append(values)
             writer._check(call(self._handle, c.byref(where), c.byref(given)))
@@ -398,20 +443,21 @@ class VariableWriter:
         if len(at) != len(self.grid.shape) or len(shape) != len(at):
             raise ValueError("the grid has %d axes; 'at' has %d, the array %d"
                              % (len(self.grid.shape), len(at), len(shape)))
-        return [(int(first), int(first) + n) for first, n in zip(at, shape)]
+        low = [operator.index(first) for first in at]
+        return [(first, first + n) for first, n in zip(low, shape)]
 
     @property
     def attrs(self) -> Attributes:
         """Attributes of the variable."""
-        library = self.grid.writer._library
-        return Attributes(library, lambda: library.bouma_variable_attributes(self._handle), self.grid.writer._check)
+        return attributes_of(self.grid.writer, "variable", self._handle)
 
     def __repr__(self) -> str:
         return "<bouma variable '%s/%s' to be written: %s>" % (self.grid.name, self.name, self.dtype)
 
 
 class ParticlesWriter:
-    """A set of particles that is defined."""
+    """A set of particles that is defined: its 'name' and 'ndims', and the 'writer' it
+    belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
         self.writer, self.name, self._handle = writer, name, handle
@@ -467,6 +513,7 @@ class ParticlesWriter:
         library = writer._library
         call = library.bouma_particles_put_copy if copy else library.bouma_particles_put_borrow
         with writer._lock:
+            writer._open()
             if not copy:
                 writer._kept.append(kept)
             writer._check(call(self._handle, count, made, len(given), None))
@@ -474,15 +521,16 @@ class ParticlesWriter:
     @property
     def attrs(self) -> Attributes:
         """Attributes of the set."""
-        library = self.writer._library
-        return Attributes(library, lambda: library.bouma_particles_attributes(self._handle), self.writer._check)
+        return attributes_of(self.writer, "particles", self._handle)
 
     def __repr__(self) -> str:
         return "<bouma particles %r to be written: %s>" % (self.name, ", ".join(self._variables))
 
 
 class StepWriter:
-    """A step that is written: 'with ds.step(number, time) as step'.
+    """A step that is written: with ds.step(number, time) as step.
+
+    It has a 'number' and a 'time', and belongs to a 'writer'.
 
     The step is written and committed at the end of the block, and dropped if an
     exception leaves it; with ranks, all of them then get an AbortedError."""
@@ -499,6 +547,8 @@ class StepWriter:
     def __exit__(self, kind: Any, *_: Any) -> None:
         writer = self.writer
         library = writer._library
+        if writer._foreign() and kind is not None:
+            return  # a child ends; the step is the parent's
         try:
             with writer._lock:
                 if kind is not None:
@@ -509,7 +559,7 @@ class StepWriter:
                         raise error_of(rc, writer._message())
                     writer._next = self.number + 1
         finally:
-            if writer.comm is None and writer._handle:
+            if writer.comm is None and writer._handle and not writer._foreign():
                 library.bouma_dataset_clear_failures(writer._handle)
             writer._kept.clear()
             writer._step = None
@@ -523,18 +573,23 @@ class StepWriter:
     def put(self, path: str, values: Any, box: Any = None, **more: Any) -> None:
         """Hand over a block of 'grid/variable', as VariableWriter.put() does; or particles,
         by the name of their set."""
-        if self.writer._step is not self:
-            raise StateError("step %d is not being written; use 'with ds.step(...)'" % self.number,
-                             constant("ESTATE"))
+        self._must_be_open()
         owner, slash, name = path.partition("/")
         if slash:
             self.writer.grid(owner).variable(name).put(values, box, **more)
         else:
             self.writer.particles(owner).put(values, **more)
 
+    def _must_be_open(self) -> None:
+        self.writer._open()
+        if self.writer._step is not self:
+            raise StateError("step %d is not being written; use 'with ds.step(...)'" % self.number,
+                             constant("ESTATE"))
+
     def __setitem__(self, path: str, values: Any) -> None:
         """Hand over all of a variable, or particles. What is not defined yet is defined
         as the array is."""
+        self._must_be_open()
         owner, slash, name = path.partition("/")
         if slash:
             self._define_grid(owner, name, values)
@@ -549,7 +604,7 @@ class StepWriter:
             writer.grid(owner, shape=array.shape)
         grid = writer.grid(owner)
         find = writer._library.bouma_grid_find_variable
-        if name not in grid._variables and not (writer._liked and find(grid._handle, name.encode())):
+        if name not in grid._variables and not (writer._liked and find(grid._handle, text(name, "a name"))):
             if writer._liked:
                 writer._library.bouma_dataset_clear_failures(writer._open())
             extra = array.ndim - len(grid.shape)
@@ -574,7 +629,7 @@ def has(writer: Writer, name: str, kind: str) -> bool:
         return name in writer._defined
     library, handle = writer._library, c.c_void_p()
     find = library.bouma_dataset_find_grid if kind == "grid" else library.bouma_dataset_find_particles
-    if find(c.byref(handle), writer._open(), name.encode()):
+    if find(c.byref(handle), writer._open(), text(name, "a name")):
         library.bouma_dataset_clear_failures(writer._open())
         return False
     return True

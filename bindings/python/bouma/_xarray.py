@@ -239,6 +239,8 @@ def steps_of(data: xr.Dataset) -> Iterable[Tuple[int, float, xr.Dataset]]:
     times = data[TIME].values if TIME in data.coords else np.arange(data.sizes[TIME])
     if times.dtype.kind in "mM":
         raise TypeError("the time of a step is a number; convert dates first, as to seconds since the first one")
-    numbers = data["step"].values if "step" in data.coords else np.arange(data.sizes[TIME])
+    numbers = np.arange(data.sizes[TIME])
+    if "step" in data.coords and data["step"].dims == (TIME,) and data["step"].dtype.kind in "iu":
+        numbers = data["step"].values  # else it is something of its own, such as the lead time of a forecast
     for i, (number, time) in enumerate(zip(numbers, times)):
         yield int(number), float(time), data.isel({TIME: i})

@@ -88,11 +88,39 @@ def fail(folder):
             assert rank == last
         with ds.step(0):
             v.put(np.zeros((1, 4), "f4"), at=(rank, 0))
+    wrong_reads(path)
     try:
         bouma.open(os.path.join(folder, "nowhere.bouma"), comm)
         raise SystemExit("there is no such dataset, and nothing failed")
     except FileNotFoundError as error:
         assert "nowhere" in str(error)
+
+
+def wrong_reads(path):
+    """A wrong argument on one rank fails the collective call on all, at once."""
+    with bouma.append(path, comm) as ds:
+        p = ds.particles("p", 3, dtype="f8").variable("T", "f4")
+        with ds.step(1):
+            p.put(position=np.full((2, 3), 0.5), T=np.ones(2, "f4"))
+    with bouma.open(path, comm, timeout=20) as ds:
+        v, p = ds[0]["g/v"], ds[1]["p"]
+        there, last = (ranks, 4), rank == ranks - 1
+        calls = [
+            lambda: v.read(out=np.zeros((3,) if last else there, "f4"), collective=True),
+            lambda: v.read(dtype=complex if last else None, collective=True),
+            lambda: v.read(dtype=">f4" if last else None, collective=True),
+            lambda: v.read(box=[(0, 99)] if last else None, collective=True),
+            lambda: v.read(level=77 if last else 0, collective=True),
+            lambda: p.restart(where="T >" if last else "T > 0"), lambda: p.restart(columns=["Q"] if last else None),
+            lambda: p.restart(box=[(0, 1)] if last else None), lambda: p.restart(box={"x": "ab"} if last else None),
+        ]
+        for i, call in enumerate(calls):
+            try:
+                call()
+                raise SystemExit("call %d with a wrong argument on one rank did not fail" % i)
+            except (ValueError, TypeError, KeyError, IndexError) as error:
+                assert last or isinstance(error, bouma.InvalidError) and error.rank == ranks - 1, (i, repr(error))
+        assert v.read(collective=True).shape == there and comm.allreduce(p.restart().count) == 2 * ranks
 
 
 {"write": write, "read": read, "fail": fail}[sys.argv[1]](sys.argv[2])

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD tests|docs|mpi|types|dask|newest -- test the Python package of a build: by
-# pytest, its docstrings, with ranks of mpi4py, its types by mypy, with a cluster of Dask, and
-# with the newest clients from PyPI. 77: a package for that is missing.
+# run.sh BUILD tests|docs|mpi|types|dask|notebook|newest -- test the Python package of a build: by
+# pytest, its docstrings, with ranks of mpi4py, its types by mypy, with a cluster of Dask, by
+# the notebook of the examples, and with the newest clients from PyPI. 77: a package for that is missing.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,7 +25,7 @@ tests)
     pytest "$here" --ignore "$here/test_mpi.py"
     ;;
 docs)
-    need numpy pytest
+    need numpy pytest matplotlib xarray
     PYTHONPATH=$PYTHONPATH:$here pytest -p conftest --doctest-modules "$build/python/bouma"
     ;;
 mpi)
@@ -46,10 +46,15 @@ dask)
     need numpy xarray distributed
     "$python" "$here/dask_cluster.py" "$work/series.bouma"
     ;;
+notebook)
+    need numpy matplotlib pandas xarray nbclient ipykernel
+    "$python" "$here/notebook.py" "$here/../../../examples/look.ipynb"
+    ;;
 newest)
     venv=$build/python_newest
-    [ -e "$venv/done" ] || { "$python" -m venv "$venv" && "$venv/bin/pip" -q install -r "$here/newest.txt" &&
-        touch "$venv/done"; } || { echo "skipped: PyPI cannot be reached"; exit 77; }
+    cmp -s "$here/newest.txt" "$venv/done" || { "$python" -m venv "$venv" &&
+        "$venv/bin/pip" -q install -r "$here/newest.txt" &&
+        cp "$here/newest.txt" "$venv/done"; } || { echo "skipped: PyPI cannot be reached"; exit 77; }
     python=$venv/bin/python
     pytest "$here" --ignore "$here/test_mpi.py"
     "$python" "$here/dask_cluster.py" "$work/series.bouma"

@@ -1,6 +1,8 @@
 """Answers within a budget keep to it, say what they are, and go on without reading twice."""
 import gc
+import os
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -92,3 +94,81 @@ def test_answers_are_given_back(run):
     assert held[0].refine(max_points=10 ** 9).complete and held[1].refine(limit=10 ** 9).complete
     del held, kept
     gc.collect()
+
+
+def test_what_was_refined_before(run):
+    v, p = run[0]["g/v"], run[0].p
+    a = v.read(np.s_[:, :32, 7:], max_points=600)
+    first = a.refine(max_points=10 ** 4)
+    whole = first.refine(max_points=10 ** 9)
+    for old in (a, first, a):
+        if old is a:
+            again = old.refine(max_points=10 ** 4)
+            assert again.level == first.level and np.array_equal(again.array, first.array)
+        again = old.refine(max_points=10 ** 9)
+        assert again.complete and np.array_equal(again.array, whole.array)
+    some = p.query(limit=100, columns=["id"])
+    more = some.refine(limit=200)
+    with pytest.raises(bouma.StateError, match="before"):
+        some.refine(limit=50)
+    rest = more.refine(limit=10 ** 9)
+    for old in (some, more):
+        with pytest.raises(bouma.StateError, match="before"):
+            old.refine(limit=50)
+    assert sorted([*some["id"], *more["id"], *rest["id"]]) == list(range(5000))
+
+
+def test_a_limit_of_what_was_read_already(run):
+    some = run[0].p.query(limit=100, columns=["id"])
+    seen, free = list(some["id"]), 0
+    while not some.complete:
+        free += some.answer.next_bytes == 0
+        some = some.refine(limit=max(1000, some.answer.next_points), max_bytes=some.answer.next_bytes)
+        seen += list(some["id"])
+    assert free and sorted(seen) == list(range(5000))
+    with pytest.raises(ValueError):
+        run[0].p.query(max_bytes=0)
+
+
+def test_threads_refine_one_answer(run):
+    v, p = run[0]["g/v"], run[0].p
+    whole = v[...]
+    for _ in range(20):
+        a, some = v.read(max_points=600), p.query(limit=50, columns=["id"])
+        begin, found, counts = threading.Barrier(6), [], []
+
+        def work():
+            begin.wait()
+            try:
+                found.append(np.array_equal(a.refine(max_points=10 ** 9).array, whole))
+                counts.append(some.refine(limit=2000).count)
+            except bouma.StateError:
+                counts.append(0)
+            except BaseException as error:
+                found.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert found == [True] * 6 and sorted(counts) == [0] * 5 + [2000]
+
+
+def test_a_forked_child_refines_for_itself(run):
+    v, p = run[0]["g/v"], run[0].p
+    a, some = v.read(max_points=600), p.query(limit=50)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            whole = a.refine(max_points=10 ** 9)
+            try:
+                some.refine()
+            except bouma.StateError:
+                code = 0 if np.array_equal(whole.array, v[...]) else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert np.array_equal(a.refine(max_points=10 ** 9).array, v[...])
+    assert some.refine(limit=10 ** 9).complete

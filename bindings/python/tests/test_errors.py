@@ -200,3 +200,51 @@ def test_wrong_writes(tmp_path):
         with ds.step(1):
             v.put(np.full((8, 8), 0.1), round=True)
     assert list(bouma.open(tmp_path / "d.bouma").steps) == [0, 1]
+
+
+def test_numbers_that_c_has_not(tmp_path, example):
+    ds = bouma.open(example)
+    v, p = ds[0]["flow/density"], ds[0].coal
+    reads = [lambda: p.sample(2 ** 64 + 3), lambda: p.sample(3, seed=2 ** 64 + 1), lambda: v.read(max_points=2 ** 64 + 999),
+             lambda: v.read(max_bytes=2 ** 65), lambda: p.query(limit=2 ** 64 + 3), lambda: v.read(max_bytes=0.5),
+             lambda: v.read(max_points=float("inf")), lambda: v[np.array([2 ** 64 - 1], "u8")],
+             lambda: v[np.uint64(2 ** 64 - 1)]]
+    for call in reads:
+        with pytest.raises((ValueError, IndexError)):
+            call()
+    with bouma.create(tmp_path / "d.bouma") as out:
+        grid = out.grid("g", (3,))
+        w = grid.variable("v", "i4")
+        writes = [lambda: out.step(2 ** 64 + 7), lambda: out.grid("h", (2 ** 64 + 3,)),
+                  lambda: out.grid("h", (8,), levels=2 ** 32 + 1), lambda: out.grid("h", (8,), patch=(2 ** 64 + 4,)),
+                  lambda: grid.variable("w", "f4", components=2 ** 32 + 1), lambda: out.particles("q", 2 ** 32 + 3)]
+        for call in writes:
+            with pytest.raises(bouma.InvalidError, match=" to "):
+                call()
+        with out.step(0):
+            with pytest.raises(bouma.InvalidError, match=" to "):
+                w.put(np.arange(3, dtype="i4"), at=(2 ** 64,))
+            w.put(np.arange(3, dtype="i4"), at=(np.int32(0),))
+        for call in (lambda: out.truncate(2 ** 64), lambda: out.delete(2 ** 64), lambda: out.like(2 ** 64)):
+            with pytest.raises(bouma.InvalidError, match=" to "):
+                call()
+    assert list(bouma.open(tmp_path / "d.bouma").steps) == [0]
+
+
+def test_names_are_not_cut(tmp_path, example):
+    for call in (lambda: bouma.open(example + "\0more"), lambda: bouma.create(tmp_path / "a\0b"),
+                 lambda: bouma.open(example, local="/tmp\0x")):
+        with pytest.raises(bouma.InvalidError, match="NUL"):
+            call()
+    assert not (tmp_path / "a").exists()
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        grid, p = ds.grid("g", (3,)), ds.particles("p", 3)
+        for call in (lambda: ds.grid("g\0x", (3,)), lambda: ds.grid("g\0x"), lambda: grid.variable("v\0w", "f4"),
+                     lambda: grid.variable("v\0w"), lambda: p.variable("v\0w", "f4"), lambda: ds.particles("p\0q"),
+                     lambda: ds.grid("h", (3,), unit="m\0s"), lambda: grid.variable("v", "f4", unit="m\0s"),
+                     lambda: grid.attrs.update({"a\0b": 1})):
+            with pytest.raises(bouma.InvalidError, match="NUL"):
+                call()
+        ds.attrs["text"] = "a\0b"
+        ds.write({"g/v": np.zeros(3)})
+    assert bouma.open(tmp_path / "d.bouma").attrs["text"] == "a\0b"

@@ -1,4 +1,6 @@
 """Queries of particles are what NumPy finds by brute force."""
+import operator
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,29 @@ def test_integers_are_compared_exactly():
     assert parse_where("f > 9007199254740993", kinds)[0].low == 9007199254740994.0
     assert parse_where("f < 9007199254740993", kinds)[0].high == 9007199254740992.0
     assert parse_where("f >= 9007199254740993", kinds)[0].low == 9007199254740994.0
+    most = np.finfo("f8").max
+    assert parse_where("f > 1.5e308", kinds)[0].low == np.nextafter(1.5e308, np.inf)
+    assert parse_where("f <= 1%s" % ("0" * 400), kinds)[0].high == most
+    assert parse_where("f >= -1%s" % ("0" * 400), kinds)[0].low == -most
+
+
+@pytest.mark.parametrize("dtype", ["u8", "i8", "u4", "f8"])
+def test_limits_at_the_ends_of_types(tmp_path, dtype):
+    if dtype == "f8":
+        values = [-np.inf, -1.7e308, -1.0, 0.0, 1.0, 1.7e308, np.inf]
+    else:
+        ends = np.iinfo(dtype)
+        values = sorted({ends.min, ends.min + 1, 0, 1, ends.max // 2, ends.max // 2 + 1, ends.max // 2 + 2,
+                         ends.max - 1, ends.max})
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        ds.write({"p": {"position": np.zeros((len(values), 1)), "v": np.array(values, dtype)}})
+    p = bouma.open(tmp_path / "d.bouma")[0].p
+    limits = values + [2 ** 63 - 1, 2 ** 63, 2 ** 63 + 2, 2 ** 64 - 1, 2 ** 64, -2 ** 63, -2 ** 63 - 5, 10 ** 30, -10 ** 30]
+    holds = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+    for limit in limits:
+        for sign, compare in holds.items():
+            assert p.matches(where="v %s %r" % (sign, limit)) == sum(compare(v, limit) for v in values), (sign, limit)
+            assert p.matches(where="%r %s v" % (limit, sign)) == sum(compare(limit, v) for v in values), (sign, limit)
 
 
 def test_boxes(crowd):
@@ -173,3 +198,31 @@ def test_columns(crowd):
     assert frame.dtype.names == ("position", "velocity", "id") and np.array_equal(frame["position"], table["position"])
     pytest.importorskip("pandas")
     assert list(table.to_pandas().columns) == ["x", "y", "z", "velocity[0]", "velocity[1]", "id"]
+
+
+def test_a_step_without_particles(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        p = ds.particles("p", 3, dtype="f8").variable("q", "f4").variable("v", "f8", components=2)
+        with ds.step(0):
+            p.put(position=np.zeros((0, 3)), q=np.zeros(0, "f4"), v=np.zeros((0, 2)))
+        with ds.step(1):
+            pass
+        with ds.step(2):
+            p.put(position=np.ones((5, 3)), q=np.ones(5, "f4"), v=np.ones((5, 2)))
+    ds = bouma.open(tmp_path / "d.bouma")
+    for step in ds[:2]:
+        p = step["p"]
+        assert p.count == 0 and list(p) == ["position", "q", "v"] and p["q"].shape == (0,)
+        for found in (p.query(), p.query(where="q > 3"), p.query(box={"x": (0, 1)}, quality=0.5), p.sample(10),
+                      p.sample(10, seed=3), p.query(limit=5), p.query(limit=5).refine(), p.restart()):
+            assert {name: (one.shape, one.dtype.str[1:]) for name, one in found.items()} == {
+                "position": ((0, 3), "f8"), "q": ((0,), "f4"), "v": ((0, 2), "f8")}
+        assert p.query(columns=["q"]).to_structured().shape == (0,) and p["v"][...].shape == (0, 2)
+        assert p.query(limit=5).complete and p.matches(where="q > 3") == 0
+        p.each(lambda table: 1 / 0)
+        assert p.histogram("q").counts.sum() == 0 and p.histogram("q", sample=5).counts.sum() == 0
+        assert [some.count for some, _ in p.progressive()] == [0] * 4 and p["q"].range == (None, None)
+    assert ds[2]["p"].query().count == 5
+    for call in (ds[2]["p"].query, ds[0]["p"].query, ds[2]["p"].restart):
+        with pytest.raises(ValueError, match="columns"):
+            call(columns=[])

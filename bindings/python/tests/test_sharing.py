@@ -154,3 +154,53 @@ def test_many_handles_are_not_kept(example):
             break
     gc.collect()
     assert len(os.listdir("/proc/self/fd")) < before + 20
+
+
+def test_refresh_is_that_of_all_threads(tmp_path):
+    path = tmp_path / "d.bouma"
+
+    def write(kind, number, value, **options):
+        with kind(path, durability="fast", **options) as out:
+            if kind is bouma.create:
+                out.grid("g", (16, 16), levels=3).variable("v", "f4")
+            with out.step(number) as step:
+                step["g/v"] = np.full((16, 16), value, "f4")
+
+    write(bouma.create, 0, 1)
+    ds = bouma.open(path)
+    v = ds[0]["g/v"]
+    held = [v.read(max_points=16) for _ in range(3)]  # each has a session of its own
+    free = v.read(max_points=16)
+    del free
+    write(bouma.append, 5, 2, like=-1)
+    write(bouma.append, 0, 3, like=-1, replace=True)
+    ds.refresh()
+    assert ds[0]["g/v"][5, 5] == 3
+    del held
+    gc.collect()
+    new = ds[-1]["g/v"]
+    again = [(new.read(max_points=16).array[0, 0], ds[0]["g/v"].read(max_points=16)) for _ in range(5)]
+    assert [one[0] for one in again] == [2] * 5
+    assert all((one[1].array == 3).all() for one in again)
+    ds.close()
+
+
+def test_what_is_discarded_while_a_session_ends(example):
+    ds = bouma.open(example)
+    session, freed = ds._source.free[0], []
+
+    class Slow:
+        """Another thread discards something while the library frees the dataset."""
+
+        def __getattr__(self, name):
+            return getattr(library, name)
+
+        def bouma_dataset_free(self, handle):
+            ds._source.discard(session, freed.append, 1)
+            library.bouma_dataset_free(handle)
+
+    library, session.library = session.library, Slow()
+    ds.close()
+    assert freed == [1]
+    ds._source.discard(session, freed.append, 2)
+    assert freed == [1, 2]

@@ -251,3 +251,24 @@ def test_series_of_steps_that_differ(tmp_path):
         more.write({"g/v": np.arange(9, dtype="i2")})
     with pytest.raises(ValueError, match="shape"):
         bouma.open(tmp_path / "d.bouma")["g/v"][0, 3]
+
+
+def test_series_of_types_that_differ(tmp_path):
+    for i, (dtype, values) in enumerate([("f8", [1.5, 2.5, 1e300, -7.9]), ("i4", [1, 2, 3, -4]), ("f4", [1.5, 2, 3, 4]),
+                                         ("u4", [2 ** 32 - 4, 1, 2, 3]), ("i4", [1, 2, 3, 4])]):
+        with (bouma.append if i else bouma.create)(tmp_path / "d.bouma", durability="fast") as ds:
+            v = ds.grid("g", (4,)).variable("v", dtype)
+            with ds.step(i):
+                v.put(np.array(values, dtype))
+    ds = bouma.open(tmp_path / "d.bouma")
+    series = ds["g/v"]
+    assert series[1::3].tolist() == [[1, 2, 3, -4], [1, 2, 3, 4]]
+    for index in (0, 2, 3):
+        with pytest.raises(ValueError, match="type.*one by one"):
+            series[index]
+    with bouma.append(tmp_path / "d.bouma") as out:
+        v = out.grid("g", (4,)).variable("v", "f8")
+        with out.step(9):
+            v.put(np.zeros(4))
+    assert ds.refresh()["g/v"][[0, 1, 2, 4, 5]].tolist() == [
+        [1.5, 2.5, 1e300, -7.9], [1, 2, 3, -4], [1.5, 2, 3, 4], [1, 2, 3, 4], [0] * 4]

@@ -1,5 +1,8 @@
 """What is written comes back: arrays of any strides and types, particles, attributes."""
 import gc
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -184,3 +187,180 @@ def test_progress_is_called_here(tmp_path):
     with bouma.create(tmp_path / "d.bouma", progress=lambda *a: seen.append((threading.get_ident(),) + a)) as ds:
         ds.write({"g/v": np.random.default_rng(1).random((128, 128, 64))})
     assert all(one[0] == here and isinstance(one[1], str) for one in seen)
+
+
+def test_what_was_defined_ends_with_the_dataset(tmp_path):
+    ds = bouma.create(tmp_path / "d.bouma")
+    grid = ds.grid("g", (8, 8))
+    v, p = grid.variable("v", "f4"), ds.particles("p", ndims=2)
+    with ds.step(0) as step:
+        v.put(np.ones((8, 8), "f4"))
+        p.put(position=np.ones((3, 2)))
+    attrs = [one.attrs for one in (ds, grid, v, p, step)]
+    ds.close()
+    for one in attrs + [owner.attrs for owner in (ds, grid, v, p)]:
+        with pytest.raises(bouma.ClosedError):
+            one["k"] = 1
+        with pytest.raises(bouma.ClosedError):
+            len(one)
+    for call in (lambda: v.put(np.ones((8, 8), "f4")), lambda: p.put(position=np.ones((3, 2))),
+                 lambda: grid.variable("w"), lambda: step.put("g/v", np.ones((8, 8), "f4"))):
+        with pytest.raises(bouma.ClosedError):
+            call()
+    with bouma.append(tmp_path / "d.bouma", like=0) as ds:
+        ds.grid("g")
+        with ds.step(1) as step:
+            step["g/v"] = np.ones((8, 8), "f4")
+            step["p"] = {"position": np.ones((3, 2), "f4")}
+    with pytest.raises(bouma.ClosedError):
+        step["g/w"] = np.ones((8, 8), "f4")
+
+
+def in_a_child(function):
+    """Run a function in a forked process that then ends as programs do."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if function() else 2
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_forked_child_leaves_the_dataset_alone(tmp_path):
+    path = tmp_path / "d.bouma"
+
+    def files():
+        return sorted((str(one), one.stat().st_size) for one in path.rglob("*") if one.is_file())
+
+    ds = bouma.create(path)
+    v = ds.grid("g", (64, 64)).variable("v", "f4")
+    step = ds.step(0)
+    step.__enter__()
+    v.put(np.ones((64, 64), "f4"))
+    before = files()
+
+    def uses():
+        for call in (lambda: v.put(np.ones((64, 64), "f4")), lambda: ds.attrs["k"], lambda: ds.flush(),
+                     lambda: step.__exit__(None, None, None)):
+            with pytest.raises(bouma.StateError, match="process"):
+                call()
+        return True
+
+    def ends():
+        step.__exit__(SystemExit, SystemExit(), None)
+        ds.__exit__(None, None, None)
+        return ds.closed
+
+    def forgets():
+        Writer = type(ds)
+        Writer.__del__(ds)
+        return True
+
+    for one in (uses, ends, forgets):
+        assert in_a_child(one) == 0
+        assert files() == before
+    step.__exit__(None, None, None)
+    with ds.step(1):
+        v.put(np.full((64, 64), 2, "f4"))
+    ds.close()
+    assert [float(one["g/v"][3, 3]) for one in bouma.open(path)] == [1, 2]
+
+
+def test_numbers_of_steps_follow_the_last_one(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        for _ in range(5):
+            ds.write({"g/v": np.zeros(3)})
+        ds.truncate(1)
+        ds.write({"g/v": np.zeros(3)})
+        ds.truncate(-1)
+        ds.write({"g/v": np.zeros(3)})
+        ds.write({"g/v": np.zeros(3)})
+    assert list(bouma.open(tmp_path / "d.bouma").steps) == [0, 1]
+
+
+def test_lists_are_not_truncated(tmp_path):
+    def stored(dtype, values, **more):
+        with bouma.create(tmp_path / "d.bouma", clobber=True, durability="fast") as ds:
+            v = ds.grid("g", (len(values),)).variable("v", dtype)
+            with ds.step(0):
+                v.put(values, **more)
+        return bouma.open(tmp_path / "d.bouma")[0]["g/v"][...].tolist()
+
+    for dtype, values in (("i4", [1.5, 2.7, -3.9]), ("u1", [300, -1, 2]), ("f4", [1e300, 1, 2]), ("i8", [2 ** 63, 1, 2]),
+                          ("f4", [2 ** 24 + 1, 1, 2]), ("u8", [2 ** 63 + 1, 1.5, 1]), ("i4", [float("nan"), 1, 2])):
+        with pytest.raises(ValueError):
+            stored(dtype, values)
+    assert stored("i4", [1.5, 2.7, -3.9], round=True) == [2, 3, -4]
+    for dtype, values in (("i4", [1, 2.0, -3]), ("u8", [1, 2 ** 63 + 1, 2 ** 64 - 1]), ("u1", [True, False, True]),
+                          ("f8", [0.1, 1, float("inf")]), ("u8", [2 ** 63 + 1, 1.0, 0])):
+        assert stored(dtype, values) == values
+    assert stored("f4", [0.1, 0.2, 3]) == np.array([0.1, 0.2, 3], "f4").tolist()
+
+
+def test_masked_arrays_are_refused(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        v = ds.grid("g", (3,)).variable("v", "f8")
+        p = ds.particles("p", 1, dtype="f8").variable("m", "f8")
+        with ds.step(0):
+            with pytest.raises(ValueError, match="masked"):
+                v.put(np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
+            with pytest.raises(ValueError, match="'m'.*masked"):
+                p.put(position=np.zeros((3, 1)), m=np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
+            v.put(np.ma.array([1.0, 2.0, 3.0]))
+    assert bouma.open(tmp_path / "d.bouma")[0]["g/v"][...].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("box", [[(0, -1)], [(0.9, 2.9)], [(-1, 2)], [(0, 4)], [(None, -2)]])
+def test_boxes_that_are_not_there(tmp_path, box):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        ds.write({"g/v": np.arange(3.0)})
+    with pytest.raises(ValueError):
+        bouma.open(tmp_path / "d.bouma")[0]["g/v"].read(box)
+
+
+LEFT_OPEN = """
+import sys
+import numpy as np
+import bouma
+ds = bouma.create(sys.argv[1], **{sys.argv[2]: sys.argv[3]})
+v = ds.grid("g", (64, 64)).variable("v", "f8")
+for i in range(3):
+    with ds.step(i):
+        v.put(np.full((64, 64), float(i)))
+if sys.argv[4] == "step":
+    ds.step(3).__enter__()
+    v.put(np.zeros((64, 64)))
+elif sys.argv[4] == "fails":
+    1 / 0
+elif sys.argv[4] == "forgets":
+    import gc, warnings
+    warnings.simplefilter("error", ResourceWarning)
+    sys.unraisablehook = lambda one: None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        del ds, v
+        gc.collect()
+    assert [one.category for one in told] == [ResourceWarning], told
+    assert len(bouma.open(sys.argv[1])) == 3
+"""
+
+
+@pytest.mark.parametrize("end", ["plain", "step", "fails", "forgets"])
+@pytest.mark.parametrize("option", ["durability=group=8", "async=yes"])
+def test_what_is_left_open_is_closed_at_the_end(tmp_path, option, end):
+    name, value = option.split("=", 1)
+    path = str(tmp_path / "d.bouma")
+    done = subprocess.run([sys.executable, "-c", LEFT_OPEN, path, name, value, end], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    assert (done.returncode != 0) == (end == "fails"), done.stdout
+    assert [float(one["g/v"][3, 3]) for one in bouma.open(path)] == [0, 1, 2]
+
+
+def test_options_are_paths_of_any_bytes(tmp_path):
+    odd = os.fsdecode(bytes(tmp_path) + b"/\xff")
+    os.mkdir(odd)
+    with bouma.create(tmp_path / "d.bouma", local=odd) as ds:
+        ds.write({"g/v": np.zeros(3)})
+    assert len(bouma.open(tmp_path / "d.bouma")) == 1

@@ -145,3 +145,14 @@ def test_a_series_whose_shape_changes(tmp_path):
     with pytest.raises(ValueError, match="has shape"):
         bouma.open(path)["g/v"][:, 0]
     assert bouma.open(path)["g/v"][1:, 0] == [1]
+
+
+@pytest.mark.parametrize("step", [("step", [1, 2, 3]), 5, ("time", [0.5, 1.5, 2.5, 3.5])])
+def test_a_step_that_is_something_else(tmp_path, step):
+    axes = ("time", "step", "x") if isinstance(step, tuple) and step[0] == "step" else ("time", "x")
+    shape = tuple({"time": 4, "step": 3, "x": 8}[one] for one in axes)
+    data = xr.Dataset({"T": (axes, np.arange(np.prod(shape), dtype="f8").reshape(shape))},
+                      coords={"time": np.arange(4.0), "step": step})
+    bouma.from_xarray(data, tmp_path / "d.bouma")
+    ds = bouma.open(tmp_path / "d.bouma")
+    assert list(ds.steps) == [0, 1, 2, 3] and np.array_equal(ds["grid/T"][...], data["T"].values)

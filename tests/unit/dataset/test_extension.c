@@ -1,6 +1,7 @@
 /* A committed step is extended: it is seen as one, and nothing that was there is
  * touched. */
 #include <math.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bouma.h"
@@ -522,11 +523,40 @@ static void a_step_that_was_not_drained_is_told(void)
     CHECK_EQ(
         bouma_drain(&report, "late", "d", 1, NULL, message, sizeof(message)),
         BOUMA_EEXISTS);
-    CHECK_TEXT(message, "step 1 of late and that of d were extended apart");
+    CHECK_TEXT(message, "step 1 was extended there");
     CHECK_EQ(report.failed, 1);
     CHECK_EQ(salt_in("late", 1, "g", "a"), 7);
     CHECK_EQ(salt_in("d", 1, "g", "b"), 3);
     REQUIRE(!remove_tree("d") && !remove_tree("late"));
+}
+
+/* A dataset and its copy, in which one step was extended in both: a drain takes
+ * nothing away, whichever is later, and also if both counted alike. */
+static void a_drain_does_not_choose(void)
+{
+    bouma_drain_report report = {.size = sizeof(report)};
+    char message[640];
+
+    for (int alike = 0; alike < 2; alike++) {
+        make("d");
+        shell("cp -r d t");
+        if (!alike) /* for a later epoch */
+            CHECK_EQ(add("d", 0, "g", "x", 1), BOUMA_OK);
+        CHECK_EQ(add("d", 1, "g", "c", 2), BOUMA_OK);
+        CHECK_EQ(add("t", 1, "g", "b", 3), BOUMA_OK);
+        if (alike)
+            CHECK_EQ(add("t", 1, "g", "e", 4), BOUMA_OK);
+        for (int back = 0; back < 2; back++) {
+            CHECK_EQ(bouma_drain(&report, back ? "t" : "d", back ? "d" : "t", 0,
+                                 NULL, message, sizeof(message)),
+                     BOUMA_EEXISTS);
+            CHECK_TEXT(message, "step 1 was extended");
+            CHECK_EQ(salt_in("d", 1, "g", "c"), 2);
+            CHECK_EQ(salt_in("t", 1, "g", "b"), 3);
+            CHECK_EQ(salt_in("t", 1, "g", "c"), -1);
+        }
+        REQUIRE(!remove_tree("d") && !remove_tree("t"));
+    }
 }
 
 static void an_extended_step_goes_as_a_whole(void)
@@ -608,6 +638,26 @@ static void a_lost_manifest_comes_back_with_all_writings(void)
     REQUIRE(!remove_tree("d"));
 }
 
+/* A step that is there only because its deletion did not end. */
+static void what_is_dropped_is_not_extended(void)
+{
+    bouma_dataset *ds;
+
+    for (int extended = 0; extended < 2; extended++) {
+        make("d");
+        if (extended)
+            CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
+        shell("cp -r d/steps/00000001 k");
+        MUST(ds, bouma_dataset_append(&ds, "d", NULL));
+        MUST(ds, bouma_step_delete(ds, 1));
+        MUST(ds, bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+        shell("mv k d/steps/00000001");
+        CHECK_EQ(add("d", 1, "g", "c", 4), BOUMA_ESTATE);
+        REQUIRE(!remove_tree("d"));
+    }
+}
+
 /* Files of each writing are looked at, mended, and on record if they are lost,
  * by numbers that do not change. */
 static void files_of_all_writings_are_mended(void)
@@ -661,6 +711,67 @@ static void leftovers_of_extensions_are_cleared_up(void)
     CHECK_EQ(salt_in("d", 1, "g", "a"), 10);
     CHECK_EQ(salt_in("d", 1, "g", "b"), 3);
     CHECK_EQ(salt_in("d", 1, "g", "c"), 4);
+    REQUIRE(!remove_tree("d"));
+}
+
+/* A writer is killed that has written step 1 again and has not published it. */
+static void leave_unpublished(const char *path)
+{
+    bouma_options o = options();
+    pid_t child = fork();
+    bouma_dataset *ds;
+    int status;
+
+    REQUIRE(child >= 0);
+    if (!child) {
+        o.replace = 1;
+        o.durability = BOUMA_DURABILITY_GROUP;
+        MUST(ds, bouma_dataset_append(&ds, path, &o));
+        define(ds, "g", "a");
+        MUST(ds, bouma_step_begin(ds, 1, 1));
+        put(ds, define(ds, "g", "z"), 77);
+        MUST(ds, bouma_step_end(ds));
+        _exit(0);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child && !status);
+}
+
+/* An uncommitted writing between those of a step: an extension removes it, and
+ * repair does not take it for the step. */
+static void what_was_never_committed_is_not_the_step(void)
+{
+    static const char *const damages[] = {
+        "printf x >d/steps/00000001/manifest", "rm d/steps/00000001/manifest",
+        "printf x >d/steps/00000001/manifest; rm d/index",
+        "rm d/steps/00000001/manifest d/index"};
+    uint64_t hopeless;
+
+    for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
+        make("d");
+        leave_unpublished("d");
+        shell("mkdir k; cp d/steps/00000001/*.e2a1 k; "
+              "test -e k/manifest.tmp.e2a1");
+        CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
+        CHECK_EQ(findings("d"), 0);
+        shell("! ls d/steps/00000001/*.e2a1 2>/dev/null");
+        shell("mv k/* d/steps/00000001; rmdir k");
+        shell(damages[i]);
+        CHECK_EQ(repair("d", &hopeless), BOUMA_OK);
+        CHECK_EQ(salt_in("d", 1, "g", "a"), 10);
+        CHECK_EQ(salt_in("d", 1, "g", "b"), 3);
+        CHECK_EQ(salt_in("d", 1, "g", "z"), -1);
+        REQUIRE(!remove_tree("d"));
+    }
+    /* If what was committed cannot be had, the step is lost, and is told so. */
+    make("d");
+    leave_unpublished("d");
+    shell("mkdir k; cp d/steps/00000001/*.e2a1 k");
+    CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
+    shell("cd d/steps/00000001; mv ../../../k/* .; rmdir ../../../k; "
+          "rm manifest d.0001.e3a1");
+    CHECK_EQ(repair("d", &hopeless), BOUMA_OK);
+    CHECK(hopeless > 0);
+    CHECK_EQ(salt_in("d", 1, "g", "z"), -1);
     REQUIRE(!remove_tree("d"));
 }
 
@@ -725,6 +836,9 @@ static void extended_steps_are_drained(void)
     CHECK_EQ(report.published, 2);
     CHECK_EQ(add("d", 1, "g", "b", 3), BOUMA_OK);
     CHECK_EQ(add("d", 1, "h", "c", 4), BOUMA_OK);
+    /* What killed drains have left, of each writing. */
+    shell("cd t/steps/00000001; for e in e1a2 e2a1 e3a1; do "
+          "echo >copy.0000.00000007.$e; done");
     for (int again = 0; again < 2; again++) {
         CHECK_EQ(
             bouma_drain(&report, "d", "t", 0, NULL, message, sizeof(message)),
@@ -766,7 +880,7 @@ static void steps_that_were_extended_apart_stay(void)
         CHECK_EQ(
             bouma_drain(&report, "d", "t", 0, NULL, message, sizeof(message)),
             BOUMA_EEXISTS);
-        CHECK_TEXT(message, "step 1 of d and that of t were extended apart");
+        CHECK_TEXT(message, "step 1 was extended");
         CHECK_EQ(salt_in("d", 1, "g", "b"), 3);
         CHECK_EQ(salt_in("t", 1, "g", "c"), 4);
         CHECK_EQ(findings("d"), 0);
@@ -806,6 +920,79 @@ static void attributes_stay(void)
     MUST(ds, bouma_attributes_get_number(&y, bouma_step_attributes(step), "y"));
     CHECK(y == 3);
     bouma_step_free(step);
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    REQUIRE(!remove_tree("d"));
+}
+
+static double number_of(bouma_grid *grid, const char *name)
+{
+    double x = NAN;
+
+    return bouma_attributes_get_number(&x, bouma_grid_attributes(grid), name)
+               ? NAN
+               : x;
+}
+
+/* A grid has the attributes of all writings, and of each the last value; and a
+ * variable is defined as it was added. */
+static void a_grid_has_the_attributes_of_all_writings(void)
+{
+    bouma_variable_spec spec = {.size = sizeof(spec),
+                                .type = BOUMA_TYPE_F64,
+                                .codec = BOUMA_CODEC_WAVELET,
+                                .tolerance = 0.5,
+                                .tolerance_kind = BOUMA_TOLERANCE_ABSOLUTE,
+                                .unit = "K"};
+    bouma_variable_info info = {.size = sizeof(info)};
+    bouma_options o = options();
+    bouma_variable *v;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+    bouma_step *step;
+
+    for (int extends = 0; extends < 2; extends++) {
+        MUST(ds, extends ? bouma_dataset_append(&ds, "d", &o)
+                         : bouma_dataset_create(&ds, "d", &o));
+        v = define(ds, "g", extends ? "b" : "a");
+        MUST(ds, bouma_dataset_find_grid(&grid, ds, "g"));
+        if (!extends)
+            MUST(ds, bouma_variable_define(&v, grid, "b", &spec));
+        v = bouma_grid_find_variable(grid, extends ? "b" : "a");
+        MUST(ds, bouma_attributes_set_number(bouma_grid_attributes(grid),
+                                             extends ? "new" : "old", extends));
+        MUST(ds, bouma_attributes_set_number(bouma_grid_attributes(grid),
+                                             "both", extends));
+        MUST(ds,
+             extends ? bouma_step_extend(ds, 1) : bouma_step_begin(ds, 1, 0));
+        put(ds, v, 1);
+        MUST(ds, bouma_step_end(ds));
+        MUST(ds, bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+    }
+    MUST(ds, bouma_dataset_append(&ds, "d", &o));
+    MUST(ds, bouma_step_open(&step, ds, 1));
+    MUST(ds, bouma_define_like(ds, 1));
+    for (int defined = 0; defined < 2; defined++) {
+        grid = bouma_step_find_grid(step, "g");
+        if (defined)
+            MUST(ds, bouma_dataset_find_grid(&grid, ds, "g"));
+        CHECK_EQ(bouma_attributes_count(bouma_grid_attributes(grid)), 3);
+        CHECK(number_of(grid, "old") == 0);
+        CHECK(number_of(grid, "new") == 1);
+        CHECK(number_of(grid, "both") == 1);
+        MUST(ds, bouma_variable_info_get(&info,
+                                         bouma_grid_find_variable(grid, "b")));
+        CHECK(info.codec != BOUMA_CODEC_WAVELET);
+        CHECK(info.tolerance == 0);
+        CHECK(!strcmp(info.unit, ""));
+    }
+    /* Those of a step cannot be changed. */
+    grid = bouma_step_find_grid(step, "g");
+    CHECK_EQ(bouma_attributes_set_number(bouma_grid_attributes(grid), "x", 1),
+             BOUMA_ESTATE);
+    bouma_step_free(step);
+    bouma_dataset_clear_failures(ds);
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
     REQUIRE(!remove_tree("d"));
@@ -908,14 +1095,18 @@ int main(void)
     a_step_that_changes_meanwhile_is_not_mixed();
     who_lost_the_dataset_adds_nothing();
     a_step_that_was_not_drained_is_told();
+    a_drain_does_not_choose();
     an_extended_step_goes_as_a_whole();
     a_lost_manifest_comes_back_with_all_writings();
+    what_is_dropped_is_not_extended();
     files_of_all_writings_are_mended();
     leftovers_of_extensions_are_cleared_up();
+    what_was_never_committed_is_not_the_step();
     local_copies_are_not_extended();
     extended_steps_are_drained();
     steps_that_were_extended_apart_stay();
     attributes_stay();
+    a_grid_has_the_attributes_of_all_writings();
     definitions_have_what_was_added();
     without_memory_nothing_is_missing();
     a_refinement_outlives_its_step();

@@ -188,6 +188,16 @@ static void another_shape(struct bm_manifest *m)
     m->earlier[1]->schema.objects[0]->spacing[0] = 2;
 }
 
+static void endless_files(struct bm_manifest *m)
+{
+    m->earlier[0]->manifest.record.files = INT64_MAX;
+}
+
+static void endless_chunks(struct bm_manifest *m)
+{
+    m->record.chunks = INT64_MAX;
+}
+
 /* A writing has none before it: they are all in one list. */
 static void nested(struct bm_manifest *m)
 {
@@ -207,8 +217,9 @@ static void too_many(struct bm_manifest *m)
 static void what_is_no_one_step_is_refused(const struct bm_buffer *b)
 {
     static void (*const wrong[])(struct bm_manifest *) = {
-        another_step, another_time,   same_generation, later_generation,
-        no_epoch,     variable_twice, another_shape};
+        another_step,     another_time,  same_generation,
+        later_generation, no_epoch,      variable_twice,
+        another_shape,    endless_files, endless_chunks};
 
     CHECK_EQ(with(b, nothing), BOUMA_OK);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
