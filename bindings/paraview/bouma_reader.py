@@ -20,9 +20,8 @@ import sys
 
 import numpy as np
 from paraview.util.vtkAlgorithm import VTKPythonAlgorithmBase, smhint, smproperty, smproxy
-from vtkmodules.util.numpy_support import (ID_TYPE_CODE, get_vtk_array_type, numpy_to_vtkIdTypeArray,
-                                           vtk_to_numpy)
-from vtkmodules.vtkCommonCore import vtkDataArray, vtkDataArraySelection, vtkOutputWindow, vtkPoints
+from vtkmodules.util.numpy_support import get_vtk_array_type, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDataArray, vtkDataArraySelection, vtkIdTypeArray, vtkOutputWindow, vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkDataObject
 from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline as Pipeline
 
@@ -220,6 +219,15 @@ def as_vtk(array, name, unit="", axes=0):
         view[...] = array
     else:
         view[:, :components], view[:, components:] = array, 0
+    return made
+
+
+def ids_below(count):
+    """0, 1, ... as an array of VTK's own type of ids."""
+    made = vtkIdTypeArray()
+    made.SetNumberOfValues(count)
+    if count:
+        vtk_to_numpy(made)[:] = np.arange(count)
     return made
 
 
@@ -585,6 +593,5 @@ class BoumaParticles(Reader):
 
     def _vertices(self, count):
         cells = vtkCellArray()
-        offsets, connectivity = np.arange(count + 1, dtype=ID_TYPE_CODE), np.arange(count, dtype=ID_TYPE_CODE)
-        cells.SetData(numpy_to_vtkIdTypeArray(offsets, deep=1), numpy_to_vtkIdTypeArray(connectivity, deep=1))
+        cells.SetData(ids_below(count + 1), ids_below(count))  # offsets, and the points
         return cells

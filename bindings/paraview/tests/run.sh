@@ -1,10 +1,27 @@
 #!/usr/bin/env bash
-# run.sh BUILD -- the ParaView plugin in pvbatch, on 1 and on 3 ranks: arrays, pieces, errors
-# and a picture, against the Python package. 77: there is no pvbatch.
-# PICTURE=FILE.png keeps the picture of 3 ranks.
+# run.sh BUILD [newest] -- the ParaView plugin in pvbatch, on 1 and on 3 ranks: arrays, pieces,
+# errors and a picture, against the Python package; or its readers with the newest VTK from PyPI.
+# 77: there is no pvbatch, or no PyPI. PICTURE=FILE.png keeps the picture of 3 ranks.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
+python=${PYTHON:-/usr/bin/python3}
+export PYTHONPATH=$build/python:$here/../python311 PYTHONDONTWRITEBYTECODE=1 NO_COLOR=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+if [ "${2:-}" = newest ]; then
+    venv=$build/paraview_newest
+    [ -e "$venv/done" ] || { "$python" -m venv "$venv" && "$venv/bin/pip" -q install -r "$here/newest.txt" &&
+        touch "$venv/done"; } || { echo "skipped: PyPI cannot be reached"; exit 77; }
+    "$venv/bin/python" "$here/datasets.py" run.bouma
+    "$venv/bin/python" "$here/newest.py" run.bouma
+    exit
+fi
+
 command -v pvbatch >/dev/null || { echo "skipped: there is no pvbatch"; exit 77; }
 # Debian's ParaView renders on a screen only; one in memory will do. Without -noreset it would
 # begin anew, and refuse ranks meanwhile, whenever no rank has a window.
@@ -15,14 +32,6 @@ elif [ -z "${DISPLAY:-}" ]; then
     echo "skipped: there is neither a screen nor xvfb-run"
     exit 77
 fi
-python=${PYTHON:-/usr/bin/python3}
-export PYTHONPATH=$build/python:$here/../python311 PYTHONDONTWRITEBYTECODE=1 NO_COLOR=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
 # batch RANKS SCRIPT ARGUMENT... -- a script that came to its end says so, on each rank.
 batch() {
     local ranks=$1 script=$2
