@@ -196,10 +196,10 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
  * such step. BOUMA_ESTATE: with 'persist', or in a local copy; if the step was
  * deleted, and its files are not all gone; if parts of it are lost, and that is
  * on record, accepted or not (such as its attributes, if repair has made its
- * manifest anew): then it must be written again; and of the end, if the step was written
- * again since the extension began. BOUMA_EINVAL: the step has a grid with
- * 'idx', or one is defined. BOUMA_ELIMIT: it was extended 64 times. Collective.
- */
+ * manifest anew): then it must be written again; and of the end, if the step
+ * was written again since the extension began. BOUMA_EINVAL: the step has a
+ * grid with 'idx', or one is defined. BOUMA_ELIMIT: it was extended 64 times.
+ * Collective. */
 BOUMA_API int bouma_step_extend(bouma_dataset *ds, int64_t step);
 
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
