@@ -117,7 +117,7 @@ static double write_dataset(const struct bench *b, int kind)
     begun = measure_now();
     check(bouma_step_begin(ds, 0, 0), ds);
     check(bouma_variable_put_borrow(
-              v, &b->box, &BOUMA_ARRAY(BOUMA_TYPE_U32, b->data, b->bytes)),
+              v, &b->box, &BOUMA_ARRAY(BOUMA_TYPE_F32, b->data, b->bytes)),
           ds);
     check(bouma_step_end(ds), ds);
     seconds = measure_now() - begun;
@@ -221,7 +221,7 @@ static struct taken read_box(struct reader *r, int level, const bouma_box *box)
     bouma_dataset_info_get(&before, r->ds);
     t.seconds = measure_now();
     check(bouma_variable_read(r->v, level, box,
-                              &BOUMA_ARRAY(BOUMA_TYPE_U32, data, bytes)),
+                              &BOUMA_ARRAY(BOUMA_TYPE_F32, data, bytes)),
           r->ds);
     t.seconds = measure_now() - t.seconds;
     bouma_dataset_info_get(&after, r->ds);
