@@ -279,41 +279,6 @@ static void follow(struct weak_fs *fs, struct tally *t, enum act act,
     }
 }
 
-static void explore_act(struct tally *t, const struct omission *omission,
-                        enum act act)
-{
-    struct weak_fs *base = weak_fs_new(1);
-    int states = explore_some(omission, STATES), died = 1;
-
-    prepare(base, act);
-    for (long at = 1; died; at++) {
-        struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
-        int is_done;
-
-        weak_fs_drop(first, omission->what, omission->pattern);
-        weak_fs_die_at(first, at);
-        is_done = !act_once(first, t, act);
-        died = weak_fs_is_dead(first);
-        for (int i = 0; i < states; i++) {
-            struct weak_fs *fs =
-                weak_fs_clone(first, (uint64_t)(at * 1000 + i));
-            char context[64];
-
-            snprintf(context, sizeof(context),
-                     "extension, %s, call %ld, state %d", names[act], at, i);
-            oracle_report_as(omission->what ? NULL : context);
-            weak_fs_crash(fs, i == 0   ? WEAK_CRASH_NONE_KEPT
-                              : i == 1 ? WEAK_CRASH_KILLED
-                                       : WEAK_CRASH_SOME_KEPT);
-            follow(fs, t, act, is_done, act <= DELETE && i % 2);
-            oracle_report_as(NULL);
-            weak_fs_free(fs);
-        }
-        weak_fs_free(first);
-    }
-    weak_fs_free(base);
-}
-
 /* ---- what is extended may itself be not durable ----------------------------- */
 
 /* The step that is extended is the last, and written with 'fast'. */
@@ -350,21 +315,29 @@ static int is_extended(struct weak_fs *fs)
     return is;
 }
 
-/* A power loss may take a step that is not durable; but not once it is seen with
- * an extension. */
-static void explore_fast_base(struct tally *t, const struct omission *omission)
+/* ---- every call ------------------------------------------------------------ */
+
+/* The program dies in each call of an act in turn, and then the power fails. With
+ * a fast base, that may take the step; but not once it is seen with an
+ * extension. */
+static void explore_act(struct tally *t, const struct omission *omission,
+                        enum act act, int fast_base)
 {
+    const char *name = fast_base ? "fast base" : names[act];
     struct weak_fs *base = weak_fs_new(1);
     int states = explore_some(omission, STATES), died = 1;
 
-    prepare_fast(base);
+    if (fast_base)
+        prepare_fast(base);
+    else
+        prepare(base, act);
     for (long at = 1; died; at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         int is_done;
 
         weak_fs_drop(first, omission->what, omission->pattern);
         weak_fs_die_at(first, at);
-        is_done = !act_once(first, t, ADD_FAST);
+        is_done = !act_once(first, t, act);
         died = weak_fs_is_dead(first);
         for (int i = 0; i < states; i++) {
             struct weak_fs *fs =
@@ -372,13 +345,13 @@ static void explore_fast_base(struct tally *t, const struct omission *omission)
             char context[64];
 
             snprintf(context, sizeof(context),
-                     "extension, fast base, call %ld, state %d", at, i);
+                     "extension, %s, call %ld, state %d", name, at, i);
             oracle_report_as(omission->what ? NULL : context);
             weak_fs_crash(fs, i == 0   ? WEAK_CRASH_NONE_KEPT
                               : i == 1 ? WEAK_CRASH_KILLED
                                        : WEAK_CRASH_SOME_KEPT);
-            if (is_done || i == 1 || is_extended(fs))
-                follow(fs, t, ADD_FAST, is_done, i % 2);
+            if (!fast_base || is_done || i == 1 || is_extended(fs))
+                follow(fs, t, act, is_done, act <= DELETE && i % 2);
             oracle_report_as(NULL);
             weak_fs_free(fs);
         }
@@ -436,8 +409,8 @@ static void explore_faults(struct tally *t, enum act act)
 void explore_extensions(struct tally *t, const struct omission *omission)
 {
     for (int act = 0; act < ACTS; act++)
-        explore_act(t, omission, (enum act)act);
-    explore_fast_base(t, omission);
+        explore_act(t, omission, (enum act)act, 0);
+    explore_act(t, omission, ADD_FAST, 1);
     for (int act = 0; act < REPLACE && !omission->what; act++)
         explore_faults(t, (enum act)act);
 }

@@ -156,27 +156,38 @@ static int read_arrays(struct sweep_run *run, bouma_step *step,
     return rc;
 }
 
-int sweep_play_patches(struct sweep_run *run)
+/* Open step 1 of the dataset, and read it. */
+static int play_step(struct sweep_run *run,
+                     int (*read)(struct sweep_run *run, bouma_step *step))
 {
     bouma_step *step = NULL;
-    bouma_grid *grid;
-    int rc, status = sweep_open_dataset(run, "open", run->team->open);
+    int status = sweep_open_dataset(run, "open", run->team->open);
 
     if (status)
         return status;
     status = sweep_together(run, "opening a step",
                             bouma_step_open(&step, run->ds, 1));
-    if (!status) {
-        grid = bouma_step_find_grid(step, "air");
-        status = sweep_apart(run, "asking for patches",
-                             ask_patches(run, bouma_grid_variable(grid, 0)));
-        rc = sweep_together(
-            run, "reading into arrays",
-            read_arrays(run, step, bouma_grid_variable(grid, 1)));
-        status = sweep_first_of(status, rc);
-    }
+    if (!status)
+        status = read(run, step);
     bouma_step_free(step);
     return status;
+}
+
+static int read_patches(struct sweep_run *run, bouma_step *step)
+{
+    bouma_grid *grid = bouma_step_find_grid(step, "air");
+    int status = sweep_apart(run, "asking for patches",
+                             ask_patches(run, bouma_grid_variable(grid, 0)));
+    int rc =
+        sweep_together(run, "reading into arrays",
+                       read_arrays(run, step, bouma_grid_variable(grid, 1)));
+
+    return sweep_first_of(status, rc);
+}
+
+int sweep_play_patches(struct sweep_run *run)
+{
+    return play_step(run, read_patches);
 }
 
 /* ---- particles into arrays ------------------------------------------------ */
@@ -249,22 +260,16 @@ static int restart(struct sweep_run *run, bouma_particles *dust)
     return status;
 }
 
+static int read_particles(struct sweep_run *run, bouma_step *step)
+{
+    bouma_particles *dust = bouma_step_find_particles(step, "dust");
+    int status = sweep_apart(run, "reading into arrays", read_alone(run, dust));
+    int rc = restart(run, dust);
+
+    return sweep_first_of(status, rc);
+}
+
 int sweep_play_into(struct sweep_run *run)
 {
-    bouma_step *step = NULL;
-    bouma_particles *dust;
-    int rc, status = sweep_open_dataset(run, "open", run->team->open);
-
-    if (status)
-        return status;
-    status = sweep_together(run, "opening a step",
-                            bouma_step_open(&step, run->ds, 1));
-    if (!status) {
-        dust = bouma_step_find_particles(step, "dust");
-        status = sweep_apart(run, "reading into arrays", read_alone(run, dust));
-        rc = restart(run, dust);
-        status = sweep_first_of(status, rc);
-    }
-    bouma_step_free(step);
-    return status;
+    return play_step(run, read_particles);
 }
