@@ -45,8 +45,7 @@ class Budget(NamedTuple):
                 continue
             if name == "max_bytes" and value == 0 and further:
                 value = 1
-            if not value > 0:
-                raise ValueError("%s must be above 0, not %r" % (name, value))
+            positive(name, value)
             if name != "max_error" and not 1 <= value < math.inf:
                 raise ValueError("%s is a number of bytes or points, not %r" % (name, value))
             if name == "max_error":
