@@ -31,7 +31,7 @@ clients)
     ;;
 docs)
     need numpy pytest matplotlib xarray
-    PYTHONPATH=$PYTHONPATH:$here pytest -p conftest --doctest-modules "$build/python/bouma"
+    PYTHONPATH=$PYTHONPATH:$here pytest -p example_dataset --doctest-modules "$build/python/bouma"
     ;;
 mpi)
     need numpy pytest mpi4py
