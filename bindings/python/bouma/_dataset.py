@@ -7,12 +7,12 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 import numpy as np
 
-from ._array import box_of
+from ._array import AXES, box_of
 from ._attributes import read_all
 from ._names import Names, Table, unknown
 from ._session import Source
 from ._types import constant, new, struct, text_of
-from ._variable import AXES, Facts, Shape, Variable, get_from
+from ._variable import Facts, Shape, Variable, get_from
 from .errors import NotFoundError, error_of
 
 
@@ -316,6 +316,9 @@ class Step(Names[Any]):
             return self._set(owner)[rest]
         there = self._paths() if slash else [*self._names(), *self._paths()]
         raise unknown("variable" if slash else self._what, name, there)
+
+    def _ipython_key_completions_(self) -> List[str]:
+        return [*self._names(), *self._paths()]
 
     def _set(self, name: str) -> Any:
         from ._particles import Particles

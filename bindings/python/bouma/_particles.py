@@ -226,7 +226,9 @@ class Column:
         return get_from, (self.particles, self.name)
 
     def __repr__(self) -> str:
-        return "<bouma variable %r: %s %s>" % (self.path, self.shape, self.dtype)
+        unit = " in %s" % self.unit if self.unit else ""
+        step = self.particles.step.number
+        return "<bouma variable %r of step %d: %s %s%s>" % (self.path, step, self.shape, self.dtype, unit)
 
 
 class Particles(Names[Column]):

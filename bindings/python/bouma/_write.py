@@ -21,6 +21,8 @@ from ._types import DTYPES, checked, choice, constant, fitting, many, new, parse
 from .errors import ClosedError, StateError, error_of
 
 Path = Union[str, "os.PathLike[str]"]
+Lengths = Union[int, Sequence[int]]
+Positions = Union[float, Sequence[float]]
 
 
 def create(path: Path, comm: Any = None, **options: Any) -> "Writer":
@@ -125,31 +127,32 @@ class Writer:
 
     # Definitions.
 
-    def grid(self, name: str, shape: Optional[Sequence[int]] = None, *, origin: Optional[Sequence[float]] = None,
-             spacing: Optional[Sequence[float]] = None, unit: Optional[str] = None,
-             patch: Optional[Sequence[int]] = None, levels: int = 0, layout: Optional[str] = None,
-             **more: Any) -> "GridWriter":
+    def grid(self, name: str, shape: Optional[Lengths] = None, *, origin: Optional[Positions] = None,
+             spacing: Optional[Positions] = None, unit: Optional[str] = None, patch: Optional[Lengths] = None,
+             levels: int = 0, layout: Optional[str] = None, **more: Any) -> "GridWriter":
         """Define a grid; without a shape, find one that is defined. Axes are in C order,
-        the last one is x. 'more' are the other fields of bouma_grid_spec."""
+        the last one is x. One number for 'origin', 'spacing' or 'patch' is that of each
+        axis; one for 'shape' makes a grid of one axis. 'more' are the other fields of bouma_grid_spec."""
         if name in self._defined and shape is None:
             return found_as(self._defined[name], GridWriter, name)
         handle = c.c_void_p()
         if shape is None:
             self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), text(name, "a name")))
             return self._remember(name, GridWriter(self, name, handle))
-        spec = new("bouma_grid_spec", ndims=len(shape), levels=levels, layout=choice("bouma_layout", layout))
-        if not 1 <= len(shape) <= 3:
-            raise ValueError("a grid has 1 to 3 axes, not %d" % len(shape))
-        for field, values in (("shape", shape), ("origin", origin), ("spacing", spacing), ("patch", patch)):
-            fill(spec, field, values, len(shape))
+        lengths = shape if isinstance(shape, Sequence) else np.atleast_1d(shape).tolist()
+        spec = new("bouma_grid_spec", ndims=len(lengths), levels=levels, layout=choice("bouma_layout", layout))
+        if not 1 <= len(lengths) <= 3:
+            raise ValueError("a grid has 1 to 3 axes, not %d" % len(lengths))
+        for field, values in (("shape", lengths), ("origin", origin), ("spacing", spacing), ("patch", patch)):
+            fill(spec, field, values, len(lengths))
         set_fields("bouma_grid_spec", spec, dict(more, unit=unit))
         self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
         return self._remember(name, GridWriter(self, name, handle))
 
     def particles(self, name: str, ndims: Optional[int] = None, *, dtype: Any = None, unit: Optional[str] = None,
                   codec: Optional[str] = None, tolerance: float = 0.0, **more: Any) -> "ParticlesWriter":
-        """Define a set of particles with positions of 'ndims' coordinates; without
-        'ndims', find one that is defined. 'more' are the other fields of
+        """Define a set of particles with positions of 'ndims' coordinates of type 'dtype'
+        ("f4", if it is not given); without 'ndims', find one that is defined. 'more' are the other fields of
         bouma_particles_spec."""
         if name in self._defined and ndims is None:
             return found_as(self._defined[name], ParticlesWriter, name)
@@ -301,7 +304,7 @@ def found_as(found: Any, kind: Any, name: str) -> Any:
     return found
 
 
-def fill(spec: Any, field: str, values: Optional[Sequence[Any]], count: int) -> None:
+def fill(spec: Any, field: str, values: Any, count: int) -> None:
     if values is None:
         return
     if np.ndim(values) == 0:
@@ -489,7 +492,8 @@ class ParticlesWriter:
         given = columns_of(data, columns, self.ndims)
         for name in given:
             if name not in self._variables:
-                raise unknown("variable of %r" % self.name, name, self._variables)
+                there = ["%s/%s" % (self.name, one) for one in self._variables]
+                raise unknown("variable", "%s/%s" % (self.name, name), there)
         if "position" not in given:
             raise ValueError("particles need a position: a column 'position', or %s" % ", ".join("xyz"[:self.ndims]))
         made = many("bouma_column", len(given))
@@ -561,6 +565,9 @@ class StepWriter:
         """Attributes of the step."""
         library, writer = self.writer._library, self.writer
         return Attributes(library, lambda: library.bouma_dataset_step_attributes(writer._open()), writer._check)
+
+    def __repr__(self) -> str:
+        return "<bouma step %d at time %g, to be written by 'with'>" % (self.number, self.time)
 
     def put(self, path: str, values: Any, box: Any = None, **more: Any) -> None:
         """Hand over a block of 'grid/variable', as VariableWriter.put() does; or particles,

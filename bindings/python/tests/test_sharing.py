@@ -142,7 +142,10 @@ def test_what_notebooks_show(example):
     assert "kg/m^3" in ds[-1]._repr_html_() and "coal/T" in ds[-1]._repr_html_()
     for one in (ds[-1].flow, ds[-1].flow.density, ds[-1].coal):
         assert one._repr_html_().startswith("<p><b>")
-    assert "flow/density" in ds._ipython_key_completions_() and "flow" in ds[-1]._ipython_key_completions_()
+    assert "flow/density" in ds._ipython_key_completions_()
+    assert {"flow", "flow/density", "coal/T"} <= set(ds[-1]._ipython_key_completions_())
+    assert repr(ds[-1].coal.T) == "<bouma variable 'coal/T' of step 20: (1000,) float32 in K>"
+    assert {"open", "create", "append", "from_xarray", "Writer", "NotFoundError"} <= set(dir(bouma))
 
 
 def test_many_handles_are_not_kept(example):
