@@ -119,7 +119,8 @@ def short_name(running: str) -> str:
 def parallel(comm: Any) -> Library:
     """libbouma_mpi; it must fit the MPI of mpi4py."""
     if not hasattr(comm, "py2f"):
-        raise TypeError("comm is a communicator of mpi4py, not %r" % (comm,))
+        modes = "; to write, use bouma.create() or bouma.append()" if isinstance(comm, str) else ""
+        raise TypeError("comm is a communicator of mpi4py, not %r%s" % (comm, modes))
     from mpi4py import MPI
 
     if comm == MPI.COMM_NULL:

@@ -216,9 +216,8 @@ class Source:
         if self.process != os.getpid():  # a child: the handles are the parent's
             self.process, self.free = os.getpid(), deque()
         generation = self.generation
-        try:
-            session = self.free.pop()
-        except IndexError:
+        session = self._pop()
+        if session is None:
             session = Session(self.library, self.path, self.options)
             session.generation = generation
         if session.generation != generation:  # it was in use, or free, when others were refreshed
@@ -229,6 +228,13 @@ class Source:
                 raise
             session.generation = generation
         return session
+
+    def _pop(self) -> Optional[Session]:
+        """A free session, if there is one: only pop() itself can tell, among threads."""
+        try:
+            return self.free.pop()
+        except IndexError:
+            return None
 
     def give(self, session: Session) -> None:
         if session.process != os.getpid():
