@@ -694,6 +694,13 @@ class variable
         detail::finish_by(bouma_variable_read(handle_, level, where, &a), st,
                           handle_);
     }
+    template <class T, std::size_t N>
+    void read(const view<T, N> &out, int level, const bouma_box &where,
+              bouma_convert convert = BOUMA_CONVERT_EXACT,
+              status *st = nullptr) const
+    {
+        read(out, level, &where, convert, st);
+    }
     /* The same into an array of its own: v.read<float>(1). */
     template <class T>
     array<T> read(int level = 0, const bouma_box *where = nullptr,
@@ -729,6 +736,13 @@ class variable
                                st, handle_))
             out = array<T>();
         return out;
+    }
+    template <class T>
+    array<T> read(int level, const bouma_box &where,
+                  bouma_convert convert = BOUMA_CONVERT_EXACT,
+                  status *st = nullptr) const
+    {
+        return read<T>(level, &where, convert, st);
     }
 
   private:

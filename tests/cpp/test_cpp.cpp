@@ -142,6 +142,13 @@ static void grids_go_there_and_back()
     CHECK((few.shape == std::vector<std::int64_t>{2, 3, 1}));
     CHECK(few.values.size() == 6 && few.values[0] == 123);
     CHECK(few.values[3] == -1); /* it was copied before */
+    CHECK(g["w"].read<double>(0, part).values == few.values);
+    CHECK(g["w"].read<double>(0, {{1, 4, 3}, {2, 5, 4}}).values ==
+          std::vector<double>{143});
+    double one = 0;
+    g["w"].read(bouma::view<double, 3>(&one, {1, 1, 1}), 0,
+                bouma::box({1, 4, 3}, {2, 5, 4}));
+    CHECK(one == 143);
     CHECK(g["w"].read<double>().as<3>()(1, 4, 3) == 143);
     bouma::box empty({1, 2, 3}, {1, 2, 3});
     bouma::status used{BOUMA_EIO, "of a call before"};
