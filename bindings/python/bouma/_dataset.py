@@ -197,6 +197,12 @@ class Dataset(Sequence["Step"]):
         """The names of variables and particles, as of the last step."""
         return self[-1]._paths() if len(self) else []
 
+    def __contains__(self, key: object) -> bool:
+        """Whether keys() has a name, or a step is one of these."""
+        if isinstance(key, str):
+            return key in self.keys()
+        return isinstance(key, Step) and key.dataset is self and key.number in self.steps
+
     def _ipython_key_completions_(self) -> List[str]:
         return self.keys()
 

@@ -300,6 +300,8 @@ class Particles(Names[Column]):
                 if name not in XYZ[:self.ndims]:
                     raise unknown("axis", name, XYZ[:self.ndims])
             box = [box.get(name) for name in XYZ[:self.ndims]]
+        if isinstance(box, str):
+            raise TypeError("a box has a pair for each axis; conditions are given as where=%r" % box)
         if len(box) != self.ndims:
             raise ValueError("the box has %d axes, and the particles %d" % (len(box), self.ndims))
         bounds = struct("bouma_bounds")(axes=constant("AXES_XYZ"))

@@ -118,6 +118,11 @@ def test_boxes(crowd):
             p.query(box=wrong)
 
 
+def test_conditions_are_no_box(crowd):
+    with pytest.raises(TypeError, match="where='T > 300'"):
+        crowd[0].query("T > 300")
+
+
 def test_quality_and_progress(crowd):
     p, data = crowd
     tenth = p.query(quality=0.1)

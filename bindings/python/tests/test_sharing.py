@@ -136,6 +136,14 @@ def test_follow_a_running_writer(tmp_path):
     assert ds.at(time=2.4).number == 20 and ds.at(step=30).time == 3.0
 
 
+def test_what_is_in_a_dataset(example, tmp_path):
+    ds = bouma.open(example)
+    assert "flow/density" in ds and "flow/nothing" not in ds and 0 not in ds
+    assert ds[1] in ds and bouma.open(example)[1] not in ds
+    bouma.create(tmp_path / "empty.bouma").close()
+    assert "flow/density" not in bouma.open(tmp_path / "empty.bouma")
+
+
 def test_what_notebooks_show(example):
     ds = bouma.open(example)
     assert "flow/density" in ds._repr_html_() and "0.2" in ds._repr_html_()
