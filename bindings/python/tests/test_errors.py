@@ -1,5 +1,7 @@
 """Wrong input gets the exceptions of Python, with the words of the library."""
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -130,6 +132,16 @@ def test_advice_is_for_python(tmp_path):
                 v.put(np.arange(4))
     with pytest.raises(FileExistsError, match=r"bouma.append\(\) to it"):
         bouma.create(tmp_path / "d.bouma")
+
+
+def test_who_writes_is_told(tmp_path):
+    path = str(tmp_path / "d.bouma")
+    with bouma.create(path):
+        with pytest.raises(bouma.BusyError, match="by this program already .* close it there first"):
+            bouma.append(path)
+        other = "import bouma, sys; bouma.append(sys.argv[1])"
+        done = subprocess.run([sys.executable, "-c", other, path], stderr=subprocess.PIPE, text=True)
+    assert done.returncode and "being written by another program" in done.stderr
 
 
 def test_modes_of_other_libraries_are_explained(example):
