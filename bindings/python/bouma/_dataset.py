@@ -10,7 +10,7 @@ import numpy as np
 from ._array import AXES, box_of
 from ._attributes import read_all
 from ._names import Names, Table, unknown
-from ._session import Source
+from ._session import Source, failing_together
 from ._types import constant, new, struct, text_of
 from ._variable import Facts, Shape, Variable, get_from
 from .errors import NotFoundError, error_of
@@ -27,7 +27,9 @@ def open_dataset(path: Union[str, "os.PathLike[str]"], comm: Any = None, **optio
     ...     print(len(ds), ds.times)
     3 [0.  0.1 0.2]
     """
-    return Dataset(os.fsdecode(path), options, comm)
+    with failing_together(comm, "bouma_dataset_open"):
+        name = os.fsdecode(path)
+    return Dataset(name, options, comm)
 
 
 class Dataset(Sequence["Step"]):
@@ -404,13 +406,13 @@ class Grid(Names[Variable]):
         self._source = step._source
         with self._source.borrow() as session:
             info = self._read(session)
+            self.unit: str = (info.unit or b"").decode()  # a text of the session
         n = info.ndims
         self.shape: Shape = tuple(info.shape[:n])
         self.patch: Shape = tuple(info.patch[:n])
         self.origin: Tuple[float, ...] = tuple(info.origin[:n])
         self.spacing: Tuple[float, ...] = tuple(info.spacing[:n])
         self.levels: int = info.levels
-        self.unit: str = (info.unit or b"").decode()
         self.layout: str = text_of("bouma_layout", info.layout)
         self.dims: Tuple[str, ...] = AXES[-n:]
 

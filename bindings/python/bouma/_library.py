@@ -123,6 +123,8 @@ def parallel(comm: Any) -> Library:
         raise TypeError("comm is a communicator of mpi4py, not %r%s" % (comm, modes))
     from mpi4py import MPI
 
+    if not isinstance(comm, MPI.Comm):
+        raise TypeError("comm is a communicator of mpi4py, not %r" % (comm,))
     if comm == MPI.COMM_NULL:
         raise ValueError("comm is MPI.COMM_NULL; ranks that have no communicator do not open the dataset")
     if "parallel" not in _loaded:

@@ -259,6 +259,7 @@ class Particles(Names[Column]):
             handle = session.object(step.number, "particles", name)
             info = new("bouma_particles_info")
             session.check(library.bouma_particles_info_get(c.byref(info), handle))
+            self.unit: str = (info.unit or b"").decode()  # a text of the session
             self._variables: Dict[str, Facts] = {}
             some = [library.bouma_particles_position(handle)]
             some += [library.bouma_particles_variable(handle, i) for i in range(info.variables)]
@@ -270,7 +271,6 @@ class Particles(Names[Column]):
         self.count: int = info.count
         self.strays: int = info.strays
         self.levels: int = info.levels
-        self.unit: str = (info.unit or b"").decode()
         self.bounds: List[Tuple[float, float]] = [(info.low[i], info.high[i]) for i in range(info.ndims)]
 
     def _names(self) -> Sequence[str]:
@@ -473,8 +473,7 @@ class Particles(Names[Column]):
     def each(self, function: Any, box: Any = None, where: Optional[str] = None, quality: float = 1.0,
              columns: Optional[Sequence[str]] = None) -> None:
         """Call 'function' with one Table after the other, until all particles that match
-        have come: for sets that are larger than memory. It runs on this thread; the
-        arrays are valid during the call only."""
+        have come: for sets that are larger than memory. It runs on this thread."""
         names, ranges = self._columns(columns), self._ranges(where)
         failed: List[BaseException] = []
 
@@ -482,7 +481,7 @@ class Particles(Names[Column]):
             try:
                 one = struct("bouma_batch").from_address(batch)
                 addresses = (c.c_void_p * len(names)).from_address(one.columns)
-                function(Table((name, self._array(name, one.count, addresses[i], None))
+                function(Table((name, self._array(name, one.count, addresses[i], None).copy())
                                for i, name in enumerate(names)))
                 return 0
             except BaseException as error:  # C cannot pass it on
