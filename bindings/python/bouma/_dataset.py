@@ -136,7 +136,9 @@ class Dataset(Sequence["Step"]):
         known = np.flatnonzero(~np.isnan(times))
         if not len(known):
             raise error_of(constant("ENOTFOUND"), "%s has no step" % self.path)
-        return self[int(known[np.argmin(np.abs(times[known] - time))])]
+        some = times[known]
+        near = np.clip(np.asarray(time, np.float64), some.min(), some.max())  # infinity, too, is near to an end
+        return self[int(known[np.argmin(np.abs(some - near))])]
 
     def refresh(self) -> "Dataset":
         """See the steps that were written since. Collective with a communicator."""

@@ -306,6 +306,8 @@ class Particles(Names[Column]):
             raise ValueError("the box has %d axes, and the particles %d" % (len(box), self.ndims))
         bounds = struct("bouma_bounds")(axes=constant("AXES_XYZ"))
         for i, one in enumerate(box):
+            if isinstance(one, slice) and one.step is not None:
+                raise ValueError("a slice of positions has no step: axis %s" % XYZ[i])
             try:
                 low, high = (one.start, one.stop) if isinstance(one, slice) else (None, None) if one is None else one
             except (TypeError, ValueError):
@@ -319,11 +321,12 @@ class Particles(Names[Column]):
             return list(self._variables)
         if isinstance(columns, str):
             columns = [columns]
+        columns = list(columns)
         for name in columns:
             self._find(name)
         if not columns:
             raise ValueError("columns is empty; name a variable, or leave it out to get all of them")
-        return list(columns)
+        return columns
 
     def _ranges(self, where: Optional[str]) -> List[Range]:
         if where is not None and not isinstance(where, str):

@@ -113,7 +113,8 @@ def test_boxes(crowd):
     assert ids(p.query(box=[(0.2, 0.5), None, (None, 0.7)])) == wanted
     assert ids(p.query(box={"x": (0.2, 0.5), "z": slice(None, 0.7)})) == wanted
     assert ids(p.query(box=np.s_[0.2:0.5, :, :0.7], where="T > 300")) == wanted & set(data["id"][data["T"] > 300].tolist())
-    for wrong in ([(0, 1)], {"q": (0, 1)}):
+    assert ids(p.query(box={"x": (0.2, 0.5), "z": (None, 0.7)}, columns=iter(["id"]))) == wanted
+    for wrong in ([(0, 1)], {"q": (0, 1)}, {"x": slice(0, 1, 2)}):
         with pytest.raises((ValueError, KeyError)):
             p.query(box=wrong)
 

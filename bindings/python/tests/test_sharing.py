@@ -133,6 +133,7 @@ def test_follow_a_running_writer(tmp_path):
     assert [step.number for step in ds.follow(timeout=0)] == [0, 10, 20, 30, 40]
     with pytest.raises(ValueError):
         ds.at(time=float("nan"))
+    assert ds.at(time=float("inf")).number == ds.steps[-1] and ds.at(time=float("-inf")).number == ds.steps[0]
     assert ds.at(time=2.4).number == 20 and ds.at(step=30).time == 3.0
 
 
