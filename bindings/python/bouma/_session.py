@@ -341,7 +341,7 @@ class Source:
     def close(self) -> None:
         if self.closed:
             return
-        if self.comm is not None:
+        if self.comm is not None and self.process == os.getpid():
             with self.lock:  # another thread may read
                 self.closed = True
                 while self.free:
