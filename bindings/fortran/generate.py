@@ -507,6 +507,11 @@ def describers():
             yield "    %s, pointer, intent(in) :: a(%s)" % (kind, dimension(rank))
             yield "    logical, intent(in), optional :: unsigned"
             yield "    integer(int64) :: l(%d)" % rank
+            yield "    type :: held"
+            yield "      %s, pointer :: a(%s)" % (kind, dimension(rank))
+            yield "    end type"
+            yield "    type(held) :: given, good"
+            yield "    %s, target :: one(%s)" % (kind, ", ".join("1" * rank))
             yield "    l = lbound(a, kind=int64)"
             yield "    d%value_bytes = storage_size(a) / 8"
             yield "    d%%type = %s" % signed
@@ -514,6 +519,10 @@ def describers():
             yield "    d%%rank = %d" % rank
             yield "    d%%extent(1:%d) = shape(a, kind=int64)" % rank
             yield "    if (any(d%%extent(1:%d) == 0)) return" % rank
+            yield "    given%a => a"
+            yield "    good%a => one"
+            yield "    d%misplaced = is_misplaced(transfer(given, [0_c_intptr_t]), transfer(good, [0_c_intptr_t]), &"
+            yield "      d%value_bytes)"
             yield "    d%%data = c_loc(a(%s))" % ", ".join("l(%d)" % (i + 1) for i in range(rank))
             for axis in range(rank):
                 at = ", ".join("l(%d)%s" % (i + 1, " + 1" if i == axis else "") for i in range(rank))
@@ -602,16 +611,21 @@ def member_procedure(element, rank):
                        "convert, ierr, errmsg)" % (element, rank))
     yield "    type(bouma_columns), intent(inout) :: columns"
     yield "    type(bouma_variable), intent(in) :: variable"
-    yield "    %s, intent(in), target :: member%s" % (kind, "(*)" if rank else "")
+    yield "    %s, pointer, intent(in) :: member%s" % (kind, "(:)" if rank else "")
     yield "    integer, intent(in) :: count, stride"
     yield "    logical, intent(in), optional :: unsigned"
     yield "    integer, intent(in), optional :: convert"
     yield "    integer, intent(out), optional :: ierr"
     yield "    character(*), intent(inout), optional :: errmsg"
-    yield "    integer(c_int) :: type"
-    yield "    type = %s" % signed
-    yield "    if (is(unsigned)) type = %s" % unsigned
-    yield "    call columns_add_member(columns, variable, c_loc(member), type, count, stride, convert, ierr, errmsg)"
+    yield "    type(description) :: d"
+    if rank:
+        yield "    call describe_%s_1(d, member, unsigned)" % element
+    else:
+        yield "    d%value_bytes = storage_size(member) / 8"
+        yield "    d%%type = %s" % signed
+        yield "    if (is(unsigned)) d%%type = %s" % unsigned
+        yield "    d%data = c_loc(member)"
+    yield "    call columns_add_member(columns, variable, d, count, stride, convert, ierr, errmsg)"
     yield "  end subroutine"
 
 
