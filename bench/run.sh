@@ -72,7 +72,9 @@ hz) # in memory, plans, files; --small: all of it in a second, to see that it wo
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-8}" \
         "$programs/bench_hz_files" --directory "$data" "${files[@]}" "$@"
     ;;
-python) # the package beside C
+python) # the package beside C, h5py and Zarr
+    turbulence=${TURBULENCE:-../shared/data/vorticity_41x128x128.f32.raw}
+    [ ! -r "$turbulence" ] || set -- --field "$turbulence" "$@"
     build=$(cd "${BUILD:-build}" && pwd)
     unset PYTHONDONTWRITEBYTECODE
     PYTHONPATH=$build/python PYTHONPYCACHEPREFIX=$data/cache "${PYTHON:-/usr/bin/python3}" \
