@@ -391,6 +391,7 @@ static void samples_are_as_good_as_they_say(void)
                                              &spec, NULL, &budget));
         CHECK_EQ(h.basis, BOUMA_BASIS_SAMPLE);
         CHECK_EQ(h.limit, BOUMA_LIMIT_POINTS);
+        CHECK(h.level > 0 && h.next_bytes > 0);
         CHECK(h.points <= points && h.points > points / 4);
         for (int i = 0; i < 20; i++) {
             CHECK(fabs(bins[i].estimate - right[i].estimate) <=
