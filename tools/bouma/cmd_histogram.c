@@ -508,4 +508,5 @@ const struct command cmd_histogram = {
         "- up to a standard error above it. Bins are half-open; the last one "
         "has its\nupper end, too.\n",
     .options = options,
+    .exports = EXPORT_PICTURE,
     .run = run};
