@@ -370,6 +370,59 @@ static void the_index_alone_tells_much(void)
     end_crowd(&c);
 }
 
+/* What the index alone says of particles that meet conditions. */
+static void check_index(struct crowd *c, bouma_variable *v,
+                        const bouma_condition *conditions, size_t count)
+{
+    static const double all[2] = {-(double)INFINITY, (double)INFINITY};
+    bouma_particles_query query = {.size = sizeof(query),
+                                   .conditions = conditions,
+                                   .condition_count = count};
+    bouma_histogram_spec spec = {
+        .size = sizeof(spec), .bins = 1, .edges = all, .index_only = 1};
+    bouma_budget none = {.size = sizeof(none), .bytes = 1};
+
+    for (int trees = 0; trees < 2; trees++) {
+        bouma_histogram h = {.size = sizeof(h)};
+        bouma_bin bin;
+        struct truth right;
+
+        MUST(c->ds, bouma_particles_histogram(&h, &bin, v, &spec, &query,
+                                              trees ? NULL : &none));
+        count_particles(&right, c, &query, v, 0, &bin, 1);
+        check_answer(&h, &bin, 1, &right);
+    }
+}
+
+/* All numbers are within a condition, and NaN is not; nor is it in a bin. */
+static void nan_meets_no_condition(void)
+{
+    bouma_condition any;
+    struct crowd c;
+
+    begin_crowd(&c, UNIFORM, 5000, BOUMA_CODEC_ZSTD, 2);
+    any = condition_of(c.set.variables[MASS], 0, -(double)INFINITY,
+                       (double)INFINITY);
+    check_index(&c, c.set.variables[ID], &any, 1);
+    check_index(&c, c.set.variables[MASS], &any, 1);
+    check_index(&c, c.set.variables[MASS], NULL, 0);
+    end_crowd(&c);
+}
+
+/* Bitmaps do not tell of particles without a position. */
+static void strays_are_counted_only_if_nothing_is_asked(void)
+{
+    bouma_condition few[2];
+    struct crowd c;
+
+    begin_crowd(&c, WITH_STRAYS, 20000, BOUMA_CODEC_RAW, 2);
+    few[0] = condition_of(c.set.variables[KIND], 0, 3, 3);
+    few[1] = condition_of(c.set.variables[SMALL], 0, 7, 7);
+    check_index(&c, c.set.variables[ID], few, 2);
+    check_index(&c, c.set.variables[ID], NULL, 0);
+    end_crowd(&c);
+}
+
 /* Five standard errors, in all bins of many samples. */
 static void samples_are_as_good_as_they_say(void)
 {
@@ -658,6 +711,50 @@ static void bounds_of_grids_hold(void)
     CHECK(bases[BOUMA_BASIS_EXACT] > 20);
 }
 
+/* The patches have one value, and NaN; the box has some of these. */
+static void nan_of_a_grid_may_be_in_the_box(void)
+{
+    const bouma_box box = {{3, 5, 0}, {27, 22, 0}};
+    bouma_grid_spec g = {
+        .size = sizeof(g), .ndims = 2, .shape = {32, 32}, .patch = {8, 8}};
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F64};
+    bouma_histogram_spec one = {
+        .size = sizeof(one), .bins = 1, .high = 2, .index_only = 1};
+    bouma_budget none = {.size = sizeof(none), .bytes = 1};
+    bouma_io *io = bouma_io_memory_new();
+    struct plate p = {.io = io,
+                      .opts = {.size = sizeof(p.opts), .io = io, .files = 3}};
+    int64_t shape[2] = {32, 32};
+    bouma_grid *grid;
+
+    field_init(&p.f, BOUMA_TYPE_F64, 1, 2, shape, 1);
+    for (size_t i = 0; i < p.f.samples; i++)
+        ((double *)p.f.data)[i] = i % 2 ? 1 : (double)NAN;
+    MUST(p.ds, bouma_dataset_create(&p.ds, "a.bouma", &p.opts));
+    MUST(p.ds, bouma_grid_define(&grid, p.ds, "g", &g));
+    MUST(p.ds, bouma_variable_define(&p.v, grid, "v", &spec));
+    MUST(p.ds, bouma_step_begin(p.ds, 0, 0));
+    MUST(p.ds, test_put(p.v, NULL, p.f.data));
+    MUST(p.ds, bouma_step_end(p.ds));
+    bouma_dataset_free(p.ds);
+    open_plate(&p);
+    for (int heads = 0; heads < 2; heads++)
+        for (int whole = 0; whole < 2; whole++) {
+            bouma_histogram h = {.size = sizeof(h)};
+            bouma_box all = field_all(&p.f);
+            struct truth right;
+            bouma_bin bin;
+
+            MUST(p.ds, bouma_variable_histogram(&h, &bin, p.v, &one,
+                                                whole ? &all : &box,
+                                                heads ? NULL : &none));
+            count_samples(&right, &p, whole ? &all : &box, 0, &bin, 1);
+            check_answer(&h, &bin, 1, &right);
+            CHECK(!whole || (bin.lower == 512 && bin.upper == 512));
+        }
+    end_plate(&p);
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 /* Each request for memory fails in turn: an answer that is right, or none. */
@@ -758,9 +855,12 @@ int main(void)
 {
     bounds_of_particles_hold();
     the_index_alone_tells_much();
+    nan_meets_no_condition();
+    strays_are_counted_only_if_nothing_is_asked();
     samples_are_as_good_as_they_say();
     lossy_particles_are_counted_as_they_are_read();
     bounds_of_grids_hold();
+    nan_of_a_grid_may_be_in_the_box();
     without_memory_nothing_is_lost();
     mistakes_are_told();
     return check_result();
