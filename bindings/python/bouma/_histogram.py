@@ -24,7 +24,8 @@ class Histogram:
 
     'below' and 'above' are (lower, upper, estimate) of what the bins leave out, 'total'
     that of all values, NaN included. 'points' and 'bytes' are what was looked at and read,
-    'limit' is what ended that, 'next_bytes' what one level more takes.
+    'level' is the finest level of that, or None, 'limit' what ended it, 'next_bytes' what
+    one level more takes. 'label' is the text of the axis: 'T in K'.
 
     >>> import bouma
     >>> p = bouma.open(example)[-1].coal
