@@ -29,6 +29,7 @@ struct bouma_step {
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], one for each thread */
     int worker_count;
+    int aimed; /* see bm_step_aim() */
     int freed; /* by its caller */
     int holds; /* the caller's, until then; those of refinements, of particles
                   in memory and of calls that are under way */
@@ -51,6 +52,14 @@ void bm_step_drop(struct bouma_step *step); /* accepts NULL */
 
 /* Close the files of a step, or of a writing, and drop what it has for them. */
 void bm_step_close(struct bouma_step *step);
+
+/* Turn to another step, which is expected to lie in files as this one does, and
+ * was not extended (nor was this one): its manifest is not read. Where a chunk
+ * is expected decides only which files are opened. Their heads must be those of
+ * this writing of the step, and have the schema of this one to the byte; they
+ * tell where chunks lie, and what their checksums are. If anything is otherwise,
+ * reads fail, which says nothing of the step: then open it. */
+void bm_step_aim(struct bouma_step *step, const struct bm_step_entry *entry);
 
 /* Of a step whose manifest is there: the writings before the last, and what is
  * seen of all. BOUMA_OK or ENOMEM. */

@@ -6,6 +6,7 @@
 #include "dataset/lost.h"
 #include "layout/writings.h"
 #include "read/fetcher.h"
+#include "store/envelope.h"
 
 #define MOST_OPEN_FILES 64
 
@@ -164,23 +165,41 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
     return BOUMA_OK;
 }
 
-void bm_step_close(struct bouma_step *step)
+/* Close the files, and drop what they have told. */
+static void close_sources(struct bouma_step *step)
 {
     const bouma_allocator *a = step->ds->a;
     struct bm_error ignored = {0};
 
     for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
-        if (step->sources[i].file.store)
-            bm_file_close(&step->sources[i].file, &ignored);
-        for (size_t k = 0; step->sources[i].trees &&
-                           k < step->sources[i].head.summaries.count;
-             k++)
-            bm_tree_release(&step->sources[i].trees[k]);
-        bm_drop(a, step->sources[i].trees);
-        bm_head_release(&step->sources[i].head);
+        struct bm_source *s = &step->sources[i];
+
+        if (s->file.store)
+            bm_file_close(&s->file, &ignored);
+        for (size_t k = 0; s->trees && k < s->head.summaries.count; k++)
+            bm_tree_release(&s->trees[k]);
+        bm_drop(a, s->trees);
+        bm_head_release(&s->head);
+        s->trees = NULL;
+        s->loaded = 0;
     }
-    bm_drop(a, step->sources);
+    step->open_files = 0;
+}
+
+void bm_step_close(struct bouma_step *step)
+{
+    close_sources(step);
+    bm_drop(step->ds->a, step->sources);
     bm_workers_release(step);
+}
+
+void bm_step_aim(struct bouma_step *step, const struct bm_step_entry *entry)
+{
+    close_sources(step);
+    step->aimed = 1;
+    step->manifest.step = step->open.step = entry->step;
+    step->manifest.generation = step->open.generation = entry->generation;
+    step->manifest.time = entry->time;
 }
 
 void bm_step_free(struct bouma_step *step)
@@ -303,6 +322,48 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     return rc;
 }
 
+/* The same if the manifest is another step's: it is expected to begin at the
+ * same place, and to have about as many bytes; a head that is as told, of this
+ * file of this writing, needs no manifest to be believed. */
+static int load_aimed_head(struct bouma_step *step, size_t i, const char *full,
+                           struct bm_error *error)
+{
+    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
+    struct bm_source *s = &step->sources[i];
+    const bouma_allocator *a = step->ds->a;
+    uint64_t offset = info->head_offset;
+    uint64_t most = info->head_bytes + info->head_bytes / 8;
+    struct bm_head_bytes from = {NULL, 0, s->bytes, step->ds->id, full};
+    struct bm_envelope e;
+    uint8_t *raw;
+    int rc;
+
+    if (most > step->ds->store.memory_limit || offset >= s->bytes)
+        return bm_fail(error, BOUMA_EFORMAT, "%s: its head is not there", full);
+    most = most < s->bytes - offset ? most : s->bytes - offset;
+    raw = bm_new_raw(a, (size_t)most, 1);
+    if (!raw)
+        return bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
+    rc = bm_file_read(&s->file, raw, (size_t)most, offset, error);
+    if (!rc)
+        rc = bm_envelope_peek(&e, raw, (size_t)most, BM_KIND_HEAD, full, error);
+    if (!rc && e.body_bytes > most - BM_ENVELOPE_BYTES)
+        rc = bm_fail(error, BOUMA_EFORMAT, "%s: its head is longer", full);
+    bm_head_init(&s->head, a);
+    if (!rc) {
+        from.data = raw;
+        from.bytes = BM_ENVELOPE_BYTES + (size_t)e.body_bytes;
+        rc = bm_head_decode(&s->head, step->manifest.schema, NULL, &from,
+                            error);
+    }
+    if (!rc && bm_manifest_glance(&step->manifest, i, &s->head))
+        rc = bm_fail(error, BOUMA_EFORMAT, "%s: is another file", full);
+    bm_drop(a, raw);
+    if (rc)
+        bm_head_release(&s->head);
+    return rc;
+}
+
 int bm_step_is_current(const struct bouma_step *step, struct bm_store *store,
                        struct bm_error *error)
 {
@@ -380,7 +441,7 @@ static int open_source(struct bouma_step *step, size_t i,
     if (rc)
         return bm_fail(error, rc, "%s", again.text);
     rc = bm_file_size(&s->file, &s->bytes, error);
-    if (!rc && s->bytes != info->file_bytes) {
+    if (!rc && !step->aimed && s->bytes != info->file_bytes) {
         *is_cut |= s->bytes < info->file_bytes;
         if (!cut_will_do || s->bytes > info->file_bytes ||
             s->bytes < info->head_offset + info->head_bytes)
@@ -390,7 +451,8 @@ static int open_source(struct bouma_step *step, size_t i,
                          full, s->bytes, info->file_bytes);
     }
     if (!rc && !s->loaded) {
-        rc = load_any_head(step, i, full, error);
+        rc = step->aimed ? load_aimed_head(step, i, full, error)
+                         : load_any_head(step, i, full, error);
         s->loaded = !rc;
     }
     if (rc)
