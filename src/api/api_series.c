@@ -37,8 +37,8 @@ static int take_array(struct series_request *s, const bouma_variable *v,
 
     if (rc)
         return rc;
-    s->stride = s->given.step_stride ? s->given.step_stride
-                                     : dense_bytes(&one, v, l);
+    s->stride =
+        s->given.step_stride ? s->given.step_stride : dense_bytes(&one, v, l);
     if (s->stride < 0 || __builtin_mul_overflow(s->stride, last, &behind) ||
         (uint64_t)behind > one.bytes)
         return bm_fail(error, BOUMA_EINVAL,
@@ -73,8 +73,8 @@ static int take_series(struct series_request *s, const bouma_variable *v,
         return bm_fail(error, BOUMA_EINVAL,
                        "steps is NULL, but step_count is %zu",
                        s->given.step_count);
-    rc = bm_api_check_readable(&s->request.box, v, s->given.level,
-                               s->given.box);
+    rc =
+        bm_api_check_readable(&s->request.box, v, s->given.level, s->given.box);
     if (rc)
         return rc;
     s->request.variable = v;
@@ -82,24 +82,6 @@ static int take_series(struct series_request *s, const bouma_variable *v,
     l = bm_lattice_of(&s->request.box, s->given.level);
     return s->given.step_count && bm_lattice_samples(&l) ? take_array(s, v, &l)
                                                          : BOUMA_OK;
-}
-
-/* Read one step after the other. *done counts them. Collective. */
-static int read_steps(size_t *done, struct bouma_dataset *ds,
-                      const struct series_request *s)
-{
-    struct bm_series series = {.ds = ds, .model = s->request.variable};
-    struct bm_read_request r = s->request;
-    int rc = bm_series_begin(&series, s->given.step_count);
-
-    for (size_t i = 0; i < s->given.step_count && !(i && rc); i++) {
-        rc = bm_series_read(&series, (uint64_t)s->given.steps[i], &r, rc);
-        *done += !rc;
-        if (!rc && s->stride && i + 1 < s->given.step_count)
-            r.to.data += s->stride;
-    }
-    bm_series_end(&series);
-    return rc;
 }
 
 int bouma_variable_read_series(size_t *done, bouma_variable *variable,
@@ -138,7 +120,9 @@ int bouma_variable_read_series(size_t *done, bouma_variable *variable,
     begun = bm_trace_now(ds->engine.tracing.trace);
     bm_api_enter_step(step);
     if (!rc)
-        rc = read_steps(&own, ds, &s);
+        rc = bm_series_read(&own,
+                            &(struct bm_series){ds, &s.request, s.given.steps,
+                                                s.given.step_count, s.stride});
     bm_drop(ds->a, s.request.apart);
     if (done)
         *done = own;

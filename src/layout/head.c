@@ -489,18 +489,21 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
 
 /* Pass over the subfile's copy of the schema, which must be the step's own to
  * the byte. */
-static int compare_schema(struct bm_cursor *c, const struct bm_schema *schema)
+static int compare_schema(struct bm_cursor *c, const struct bm_schema *schema,
+                          const struct bm_buffer *bytes)
 {
-    struct bm_buffer b;
     const uint8_t *raw;
+    struct bm_buffer b;
     int rc = BOUMA_OK;
 
     bm_buffer_init(&b, schema->a);
-    bm_schema_encode(&b, schema);
-    raw = b.failed ? NULL : bm_get_bytes(c, b.size);
-    if (b.failed)
+    if (!bytes)
+        bm_schema_encode(&b, schema);
+    bytes = bytes ? bytes : &b;
+    raw = bytes->failed ? NULL : bm_get_bytes(c, bytes->size);
+    if (bytes->failed)
         rc = BOUMA_ENOMEM;
-    else if (!raw || memcmp(raw, b.data, b.size))
+    else if (!raw || memcmp(raw, bytes->data, bytes->size))
         rc = BOUMA_EFORMAT;
     bm_buffer_release(&b);
     return rc;
@@ -596,7 +599,7 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
     if (c.failed)
         rc = BOUMA_EFORMAT;
     else
-        rc = schema ? compare_schema(&c, schema)
+        rc = schema ? compare_schema(&c, schema, from->schema)
                     : bm_schema_decode(own, &c, from->name, error);
     schema = schema ? schema : own;
     if (!rc)

@@ -29,7 +29,8 @@ struct bouma_step {
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], one for each thread */
     int worker_count;
-    int aimed; /* see bm_step_aim() */
+    int aimed; /* see bm_step_aim(); then: */
+    struct bm_buffer schema_bytes;
     int freed; /* by its caller */
     int holds; /* the caller's, until then; those of refinements, of particles
                   in memory and of calls that are under way */

@@ -4,24 +4,40 @@
 
 #include "read/read.h"
 
-/* Zeroed but for the first two it is at no step. */
+/* What is wanted: 'request' is that of the first step, and for the model, which
+ * the variables of all steps must be like. */
 struct bm_series {
     struct bouma_dataset *ds;
-    const struct bouma_variable *model; /* which the others must be like */
-    struct bouma_step *step;            /* at hand, or NULL */
-    struct bouma_variable *variable;    /* in it, or NULL */
+    const struct bm_read_request *request;
+    const int64_t *steps; /* [count] */
+    size_t count;
+    int64_t stride; /* bytes from the array of a step to that of the next */
+};
+
+/* Read the steps; *done becomes the number of those that were read before one
+ * failed. EMISMATCH if grid or variable are others there. Collective. */
+int bm_series_read(size_t *done, const struct bm_series *s);
+
+/* ---- for the files of series only ---------------------------------------- */
+
+/* One who reads steps, with a handle of its own. Zeroed but for the first two it
+ * is at no step. */
+struct bm_series_lane {
+    struct bouma_dataset *ds;
+    const struct bouma_variable *model;
+    struct bouma_step *step;         /* at hand, or NULL */
+    struct bouma_variable *variable; /* in it, or NULL */
     int misses; /* steps in a row that did not lie as the one before */
 };
 
-/* A series of so many steps begins: worth a list of all steps? */
-int bm_series_begin(struct bm_series *s, size_t steps);
-void bm_series_end(struct bm_series *s);
+/* Let go of the step at hand. */
+void bm_series_leave(struct bm_series_lane *lane);
 
-/* Read a box of a step: 'request' is one for the model, whose samples go to its
- * array. EMISMATCH if grid or variable are others there. 'rc' is this rank's
- * status so far. Collective. */
-int bm_series_read(struct bm_series *s, uint64_t step,
-                   const struct bm_read_request *request, int rc);
+/* Read a step. 'expected' is what the list says of one that may be read without
+ * its manifest, or NULL. Collective. */
+int bm_series_read_step(struct bm_series_lane *lane, uint64_t step,
+                        const struct bm_step_entry *expected,
+                        const struct bm_read_request *request);
 
 /* Whether coarser levels are averages of samples, and not samples. */
 int bm_variable_averages(const struct bouma_variable *v);

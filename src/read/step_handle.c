@@ -93,6 +93,7 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
     s->ds = ds;
     s->manifest_bytes = manifest->size;
     bm_schema_init(&s->schema, ds->a, &ds->error);
+    bm_buffer_init(&s->schema_bytes, ds->a);
     s->schema.dataset = ds;
     s->schema.step = s;
     bm_manifest_init(&s->manifest, ds->a, &s->schema, &ds->error);
@@ -196,6 +197,8 @@ void bm_step_close(struct bouma_step *step)
 void bm_step_aim(struct bouma_step *step, const struct bm_step_entry *entry)
 {
     close_sources(step);
+    if (!step->aimed)
+        bm_schema_encode(&step->schema_bytes, step->manifest.schema);
     step->aimed = 1;
     step->manifest.step = step->open.step = entry->step;
     step->manifest.generation = step->open.generation = entry->generation;
@@ -217,6 +220,7 @@ void bm_step_free(struct bouma_step *step)
         *link = step->open.next;
     bm_step_close(step);
     bm_step_free_writings(step);
+    bm_buffer_release(&step->schema_bytes);
     bm_manifest_release(&step->manifest);
     bm_schema_release(&step->schema);
     bm_drop(a, step);
@@ -304,8 +308,11 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
         return bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
     rc = bm_file_read(&s->file, raw, (size_t)info->head_bytes, offset, error);
     bm_head_init(&s->head, a);
-    from = (struct bm_head_bytes){raw, (size_t)info->head_bytes,
-                                  info->file_bytes, step->ds->id, full};
+    from = (struct bm_head_bytes){.data = raw,
+                                  .bytes = (size_t)info->head_bytes,
+                                  .file_bytes = info->file_bytes,
+                                  .id = step->ds->id,
+                                  .name = full};
     if (!rc)
         rc =
             bm_head_decode(&s->head, step->manifest.schema, NULL, &from, error);
@@ -333,7 +340,10 @@ static int load_aimed_head(struct bouma_step *step, size_t i, const char *full,
     const bouma_allocator *a = step->ds->a;
     uint64_t offset = info->head_offset;
     uint64_t most = info->head_bytes + info->head_bytes / 8;
-    struct bm_head_bytes from = {NULL, 0, s->bytes, step->ds->id, full};
+    struct bm_head_bytes from = {.file_bytes = s->bytes,
+                                 .id = step->ds->id,
+                                 .name = full,
+                                 .schema = &step->schema_bytes};
     struct bm_envelope e;
     uint8_t *raw;
     int rc;
@@ -353,8 +363,8 @@ static int load_aimed_head(struct bouma_step *step, size_t i, const char *full,
     if (!rc) {
         from.data = raw;
         from.bytes = BM_ENVELOPE_BYTES + (size_t)e.body_bytes;
-        rc = bm_head_decode(&s->head, step->manifest.schema, NULL, &from,
-                            error);
+        rc =
+            bm_head_decode(&s->head, step->manifest.schema, NULL, &from, error);
     }
     if (!rc && bm_manifest_glance(&step->manifest, i, &s->head))
         rc = bm_fail(error, BOUMA_EFORMAT, "%s: is another file", full);
