@@ -621,6 +621,7 @@ GENERIC = {
     "bouma_variable_put_borrow": (True, "in", "variable", "box"),
     "bouma_variable_put_copy": (False, "in", "variable", "box"),
     "bouma_variable_read": (False, "inout", "variable", "box, level"),
+    "bouma_variable_read_series": (False, "inout", "variable, steps", "box, level, done"),
     "bouma_requests_add": (True, "in", "requests, variable", "box, level"),
     "bouma_columns_add": (True, "in", "columns, variable", ""),
 }
@@ -630,6 +631,8 @@ DECLARED = {
     "columns": "type(bouma_columns), intent(inout) :: columns",
     "box": "type(bouma_box), intent(in), optional :: box",
     "level": "integer, intent(in), optional :: level",
+    "steps": "integer(int64), intent(in) :: steps(:)",
+    "done": "integer, intent(out), optional :: done",
 }
 USUAL = ("components_last", "unsigned", "convert", "ierr", "errmsg")
 
