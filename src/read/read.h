@@ -16,6 +16,10 @@ struct bm_source {
     uint64_t bytes;        /* that the file has: perhaps less than written */
     struct bm_tree *trees; /* [head.summaries.count], once asked for */
     uint64_t used; /* when, to close the one that was used longest ago */
+    /* Of a step that was aimed: the bytes that were read with the head, and how
+     * far the first read behind the head went in the step before. */
+    struct bm_block_of_memory front;
+    uint64_t front_offset, front_bytes, first_end;
 };
 
 struct bouma_step {

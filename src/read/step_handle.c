@@ -9,6 +9,7 @@
 #include "store/envelope.h"
 
 #define MOST_OPEN_FILES 64
+#define FRONT_BYTES     ((uint64_t)8 << 10) /* to read with a head, at most */
 
 /* Rank 0: why a step is not among those that are there. One that was committed
  * and is lost must not pass for one that never was. */
@@ -183,6 +184,7 @@ static void close_sources(struct bouma_step *step)
         bm_head_release(&s->head);
         s->trees = NULL;
         s->loaded = 0;
+        s->front_bytes = 0;
     }
     step->open_files = 0;
 }
@@ -190,6 +192,8 @@ static void close_sources(struct bouma_step *step)
 void bm_step_close(struct bouma_step *step)
 {
     close_sources(step);
+    for (size_t i = 0; step->sources && i < step->manifest.count; i++)
+        bm_drop(step->ds->a, step->sources[i].front.data);
     bm_drop(step->ds->a, step->sources);
     bm_workers_release(step);
 }
@@ -329,46 +333,60 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     return rc;
 }
 
-/* The same if the manifest is another step's: it is expected to begin at the
- * same place, and to have about as many bytes; a head that is as told, of this
- * file of this writing, needs no manifest to be believed. */
+/* How many bytes to read for a head that is expected to have as many as that of
+ * another step, and perhaps some more: with it, what is likely to be wanted and
+ * lies close behind. */
+static uint64_t front_to_read(const struct bm_subfile_info *info,
+                              const struct bm_source *s)
+{
+    uint64_t bytes = info->head_bytes + info->head_bytes / 8;
+    uint64_t end = s->first_end > info->head_offset
+                       ? s->first_end - info->head_offset
+                       : 0;
+    uint64_t left =
+        s->bytes > info->head_offset ? s->bytes - info->head_offset : 0;
+
+    bytes = end > bytes && end - bytes <= FRONT_BYTES ? end : bytes;
+    return bytes < left ? bytes : left;
+}
+
+/* The same if the manifest is another step's. A head that is as its checksum
+ * says, of this file of this writing, needs no manifest to be believed. */
 static int load_aimed_head(struct bouma_step *step, size_t i, const char *full,
                            struct bm_error *error)
 {
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     struct bm_source *s = &step->sources[i];
-    const bouma_allocator *a = step->ds->a;
-    uint64_t offset = info->head_offset;
-    uint64_t most = info->head_bytes + info->head_bytes / 8;
     struct bm_head_bytes from = {.file_bytes = s->bytes,
                                  .id = step->ds->id,
                                  .name = full,
                                  .schema = &step->schema_bytes};
+    uint64_t bytes = front_to_read(info, s);
     struct bm_envelope e;
-    uint8_t *raw;
     int rc;
 
-    if (most > step->ds->store.memory_limit || offset >= s->bytes)
-        return bm_fail(error, BOUMA_EFORMAT, "%s: its head is not there", full);
-    most = most < s->bytes - offset ? most : s->bytes - offset;
-    raw = bm_new_raw(a, (size_t)most, 1);
-    if (!raw)
+    if (bytes > step->ds->store.memory_limit)
+        return bm_fail(error, BOUMA_ELIMIT, "%s: its head is too large", full);
+    if (bm_block_grow(step->ds->a, &s->front, (size_t)bytes))
         return bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
-    rc = bm_file_read(&s->file, raw, (size_t)most, offset, error);
+    from.data = s->front.data;
+    rc = bm_file_read(&s->file, s->front.data, (size_t)bytes, info->head_offset,
+                      error);
     if (!rc)
-        rc = bm_envelope_peek(&e, raw, (size_t)most, BM_KIND_HEAD, full, error);
-    if (!rc && e.body_bytes > most - BM_ENVELOPE_BYTES)
+        rc = bm_envelope_peek(&e, from.data, (size_t)bytes, BM_KIND_HEAD, full,
+                              error);
+    if (!rc && e.body_bytes > bytes - BM_ENVELOPE_BYTES)
         rc = bm_fail(error, BOUMA_EFORMAT, "%s: its head is longer", full);
-    bm_head_init(&s->head, a);
+    bm_head_init(&s->head, step->ds->a);
     if (!rc) {
-        from.data = raw;
         from.bytes = BM_ENVELOPE_BYTES + (size_t)e.body_bytes;
-        rc =
-            bm_head_decode(&s->head, step->manifest.schema, NULL, &from, error);
+        rc = bm_head_decode(&s->head, step->manifest.schema, NULL, &from,
+                            error);
     }
     if (!rc && bm_manifest_glance(&step->manifest, i, &s->head))
         rc = bm_fail(error, BOUMA_EFORMAT, "%s: is another file", full);
-    bm_drop(a, raw);
+    s->front_offset = info->head_offset;
+    s->front_bytes = rc ? 0 : bytes;
     if (rc)
         bm_head_release(&s->head);
     return rc;
