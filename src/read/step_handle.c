@@ -340,9 +340,8 @@ static uint64_t front_to_read(const struct bm_subfile_info *info,
                               const struct bm_source *s)
 {
     uint64_t bytes = info->head_bytes + info->head_bytes / 8;
-    uint64_t end = s->first_end > info->head_offset
-                       ? s->first_end - info->head_offset
-                       : 0;
+    uint64_t end =
+        s->first_end > info->head_offset ? s->first_end - info->head_offset : 0;
     uint64_t left =
         s->bytes > info->head_offset ? s->bytes - info->head_offset : 0;
 
@@ -380,8 +379,8 @@ static int load_aimed_head(struct bouma_step *step, size_t i, const char *full,
     bm_head_init(&s->head, step->ds->a);
     if (!rc) {
         from.bytes = BM_ENVELOPE_BYTES + (size_t)e.body_bytes;
-        rc = bm_head_decode(&s->head, step->manifest.schema, NULL, &from,
-                            error);
+        rc =
+            bm_head_decode(&s->head, step->manifest.schema, NULL, &from, error);
     }
     if (!rc && bm_manifest_glance(&step->manifest, i, &s->head))
         rc = bm_fail(error, BOUMA_EFORMAT, "%s: is another file", full);
