@@ -8,6 +8,7 @@
 
 #define LIST_STEPS 16   /* that are worth a list of all */
 #define LANE_STEPS 32   /* that are worth a thread, with a handle */
+#define MOST_LANES 16   /* more only wait for the file system */
 #define WAVE_STEPS 1024 /* looked up in the list at a time */
 
 struct lanes {
@@ -38,6 +39,7 @@ static size_t count_lanes(const struct bm_series *s)
     if (!is_alone(ds) || ds->options.io != bouma_io_posix() ||
         s->request->to.remote.copy || ds->engine.tracing.trace)
         return 1;
+    most = most < MOST_LANES ? most : MOST_LANES;
     most = most < worth ? most : worth;
     return most ? most : 1;
 }
