@@ -1115,6 +1115,15 @@ class variable
         return out;
     }
 
+    template <class T>
+    array<T> read_series(span<const std::int64_t> steps, int level,
+                         const bouma_box &where,
+                         bouma_convert convert = BOUMA_CONVERT_EXACT,
+                         status *st = nullptr) const
+    {
+        return read_series<T>(steps, level, &where, convert, st);
+    }
+
   private:
     friend struct request;
     refinement refined(bouma_refinement *out, int rc, const bouma_answer &told,

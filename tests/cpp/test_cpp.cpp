@@ -119,7 +119,7 @@ static void grids_go_there_and_back()
     CHECK(one == 143);
     CHECK(g["w"].read<double>().as<3>()(1, 4, 3) == 143);
     std::vector<std::int64_t> twice{3, 3}, missing{3, 4};
-    bouma::array<double> series = g["v"].read_series<double>(twice, 0, &part);
+    bouma::array<double> series = g["v"].read_series<double>(twice, 0, part);
     CHECK((series.shape == std::vector<std::int64_t>{2, 2, 3, 1}));
     CHECK(series.as<4>()(1, 1, 2, 0) == 243);
     CHECK(g["pairs"].read_series<int>(twice).shape.size() == 5);
