@@ -2,7 +2,8 @@
 """python.py PROGRAM DIRECTORY [--size 512] [--steps 10000] -- what the Python package costs.
 
 PROGRAM is bench_python: the same reads in C. Times of both are taken in turns; the median of
-their ratios is printed, since other programs may run beside. The time series of a point is read beside h5py, if that is there: one
+their ratios is printed, since other programs may run beside. The time series of a point is read
+beside h5py, if that is there: one
 HDF5 file with the same chunks."""
 import argparse
 import os
