@@ -65,7 +65,7 @@ RANKS = (1, 2, 3, 4)
 
 # Functions that the template has, and those that are in bouma_c only.
 BY_HAND = re.compile(r"bouma_(options_(set|get|info)|attributes_(set|get|find)\w*|grid_(box|bounds)|"
-                     r"variable_(put_\w+|read|select)|step_read|refinement_(open\w*|get)|"
+                     r"variable_(put_\w+|read|read_series|select)|step_read|refinement_(open\w*|get)|"
                      r"particles_(put_\w+|count|\w+_into|refinement_open)|file_(declare|write|read)|"
                      r"plan_(patch_get|rank_get|holders)|probe_text|error_message|\w+_message|hz_template|"
                      r"dataset_delete_steps|value_\w+|\w+_fint)$")
