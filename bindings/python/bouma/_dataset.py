@@ -301,7 +301,7 @@ class Step(Names[Any]):
     def __init__(self, dataset: Dataset, number: int, time: float):
         self.dataset, self.number, self.time = dataset, number, time
         self._source = dataset._source
-        with self._source.borrow() as session:
+        with self._source.borrow(number) as session:
             self._grids, self._particles = self._read(session)
 
     def _read(self, session: Any) -> Tuple[List[str], List[str]]:
@@ -358,7 +358,7 @@ class Step(Names[Any]):
     @property
     def attrs(self) -> Dict[str, Any]:
         """The attributes of the step."""
-        with self._source.borrow() as session:
+        with self._source.borrow(self.number) as session:
             step, _ = session.step(self.number)
             return read_all(session.library, session.library.bouma_step_attributes(step))
 
@@ -413,7 +413,7 @@ class Grid(Names[Variable]):
     def __init__(self, step: Step, name: str):
         self.step, self.name = step, name
         self._source = step._source
-        with self._source.borrow() as session:
+        with self._source.borrow(step.number) as session:
             info = self._read(session)
             self.unit: str = (info.unit or b"").decode()  # a text of the session
         n = info.ndims
@@ -453,7 +453,7 @@ class Grid(Names[Variable]):
     @property
     def attrs(self) -> Dict[str, Any]:
         """The attributes of the grid."""
-        with self._source.borrow() as session:
+        with self._source.borrow(self.step.number) as session:
             grid = session.object(self.step.number, "grid", self.name)
             return read_all(session.library, session.library.bouma_grid_attributes(grid))
 
@@ -485,7 +485,7 @@ class Grid(Names[Variable]):
             bounds.low[axis] = -np.inf if one.start is None else one.start
             bounds.high[axis] = np.inf if one.stop is None else one.stop
         box = box_of((), ())
-        with self._source.borrow() as session:
+        with self._source.borrow(self.step.number) as session:
             grid = session.object(self.step.number, "grid", self.name)
             session.check(session.library.bouma_grid_box(c.byref(box), grid, c.byref(bounds)))
         ends = [(box.lo[i], box.hi[i]) for i in range(self.ndim)]

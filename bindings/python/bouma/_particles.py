@@ -185,7 +185,7 @@ class Column:
         """The lowest and the highest value of each component, without reading values."""
         if not self._facts.present:
             return [(None, None)] * self.components
-        with self.particles._source.borrow() as session:
+        with self.particles._source.borrow(self.particles.step.number) as session:
             return read_ranges(session.library, self.particles._handle(session, self.name), self.components)
 
     @property
@@ -196,7 +196,7 @@ class Column:
     @property
     def attrs(self) -> Dict[str, Any]:
         """Its attributes."""
-        with self.particles._source.borrow() as session:
+        with self.particles._source.borrow(self.particles.step.number) as session:
             handle = self.particles._handle(session, self.name)
             return read_all(session.library, session.library.bouma_variable_attributes(handle))
 
@@ -243,7 +243,7 @@ class Particles(Names[Column]):
     def __init__(self, step: "Step", name: str):
         self.step, self.name = step, name
         self._source: Any = step._source
-        with self._source.borrow() as session:
+        with self._source.borrow(step.number) as session:
             library = session.library
             handle = session.object(step.number, "particles", name)
             info = new("bouma_particles_info")
@@ -276,7 +276,7 @@ class Particles(Names[Column]):
     @property
     def attrs(self) -> Dict[str, Any]:
         """The attributes of the set."""
-        with self._source.borrow() as session:
+        with self._source.borrow(self.step.number) as session:
             handle = session.object(self.step.number, "particles", self.name)
             return read_all(session.library, session.library.bouma_particles_attributes(handle))
 
@@ -387,7 +387,7 @@ class Particles(Names[Column]):
     def _fail_together(self) -> None:
         """Take part in a restart that fails, or the other ranks wait for this one."""
         query, data = new("bouma_particles_query", quality=-1.0), c.c_void_p()  # which is refused
-        with self._source.borrow() as session:
+        with self._source.borrow(self.step.number) as session:
             handle = session.object(self.step.number, "particles", self.name)
             session.library.bouma_particles_restart(c.byref(data), handle, c.byref(query))
 
@@ -406,7 +406,7 @@ class Particles(Names[Column]):
     def _table(self, call: str, box: Any, where: Optional[str], columns: Optional[Sequence[str]], start: float,
                quality: float, more: Tuple[Any, ...] = ()) -> Table:
         names, ranges = self._columns(columns), self._ranges(where)
-        with self._source.borrow() as session:
+        with self._source.borrow(self.step.number) as session:
             query = Query(self, session, box, ranges, names, start, quality)
             if call == "bouma_particles_restart" and box is None:
                 query.struct.shares = 1
@@ -439,7 +439,7 @@ class Particles(Names[Column]):
         if box is None and where is None:
             return self.count
         ranges = self._ranges(where)
-        with self._source.borrow() as session:
+        with self._source.borrow(self.step.number) as session:
             query = Query(self, session, box, ranges, [], 0.0, 1.0)
             count = c.c_uint64()
             handle = session.object(self.step.number, "particles", self.name)
@@ -481,7 +481,7 @@ class Particles(Names[Column]):
                 return 1
 
         each = callback("bouma_particles_query_run.each")(call)
-        with self._source.borrow() as session:
+        with self._source.borrow(self.step.number) as session:
             query = Query(self, session, box, ranges, names, 0.0, quality)
             handle = session.object(self.step.number, "particles", self.name)
             rc = session.library.bouma_particles_query_run(handle, query.pointer(), c.cast(each, c.c_void_p), None)
@@ -514,7 +514,7 @@ class Particles(Names[Column]):
         if not 0 <= component < column.components:
             raise IndexError("%s has the components 0 to %d" % (name, column.components - 1))
         asked = wanted(bins, range, component, exact, Budget(max_bytes, max_points))
-        with self._source.borrow() as session:
+        with self._source.borrow(self.step.number) as session:
             query = Query(self, session, box, ranges, [], 0.0, 1.0)
             return asked.run(session, session.library.bouma_particles_histogram, self._handle(session, name),
                              query.pointer(), with_component(name, component, column.components, column.unit))

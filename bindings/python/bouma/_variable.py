@@ -154,7 +154,7 @@ class Variable(Lazy):
     @property
     def attrs(self) -> Dict[str, Any]:
         """Its attributes."""
-        with self.grid._source.borrow() as session:
+        with self.grid._source.borrow(self._number) as session:
             handle = self._handle(session)
             return read_all(session.library, session.library.bouma_variable_attributes(handle))
 
@@ -206,7 +206,7 @@ class Variable(Lazy):
     @property
     def ranges(self) -> List[Tuple[Any, Any]]:
         """The lowest and the highest value of each component, without reading samples."""
-        with self.grid._source.borrow() as session:
+        with self.grid._source.borrow(self._number) as session:
             return read_ranges(session.library, self._handle(session), self.components)
 
     @property
@@ -303,7 +303,7 @@ class Variable(Lazy):
 
     def _read_together(self, level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray) -> None:
         array = describe(out, len(self.grid.shape), exact=out.dtype == self.dtype)
-        with self.grid._source.borrow() as session:
+        with self.grid._source.borrow(self._number) as session:
             step, _ = session.step(self._number)
             request = new("bouma_request", variable=self._handle(session), level=level, box=box_of(low, high),
                           array=c.addressof(array))
@@ -315,7 +315,7 @@ class Variable(Lazy):
         if self.grid._source.comm is None:
             return
         array = new("bouma_array")  # of no type, which is refused
-        with self.grid._source.borrow() as session:
+        with self.grid._source.borrow(self._number) as session:
             step, _ = session.step(self._number)
             whole = box_of([0] * len(self.grid.shape), self.grid.shape)
             request = new("bouma_request", variable=self._handle(session), box=whole, array=c.addressof(array))
@@ -424,7 +424,7 @@ class Variable(Lazy):
         asked = wanted(bins, range, component, exact, Budget(max_bytes, max_points))
         ends = box_of(*zip(*parse_box(box, self.grid.shape)))
         label = with_component(self.name, component, self._facts.components, self.unit)
-        with self.grid._source.borrow() as session:
+        with self.grid._source.borrow(self._number) as session:
             return asked.run(session, session.library.bouma_variable_histogram, self._handle(session), c.byref(ends),
                              label)
 
