@@ -31,6 +31,14 @@ export class BoumaError extends Error {
     }
 }
 
+// The keys of answers that are texts; other strings are integers beyond 2^53.
+const TEXTS = new Set(["name", "kind", "layout", "unit", "type", "codec", "coarse_levels", "format_version"]);
+
+/** An answer of the module; integers that are not exact as numbers become BigInt. */
+export function parseAnswer(text) {
+    return JSON.parse(text, (key, value) => typeof value === "string" && !TEXTS.has(key) ? BigInt(value) : value);
+}
+
 // ---- what the module imports -------------------------------------------------
 
 // A source has list(name) -> names, size(name) -> bytes (both null if there is
@@ -191,7 +199,7 @@ export class Dataset {
     #json(name, ...args) {
         const answer = this.#call(name, ...args);
         this.#check();
-        return JSON.parse(this.#text(answer));
+        return parseAnswer(this.#text(answer));
     }
 
     #text(at) {

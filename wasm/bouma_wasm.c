@@ -126,8 +126,8 @@ const char *bw_traffic(struct bw_dataset *d)
     if (bw_keep(d, bouma_dataset_info_get(&about, d->ds)))
         return NULL;
     json_add(&d->json, "{");
-    json_integer(&d->json, "bytes_read", (long long)about.bytes_read);
-    json_integer(&d->json, "files_opened", (long long)about.files_opened);
+    json_unsigned(&d->json, "bytes_read", about.bytes_read);
+    json_unsigned(&d->json, "files_opened", about.files_opened);
     json_add(&d->json, "}");
     return bw_answer(d);
 }

@@ -6,7 +6,8 @@
  * Those that return a pointer return NULL after a failure, and bw_status() and
  * bw_message() tell which. Texts and data that they return are valid until the
  * next call with the same dataset. The keys of JSON are those of `bouma info
- * --json`; numbers that are not finite are null. */
+ * --json`; numbers that are not finite are null, and integers beyond 2^53 are
+ * strings. */
 #ifndef BOUMA_WASM_H
 #define BOUMA_WASM_H
 

@@ -8,10 +8,9 @@ static void add_value(struct json *j, const char *key, bouma_value value)
 {
     if (value.type == BOUMA_TYPE_I64)
         json_integer(j, key, value.i);
-    else if (value.type == BOUMA_TYPE_U64) {
-        json_key(j, key);
-        json_add(j, "%llu", (unsigned long long)value.u);
-    } else
+    else if (value.type == BOUMA_TYPE_U64)
+        json_unsigned(j, key, value.u);
+    else
         json_real(j, key, value.f);
 }
 
@@ -33,7 +32,7 @@ static int add_ranges(struct bw_dataset *d, const bouma_variable *v,
             add_value(j, "min", range.exact_low);
             add_value(j, "max", range.exact_high);
         }
-        json_integer(j, "nans", (long long)range.nans);
+        json_unsigned(j, "nans", range.nans);
         json_add(j, "}");
     }
     json_add(j, "]");
@@ -58,8 +57,8 @@ static int add_variable(struct bw_dataset *d, const bouma_variable *v,
     json_string(j, "unit", about.unit);
     json_key(j, "present");
     json_add(j, about.present ? "true" : "false");
-    json_integer(j, "raw_bytes", (long long)about.raw_bytes);
-    json_integer(j, "stored_bytes", (long long)about.stored_bytes);
+    json_unsigned(j, "raw_bytes", about.raw_bytes);
+    json_unsigned(j, "stored_bytes", about.stored_bytes);
     json_real(j, "bound", about.bound);
     json_real(j, "max_error", about.largest_error);
     json_string(j, "coarse_levels", about.averages ? "averages" : "samples");
@@ -116,8 +115,8 @@ static int add_particles(struct bw_dataset *d, bouma_particles *p)
     json_string(j, "name", about.name);
     json_string(j, "kind", "particles");
     json_integer(j, "levels", about.levels);
-    json_integer(j, "count", (long long)about.count);
-    json_integer(j, "strays", (long long)about.strays);
+    json_unsigned(j, "count", about.count);
+    json_unsigned(j, "strays", about.strays);
     json_reals(j, "low", about.low, about.ndims);
     json_reals(j, "high", about.high, about.ndims);
     json_string(j, "unit", about.unit);

@@ -69,6 +69,13 @@ static void add_quoted(struct json *j, const char *value)
     json_add(j, "\"");
 }
 
+static void add_integer(struct json *j, long long value)
+{
+    const long long most = 1LL << 53;
+
+    json_add(j, value > most || value < -most ? "\"%lld\"" : "%lld", value);
+}
+
 static void add_real(struct json *j, double value)
 {
     if (isfinite(value))
@@ -98,7 +105,16 @@ void json_string(struct json *j, const char *key, const char *value)
 void json_integer(struct json *j, const char *key, long long value)
 {
     json_key(j, key);
-    json_add(j, "%lld", value);
+    add_integer(j, value);
+}
+
+void json_unsigned(struct json *j, const char *key, unsigned long long value)
+{
+    json_key(j, key);
+    if (value >> 63)
+        json_add(j, "\"%llu\"", value);
+    else
+        add_integer(j, (long long)value);
 }
 
 void json_real(struct json *j, const char *key, double value)
@@ -112,8 +128,11 @@ void json_integers(struct json *j, const char *key, const long long *values,
 {
     json_key(j, key);
     json_add(j, "[");
-    for (int i = 0; i < count; i++)
-        json_add(j, i ? ",%lld" : "%lld", values[i]);
+    for (int i = 0; i < count; i++) {
+        if (i)
+            json_add(j, ",");
+        add_integer(j, values[i]);
+    }
     json_add(j, "]");
 }
 

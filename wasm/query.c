@@ -161,7 +161,7 @@ const char *bw_query_run(struct bw_query *q, double from, double quality)
     if (bw_keep(d, bouma_particles_read(&d->particles, q->particles, &query)))
         return NULL;
     json_add(&d->json, "{");
-    json_integer(&d->json, "count", (long long)d->particles->count);
+    json_unsigned(&d->json, "count", d->particles->count);
     json_key(&d->json, "columns");
     json_add(&d->json, "[");
     for (size_t i = 0; i < d->particles->variable_count; i++)
