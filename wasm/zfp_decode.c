@@ -234,6 +234,8 @@ INTEGERS(64)
         } else {                                                               \
             exponent = exponent_##type(s);                                     \
             lossless_##width(s, axes, block);                                  \
+            if (exponent == -((1 << (exponent_bits - 1)) - 1))                 \
+                memset(block, 0, sizeof(block));                               \
             scale_##type(to, block, axes, exponent);                           \
         }                                                                      \
     }
