@@ -7,7 +7,7 @@
 # once, with their signatures checked, into OUT/zstd (or ZSTD_SOURCE says where
 # they are). Exit status 77: a tool is missing, and the last line says which.
 #
-# FLAGS are added to those of the compiler, and win: FLAGS=-Oz OUT=...
+# FLAGS are added to those of the compiler, and win: FLAGS=-Oz wasm/build.sh OUT
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(dirname "$here")
@@ -19,7 +19,7 @@ missing() {
     echo "no WebAssembly module is built: $1"
     exit 77
 }
-for tool in clang-14 wasm-ld-14 ninja; do
+for tool in clang-14 wasm-ld-14 llvm-ar-14 ninja; do
     command -v $tool >/dev/null || missing "there is no $tool (./dev wasm installs it)"
 done
 [ -e /usr/lib/wasm32-wasi/libc.a ] || missing "there is no wasi-libc (./dev wasm installs it)"
@@ -72,8 +72,9 @@ ours="-I$tree/src -I$tree/include -I$here -DBOUMA_WITH_HWLOC=0"
 ours+=" -Wall -Wextra -Werror -Wshorten-64-to-32 -fno-fast-math -ffp-contract=off"
 theirs="-DDEBUGLEVEL=0 -DZSTD_DISABLE_ASM -DXXH_NAMESPACE=ZSTD_ -w"
 
-# Not of the library: what needs MPI, hwloc, files of POSIX or shared memory,
-# and the pipelines for writing and checking.
+# Of the library, not: what needs MPI, hwloc, files of POSIX, shared memory or
+# threads, and the pipelines for writing and checking. Of the rest the linker
+# takes what reading needs.
 sources=$(cd "$tree" && ls src/*/*.c |
     grep -vE '_mpi(_together)?\.c|/machine_hwloc\.c|/io_posix\.c|/temp_file\.c|/tier_memory_memkind\.c|/shared\.c|src/check/|src/write/|src/engine/p|/tier_memory\.c')
 exports=$(grep -oE '\bbw_[a-z_]+\(' "$here/bouma_wasm.h" | tr -d '(' | sort -u |
@@ -114,4 +115,4 @@ exports=$(grep -oE '\bbw_[a-z_]+\(' "$here/bouma_wasm.h" | tr -d '(' | sort -u |
     echo "build bouma.wasm: link$objects libbouma.a"
 } >"$out/build.ninja"
 ninja -C "$out" -j "${JOBS:-$(nproc)}" bouma.wasm >"$out/log" || { cat "$out/log"; exit 1; }
-cp -u "$here"/*.js "$here"/*.d.ts "$out" 2>/dev/null || true
+cp -u "$here"/*.js "$here"/*.d.ts "$here/package.json" "$out"
