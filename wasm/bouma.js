@@ -20,7 +20,7 @@ const ARRAYS = {
 const TYPE_NUMBERS = {i8: 1, i16: 2, i32: 3, i64: 4, u8: 5, u16: 6, u32: 7, u64: 8, f32: 9, f64: 10};
 
 // What io_javascript.c takes for failures.
-const NO_ENTRY = -1, NO_DIRECTORY = -2, FAILED = -3;
+const NO_ENTRY = -1, FAILED = -2;
 
 /** What failed: `status` is the name of a bouma_status, such as "EFORMAT". */
 export class BoumaError extends Error {

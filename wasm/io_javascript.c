@@ -10,8 +10,8 @@
 
 #define IMPORT(name) __attribute__((import_module("bouma"), import_name(#name)))
 
-/* Below 0, these are answers of JavaScript that name a failure. */
-enum { NO_ENTRY = -1, NO_DIRECTORY = -2, FAILED = -3 };
+/* An answer of JavaScript that is below 0 tells of a failure. */
+enum { NO_ENTRY = -1 /* any other: EIO */ };
 
 /* The entries of a directory, each with its NUL, into 'to' if they fit; how
  * many bytes they take. */
@@ -34,10 +34,7 @@ struct file {
 
 static int code_of(double answer)
 {
-    return answer >= 0              ? 0
-           : answer == NO_ENTRY     ? ENOENT
-           : answer == NO_DIRECTORY ? ENOTDIR
-                                    : EIO;
+    return answer >= 0 ? 0 : answer == NO_ENTRY ? ENOENT : EIO;
 }
 
 /* ---- reading ------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 //     const run = openDirectory("run.bouma");
 //
 //     node node.js run.bouma > run.bouma/listing.json        (for HttpSource)
-import {closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync} from "node:fs";
+import {closeSync, fstatSync, lstatSync, openSync, readdirSync, readFileSync, readSync, statSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {argv} from "node:process";
 import {fileURLToPath, pathToFileURL} from "node:url";
@@ -17,13 +17,20 @@ export class FileSource {
     }
 
     list(name) {
-        const path = join(this.name, name);
-        return existsSync(path) && statSync(path).isDirectory() ? readdirSync(path) : null;
+        return this.#found(name)?.isDirectory() ? readdirSync(join(this.name, name)) : null;
     }
 
     size(name) {
-        const path = join(this.name, name);
-        return existsSync(path) && statSync(path).isFile() ? statSync(path).size : null;
+        const found = this.#found(name);
+        return found?.isFile() ? found.size : null;
+    }
+
+    // What has a name, if no symbolic link below the root leads there.
+    #found(name) {
+        const parts = name.split("/");
+        const links = parts.some((_, n) => name && lstatSync(join(this.name, ...parts.slice(0, n + 1)),
+                                                            {throwIfNoEntry: false})?.isSymbolicLink());
+        return links ? null : statSync(join(this.name, name), {throwIfNoEntry: false});
     }
 
     read(name, offset, to) {

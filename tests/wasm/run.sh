@@ -20,6 +20,7 @@ compare() {
     node "$here/replay.js" "$build/wasm" "$work/expected" "$work/data"
 }
 compare golden "$tests"/golden/v1/*.bouma
+node "$here/failures.js" "$build/wasm" "$tests/golden/v1/cube.bouma"
 mkdir "$work/sets"
 "${PYTHON:-/usr/bin/python3}" "$here/make_sets.py" "$build/bin/bouma" "$work/sets"
 compare new "$work"/sets/*.bouma
