@@ -6,7 +6,7 @@ set -euo pipefail
 build=$1
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$(dirname "$here")
-command -v node >/dev/null || { echo "skipped: there is no node (./dev wasm installs it)"; exit 77; }
+command -v node >/dev/null || { echo "skipped: there is no node (./dev test all installs it)"; exit 77; }
 bash "$tests/../wasm/build.sh" "$build/wasm"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
