@@ -1,6 +1,6 @@
-/* zfp.h -- what src/codec/zfp_blocks.c uses of zfp, for reading alone. zfp is
- * not to be had as sources that a browser's compiler could take; blocks are
- * decoded as docs/format.md describes them, in zfp_decode.c. */
+/* zfp.h -- what src/codec/zfp_blocks.c uses of zfp, for reading alone. The
+ * library is there for this machine only; blocks are decoded as docs/format.md
+ * describes them, in zfp_decode.c. */
 #ifndef BOUMA_WASM_ZFP_H
 #define BOUMA_WASM_ZFP_H
 
