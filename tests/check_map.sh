@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-find README.md CONTRIBUTING.md CHANGELOG.md docs include src tools tests examples bench cmake bindings \
+find README.md CONTRIBUTING.md CHANGELOG.md docs include src tools tests examples bench cmake bindings wasm \
     -type f >"$work/files"
 
 # Lines "document name".

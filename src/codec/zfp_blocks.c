@@ -308,7 +308,8 @@ int bm_zfp_encode(struct bm_codec_state *state, struct bm_buffer *out,
         return BOUMA_ENOMEM;
     prepare(&s, bits, z);
     for (int i = 0; i < count; i++) {
-        size_t n = blocks_of(&c, &bands[i]), at = stream_wtell(bits);
+        size_t n = blocks_of(&c, &bands[i]);
+        uint64_t at = stream_wtell(bits);
 
         if (!n)
             continue;
@@ -320,7 +321,7 @@ int bm_zfp_encode(struct bm_codec_state *state, struct bm_buffer *out,
             stream_wseek(bits, at);
         }
     }
-    bytes = (stream_wtell(bits) + 7) / 8;
+    bytes = (size_t)((stream_wtell(bits) + 7) / 8);
     stream_flush(bits);
     stream_close(bits);
     order_bytes(memory, bytes);
@@ -332,7 +333,7 @@ int bm_zfp_encode(struct bm_codec_state *state, struct bm_buffer *out,
 /* Whether no more than 'limit' bits were used. */
 static int decode_band(zfp_stream *s, const struct bm_zfp *z,
                        const struct cut *c, const struct bm_band *band,
-                       size_t limit)
+                       uint64_t limit)
 {
     decode_block *decode = decoder_of(z->type, c->axes);
     size_t size = bouma_type_size(z->type);
@@ -381,7 +382,7 @@ int bm_zfp_decode(struct bm_codec_state *state, const struct bm_band *bands,
         size_t n = blocks_of(&c, &bands[i]);
 
         if (mask >> i & 1)
-            ok = n && decode_band(&s, z, &c, &bands[i], bytes * 8);
+            ok = n && decode_band(&s, z, &c, &bands[i], (uint64_t)bytes * 8);
         else if (n)
             memset(bands[i].data, 0,
                    (size_t)(bands[i].count[0] * bands[i].count[1] *

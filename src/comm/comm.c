@@ -218,7 +218,8 @@ int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
     rc = bm_comm_agree(comm, rc, error);
     if (rc)
         return rc;
-    failed = comm->functions->broadcast(comm, buffer->data, bytes, root);
+    failed =
+        comm->functions->broadcast(comm, buffer->data, (size_t)bytes, root);
     abandon(comm, buffer);
     return comm_failed(comm, error, failed);
 }
@@ -240,7 +241,7 @@ static int tell_sizes(struct bm_comm *comm, const struct bm_buffer *mine,
         rc = comm_failed(comm, error,
                          comm->functions->tell(comm, &bytes, 1, told));
     for (int r = 0; r < comm->size && !rc; r++)
-        sizes[r] = told[r];
+        sizes[r] = (size_t)told[r];
     if (!comm->lost)
         bm_drop(comm->a, told);
     return rc;

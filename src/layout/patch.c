@@ -209,7 +209,7 @@ void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
         first += (wanted.start[d] - to->first[d]) * to->array.stride[d];
     }
     for (size_t c = 0; c < (size_t)p->components; c++) {
-        size_t details = c * p->values[s->level] * p->size;
+        size_t details = c * (size_t)p->values[s->level] * p->size;
         uint8_t *data = first + bm_array_at(&to->array, (int)c);
 
         if (!s->detail)

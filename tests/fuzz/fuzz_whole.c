@@ -573,7 +573,7 @@ static void fix(const struct original *o, unsigned flags)
     }
 }
 
-static void save(bouma_io *io, unsigned flags)
+static void save(const bouma_io *io, unsigned flags)
 {
     static const char *const dirs[] = {"epochs", "epochs/000001", "steps",
                                        "steps/00000000", "steps/00000001"};
@@ -797,6 +797,14 @@ static void use_originals(void)
         HOLDS(decoded[codec] == wanted[codec]);
 }
 
+/* The dataset that an input of this size changes. */
+static const struct original *original_of(size_t size)
+{
+    size_t rest = (size - 1) % 5;
+
+    return &originals[rest == 4 ? 2 : rest % 2];
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     bouma_verify_report verified = {.size = sizeof(verified)};
@@ -810,7 +818,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         use_originals();
     if (!size || size > 500)
         return 0;
-    o = &originals[(size - 1) % 5 == 4 ? 2 : (size - 1) % 5 % 2];
+    o = original_of(size);
     memcpy(changed, o->files, sizeof(changed));
     for (size_t at = 1; at + 5 <= size; at += 5)
         change(o, data + at);

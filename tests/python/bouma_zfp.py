@@ -67,7 +67,8 @@ class Blocks:
             if self.stream.one():
                 return self.reinterpreted()
             exponent = self.stream.number(self.exponent_bits) - self.bias
-            return self.scaled(self.lossless(), exponent)
+            block = self.lossless()
+            return np.zeros(shape, self.dtype) if exponent == -self.bias else self.scaled(block, exponent)
         exponent = self.stream.number(self.exponent_bits) - self.bias
         planes = min(64, max(0, exponent - self.minexp + 2 * (self.axes + 1)))
         block = self.integers(min(planes, self.width))
