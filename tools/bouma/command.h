@@ -68,6 +68,7 @@ extern const struct command *const commands[];
     X(query)                                                                   \
     X(render)                                                                  \
     X(export)                                                                  \
+    X(serve)                                                                   \
     X(verify)                                                                  \
     X(repair)                                                                  \
     X(truncate)                                                                \
