@@ -145,13 +145,23 @@ static double patience(const struct peer *peer)
     }
 }
 
+/* Whether a client that is to send something has hung up. The library does not
+ * see that if it came together with what was sent before. */
+static bool has_hung_up(const struct peer *peer)
+{
+    char byte;
+
+    return (peer->phase == PHASE_FIRST || peer->phase == PHASE_NEXT) &&
+           recv(peer->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 /* The library closes them when it sees that. */
 static void cut_off_slow(struct server *server)
 {
     double now = served_clock();
 
     for (struct peer *at = server->peers; at; at = at->next)
-        if (now - at->since > patience(at))
+        if (now - at->since > patience(at) || has_hung_up(at))
             shutdown(at->socket, SHUT_RDWR);
 }
 
@@ -542,12 +552,17 @@ static bool has_body(const struct job *job)
 
 /* What can be told without a look at the data. The job has a response if it is
  * not to be worked on. */
-static void check_request(struct job *job, const char *method)
+static void check_request(struct job *job, const char *method,
+                          const char *version)
 {
     const struct access *access = &job->server->options.access;
     const char *host = header(job, "Host"), *origin = header(job, "Origin");
     char message[200];
 
+    if (!host && strcmp(version, MHD_HTTP_VERSION_1_0) != 0) {
+        respond_error(job, 400, BOUMA_EINVAL, "the header Host is missing");
+        return;
+    }
     if (!access_host(access, host)) {
         respond_error(job, 403, BOUMA_EINVAL,
                       "'%.100s' is no name of this server; --host tells it",
@@ -644,7 +659,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection,
 {
     struct job *job = *context;
 
-    (void)user, (void)connection, (void)url, (void)version, (void)upload;
+    (void)user, (void)connection, (void)url, (void)upload;
     if (!job)
         return MHD_NO;
     if (job->state == JOB_NEW)
@@ -654,7 +669,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection,
         return MHD_YES;
     }
     if (job->state == JOB_CHECKED) {
-        check_request(job, method);
+        check_request(job, method, version);
         if (!job->response && !job->code) {
             enqueue(job);
             return MHD_YES;
