@@ -644,9 +644,10 @@ static enum MHD_Result begin_job(struct job *job, const char *method)
     job->state = JOB_CHECKED;
     job->item.client = client_of(job->connection);
     job->peer = context ? context->socket_context : NULL;
-    if (size && size->header_size > HEADER_BYTES + URL_BYTES)
+    if (size && size->header_size > HEADER_BYTES + strlen(job->target))
         respond_error(job, 431, BOUMA_ELIMIT,
-                      "the header is longer than %d bytes", HEADER_BYTES);
+                      "the header is longer than %d bytes, without the URL",
+                      HEADER_BYTES);
     else if (has_body(job))
         respond_error(job, 400, BOUMA_EINVAL, "a request has no body");
     return job->response ? send_response(job, method) : MHD_YES;
