@@ -210,6 +210,14 @@ static int serve(struct serving *s, struct context *ctx)
     return rc;
 }
 
+/* What is sent is little-endian, as memory is nearly everywhere. */
+static bool is_little_endian(void)
+{
+    const uint16_t one = 1;
+
+    return *(const unsigned char *)&one == 1;
+}
+
 static int run(struct context *ctx, const struct arguments *args)
 {
     struct serving s = {.args = args};
@@ -217,6 +225,9 @@ static int run(struct context *ctx, const struct arguments *args)
     if (session_size(ctx->session) > 1)
         return context_fail(ctx, CALL_AT_FAULT,
                             "one process serves; do not start several");
+    if (!is_little_endian())
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "this machine is big-endian, and cannot serve");
     return serve(&s, ctx);
 }
 
