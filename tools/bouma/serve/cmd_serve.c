@@ -59,6 +59,7 @@ struct serving {
     struct listening listening;
     struct http_options http;
     const char **hosts;
+    bool json;
     char url[600];
 };
 
@@ -184,7 +185,7 @@ static void tell_ready(void *user)
     snprintf(s->url, sizeof(s->url), "http://%s:%d/%s%s%s", s->listening.host,
              s->listening.port, token ? "t/" : "", token ? token : "",
              token ? "/" : "");
-    printf("%s\n", s->url);
+    printf(s->json ? "{\"url\": \"%s\"}\n" : "%s\n", s->url);
     fflush(stdout);
     if (arguments_has(s->args, "open"))
         open_browser(s->url);
@@ -220,7 +221,7 @@ static bool is_little_endian(void)
 
 static int run(struct context *ctx, const struct arguments *args)
 {
-    struct serving s = {.args = args};
+    struct serving s = {.args = args, .json = ctx->json};
 
     if (session_size(ctx->session) > 1)
         return context_fail(ctx, CALL_AT_FAULT,
