@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # demo.sh BUILD -- small simulations on 4 ranks write steps, one of a grid within a
 # tolerance, one of particles; programs without MPI read them back coarse to fine,
-# and the command line looks at them. The pictures are left in BUILD/demo.
+# and the command line looks at them. The datasets and pictures are left in BUILD/demo.
 set -euo pipefail
 build=$(cd "${1:-build}" && pwd)
 source=$(cd "$(dirname "$0")" && pwd)
@@ -11,8 +11,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 PATH=$build/bin:$PATH
-pictures=$build/demo
-mkdir -p "$pictures"
+kept=$build/demo
+mkdir -p "$kept"
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] && [ -z "${NO_COLOR:-}" ] || say() { printf '\n%s\n' "$*"; }
@@ -26,7 +26,7 @@ example_levels heat.bouma cube temperature exact 64
 say "bouma render heat.bouma cube/temperature --slice z=64 --level K -o levelK.png"
 for level in 3 2 1 0; do
     bouma render heat.bouma cube/temperature --slice z=64 --level $level --size 384 \
-        --colours magma -o "$pictures/level$level.png"
+        --colours magma -o "$kept/level$level.png"
 done
 say "A program without MPI reads a box of it, coarse to fine:"
 example_read_box heat.bouma
@@ -51,9 +51,9 @@ bouma query boiler.bouma coal --sample 1000 -o thousand.csv
 say "bouma render boiler.bouma coal[/temperature] --axis y --quality Q -o ..."
 for quality in 0.1 0.4 1; do
     bouma render boiler.bouma coal --axis y --quality $quality --range 0,2 --size 384 \
-        -o "$pictures/density$quality.png"
+        -o "$kept/density$quality.png"
     bouma render boiler.bouma coal/temperature --axis y --quality $quality --size 384 \
-        --colours magma -o "$pictures/temperature$quality.png"
+        --colours magma -o "$kept/temperature$quality.png"
 done
 say "3 ranks restart from step 8, and get the same particles:"
 $mpirun -n 3 "$build/bin/example_boiler" --restart 8 boiler.bouma
@@ -63,10 +63,15 @@ bouma verify boiler.bouma deep
 if command -v lmp >/dev/null; then
     say "LAMMPS shoots a ball of atoms at a slab; its dump becomes a dataset:"
     "$source/lammps/run.sh" "$work"
-    cp impact*.png "$pictures"
+    cp impact*.png "$kept"
 else
     say "LAMMPS is not installed: its example is skipped."
 fi
 
-say "The pictures:"
-ls "$pictures"/*.png
+rm -rf "$kept"/{heat,boiler}.bouma
+mv heat.bouma boiler.bouma "$kept"
+say "The pictures, and the datasets:"
+ls -d "$kept"/*.png "$kept"/*.bouma
+say "Look at them, on the command line or in Python:"
+echo "    $build/bin/bouma help"
+echo "    ./dev python -i -c 'import bouma; ds = bouma.open(\"$kept/heat.bouma\")'"

@@ -160,6 +160,13 @@ template <class Handle> bool finish_by(int code, status *st, const Handle *h)
     return finish(code, st, [h] { return message_of(h); });
 }
 
+/* A path for C, which would cut it at a zero byte: then it is none, and refused
+ * on all ranks. */
+inline const char *path_of(const std::string &path)
+{
+    return path.find('\0') == std::string::npos ? path.c_str() : "";
+}
+
 /* Structs of C that say how large they are. */
 template <class Struct> Struct sized()
 {
@@ -431,6 +438,13 @@ bouma_array array_of(const view<T, N> &v, int components, bouma_convert convert)
     return a;
 }
 
+/* From one to another; what is further apart than numbers go is negative. */
+inline std::int64_t between(std::int64_t low, std::int64_t high)
+{
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(high) -
+                                     static_cast<std::uint64_t>(low));
+}
+
 inline std::string by(const std::int64_t *numbers, std::size_t count)
 {
     std::string text;
@@ -489,6 +503,12 @@ class options : public bouma_options
     options &set(const char *name, std::string value, status *st = nullptr)
     {
         char message[1000] = "";
+        if (value.find('\0') != std::string::npos) {
+            detail::fail(BOUMA_EINVAL,
+                         std::string("option '") + name + "' has a zero byte",
+                         st);
+            return *this;
+        }
         texts_.push_back(std::make_unique<std::string>(std::move(value)));
         int rc = bouma_options_set(this, name, texts_.back()->c_str(), message,
                                    sizeof(message));
@@ -694,6 +714,13 @@ class variable
         detail::finish_by(bouma_variable_read(handle_, level, where, &a), st,
                           handle_);
     }
+    template <class T, std::size_t N>
+    void read(const view<T, N> &out, int level, const bouma_box &where,
+              bouma_convert convert = BOUMA_CONVERT_EXACT,
+              status *st = nullptr) const
+    {
+        read(out, level, &where, convert, st);
+    }
     /* The same into an array of its own: v.read<float>(1). */
     template <class T>
     array<T> read(int level = 0, const bouma_box *where = nullptr,
@@ -729,6 +756,13 @@ class variable
                                st, handle_))
             out = array<T>();
         return out;
+    }
+    template <class T>
+    array<T> read(int level, const bouma_box &where,
+                  bouma_convert convert = BOUMA_CONVERT_EXACT,
+                  status *st = nullptr) const
+    {
+        return read<T>(level, &where, convert, st);
     }
 
   private:
@@ -773,7 +807,8 @@ class variable
         if (own) {
             std::array<std::int64_t, BOUMA_MAX_DIMS> extent{};
             for (std::size_t i = 0; i < BOUMA_MAX_DIMS; i++)
-                extent[i] = where ? where->hi[i] - where->lo[i] : what.shape[i];
+                extent[i] = where ? detail::between(where->lo[i], where->hi[i])
+                                  : what.shape[i];
             own = check(v, about.components, what.ndims, extent.data());
         }
         if (own && v.size() == 0) /* a block without samples is none */
@@ -1484,21 +1519,21 @@ class dataset
                           status *st = nullptr)
     {
         bouma_dataset *out = nullptr;
-        int rc = bouma_dataset_create(&out, path.c_str(), &o);
+        int rc = bouma_dataset_create(&out, detail::path_of(path), &o);
         return opened(out, rc, st);
     }
     static dataset append(const std::string &path, const options &o = options(),
                           status *st = nullptr)
     {
         bouma_dataset *out = nullptr;
-        int rc = bouma_dataset_append(&out, path.c_str(), &o);
+        int rc = bouma_dataset_append(&out, detail::path_of(path), &o);
         return opened(out, rc, st);
     }
     static dataset open(const std::string &path, const options &o = options(),
                         status *st = nullptr)
     {
         bouma_dataset *out = nullptr;
-        int rc = bouma_dataset_open(&out, path.c_str(), &o);
+        int rc = bouma_dataset_open(&out, detail::path_of(path), &o);
         return opened(out, rc, st);
     }
 #ifdef BOUMA_MPI_H
@@ -1506,21 +1541,23 @@ class dataset
                           const options &o = options(), status *st = nullptr)
     {
         bouma_dataset *out = nullptr;
-        int rc = bouma_dataset_create_mpi(&out, comm, path.c_str(), &o);
+        int rc =
+            bouma_dataset_create_mpi(&out, comm, detail::path_of(path), &o);
         return opened(out, rc, st);
     }
     static dataset append(MPI_Comm comm, const std::string &path,
                           const options &o = options(), status *st = nullptr)
     {
         bouma_dataset *out = nullptr;
-        int rc = bouma_dataset_append_mpi(&out, comm, path.c_str(), &o);
+        int rc =
+            bouma_dataset_append_mpi(&out, comm, detail::path_of(path), &o);
         return opened(out, rc, st);
     }
     static dataset open(MPI_Comm comm, const std::string &path,
                         const options &o = options(), status *st = nullptr)
     {
         bouma_dataset *out = nullptr;
-        int rc = bouma_dataset_open_mpi(&out, comm, path.c_str(), &o);
+        int rc = bouma_dataset_open_mpi(&out, comm, detail::path_of(path), &o);
         return opened(out, rc, st);
     }
 #endif

@@ -273,6 +273,14 @@ struct writer {
     char owner[512];
 };
 
+/* Whether it is this very process that has signed. */
+static int is_mine(const struct bm_store *s, const char *owner)
+{
+    char me[512];
+
+    return !s->io->identity(s->io->user, me, sizeof(me)) && !strcmp(me, owner);
+}
+
 /* One that has signed: may another take over from it? */
 static int check_writer(struct bm_store *s, const struct writer *w, int force,
                         char *note, size_t note_bytes, struct bm_error *error)
@@ -286,8 +294,12 @@ static int check_writer(struct bm_store *s, const struct writer *w, int force,
     alive = s->io->alive(s->io->user, w->owner);
     if (alive == 1 && !force)
         return bm_fail(error, BOUMA_EBUSY,
-                       "%s: is being written by another program (%s); wait for "
-                       "it, or take over with the option 'force'",
+                       is_mine(s, w->owner)
+                           ? "%s: is being written by this program already "
+                             "(%s); close it there first"
+                           : "%s: is being written by another program (%s); "
+                             "wait for it, or take over with the option "
+                             "'force'",
                        s->path, w->owner);
     snprintf(note, note_bytes,
              alive ? "writer number %u (%s) did not close the dataset; if it "

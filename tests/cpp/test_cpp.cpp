@@ -142,6 +142,13 @@ static void grids_go_there_and_back()
     CHECK((few.shape == std::vector<std::int64_t>{2, 3, 1}));
     CHECK(few.values.size() == 6 && few.values[0] == 123);
     CHECK(few.values[3] == -1); /* it was copied before */
+    CHECK(g["w"].read<double>(0, part).values == few.values);
+    CHECK(g["w"].read<double>(0, {{1, 4, 3}, {2, 5, 4}}).values ==
+          std::vector<double>{143});
+    double one = 0;
+    g["w"].read(bouma::view<double, 3>(&one, {1, 1, 1}), 0,
+                bouma::box({1, 4, 3}, {2, 5, 4}));
+    CHECK(one == 143);
     CHECK(g["w"].read<double>().as<3>()(1, 4, 3) == 143);
     bouma::box empty({1, 2, 3}, {1, 2, 3});
     bouma::status used{BOUMA_EIO, "of a call before"};
@@ -298,6 +305,12 @@ static void failures_throw_or_are_told()
     bouma::options o;
     CHECK(code_of([&] { o.set("file_sighs", "1"); }, &text) == BOUMA_EINVAL);
     CHECK(has(text, "file_size"));
+    CHECK(code_of([&] { o.set("local", std::string("a\0b", 3)); }, &text) ==
+          BOUMA_EINVAL);
+    CHECK(has(text, "zero byte"));
+    std::string cut = path + std::string("\0x", 2);
+    CHECK(code_of([&] { bouma::dataset::create(cut); }) == BOUMA_EINVAL);
+    CHECK(code_of([&] { bouma::dataset::open(path); }) == BOUMA_ENOTFOUND);
     o.set("clobber", "yes").set("trace", path + ".json");
     bouma::dataset run = bouma::dataset::create(path, o, &st);
     CHECK(st && run);
@@ -311,6 +324,10 @@ static void failures_throw_or_are_told()
               },
               &text) == BOUMA_EINVAL);
     CHECK(has(text, "the array has 6 x 4 values, the samples 4 x 6"));
+    CHECK(code_of([&] {
+              v.put_borrow(bouma::view<float, 2>(a.data(), {4, 6}),
+                           bouma::box({INT64_MIN, 0}, {INT64_MAX, 6}));
+          }) == BOUMA_EINVAL);
     v.put_borrow(bouma::view<float, 2>(a.data(), {4, 6}));
     run.end(&st);
     CHECK(st.code == BOUMA_EINVAL); /* the put that failed */

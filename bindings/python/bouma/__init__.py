@@ -14,7 +14,7 @@
 The package calls the shared library libbouma, or libbouma_mpi when a communicator of
 mpi4py is given; there is nothing to compile.
 """
-from typing import Any
+from typing import Any, List
 
 from . import _api
 from ._dataset import Dataset, Grid, Step
@@ -41,6 +41,10 @@ def __getattr__(name: str) -> Any:
     if name.isupper() and "BOUMA_" + name in _api.CONSTANTS:  # bouma.EINVAL
         return _api.CONSTANTS["BOUMA_" + name]
     raise AttributeError("module 'bouma' has no attribute %r" % name)
+
+
+def __dir__() -> List[str]:
+    return sorted([*__all__, *_LATER, "__version__", "errors"])
 
 
 __all__ = [

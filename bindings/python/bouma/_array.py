@@ -4,9 +4,11 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ._names import unknown
 from ._types import constant, fitting, new, struct, type_number
 
 _DIMS = constant("MAX_DIMS")
+AXES = ("z", "y", "x")  # the last one is x, however many there are
 
 
 def span(array: np.ndarray) -> Tuple[int, int]:
@@ -59,6 +61,12 @@ def parse_box(box: Any, shape: Sequence[int]) -> Tuple[Tuple[int, int], ...]:
     left out, and ends that are None, are whole."""
     if box is None:
         box = ()
+    if isinstance(box, dict):
+        axes = AXES[-len(shape):]
+        for name in box:
+            if name not in axes:
+                raise unknown("axis", name, axes)
+        box = tuple(box.get(name, slice(None)) for name in axes)
     if isinstance(box, slice) or box is Ellipsis:
         box = (box,)
     box = tuple(box)
@@ -88,7 +96,8 @@ def ends_of(pair: Any, axis: int, n: int) -> Tuple[int, int]:
     try:
         low, high = (0 if low is None else operator.index(low)), (n if high is None else operator.index(high))
     except TypeError:
-        raise ValueError("axis %d of a box is a slice or a pair of integers, not %r" % (axis, pair)) from None
+        raise ValueError("axis %d of a box is a slice or a pair of integers, not %r; sel() takes positions"
+                         % (axis, pair)) from None
     if low < 0 or high < 0 or high > n:
         raise ValueError("the box reaches from %d to %d on axis %d, which has the samples 0 to %d"
                          % (low, high, axis, n - 1))

@@ -32,6 +32,8 @@ def encode(name: str, value: Any) -> Tuple[int, int, bytes]:
     if isinstance(value, str):
         raw = value.encode()
         return constant("TYPE_STRING"), len(raw), raw
+    if np.ma.is_masked(value):
+        raise ValueError("the attribute %r is masked, and bouma has no masks" % name)
     array = np.asarray(value)
     if array.dtype.kind == "b":
         array = array.astype(np.uint8)
@@ -49,24 +51,29 @@ def encode(name: str, value: Any) -> Tuple[int, int, bytes]:
 class Attributes(MutableMapping[str, Any]):
     """The attributes of something that is written."""
 
-    def __init__(self, library: Any, handle: Any, check: Any):
-        self._library, self._handle, self._check = library, handle, check
+    def __init__(self, library: Any, handle: Any, check: Any, lock: Any):
+        self._library, self._handle, self._check, self._lock = library, handle, check, lock
+
+    def _all(self) -> Dict[str, Any]:
+        with self._lock:
+            return read_all(self._library, self._handle())
 
     def __setitem__(self, name: str, value: Any) -> None:
         kind, count, raw = encode(name, value)
-        self._check(self._library.bouma_attributes_set(self._handle(), text(name, "a name"), kind, count, raw))
+        with self._lock:
+            self._check(self._library.bouma_attributes_set(self._handle(), text(name, "a name"), kind, count, raw))
 
     def __getitem__(self, name: str) -> Any:
-        return read_all(self._library, self._handle())[name]
+        return self._all()[name]
 
     def __delitem__(self, name: str) -> None:
         raise TypeError("attributes of bouma can be set, but not deleted")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(read_all(self._library, self._handle()))
+        return iter(self._all())
 
     def __len__(self) -> int:
-        return int(self._library.bouma_attributes_count(self._handle()))
+        return len(self._all())
 
     def __repr__(self) -> str:
-        return repr(read_all(self._library, self._handle()))
+        return repr(self._all())

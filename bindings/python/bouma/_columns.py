@@ -64,7 +64,8 @@ def columns_of(data: Any, more: Dict[str, Any], ndims: Optional[int]) -> Dict[st
         pass
     elif isinstance(data, np.ndarray):
         if data.dtype.names is None:
-            raise TypeError("particles are a dict of arrays or a structured array, not an array of %s" % data.dtype)
+            raise TypeError("particles are a dict of arrays or a structured array, not an array of %s; a variable of "
+                            "a grid is named 'grid/variable'" % data.dtype)
         named = {name: data[name] for name in data.dtype.names}
     elif hasattr(data, "keys"):
         named = {str(name): data[name] for name in data.keys()}

@@ -7,12 +7,12 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 import numpy as np
 
-from ._array import box_of
+from ._array import AXES, box_of
 from ._attributes import read_all
 from ._names import Names, Table, unknown
-from ._session import Source
+from ._session import Source, failing_together
 from ._types import constant, new, struct, text_of
-from ._variable import AXES, Facts, Shape, Variable, get_from
+from ._variable import Facts, Shape, Variable, get_from
 from .errors import NotFoundError, error_of
 
 
@@ -27,7 +27,9 @@ def open_dataset(path: Union[str, "os.PathLike[str]"], comm: Any = None, **optio
     ...     print(len(ds), ds.times)
     3 [0.  0.1 0.2]
     """
-    return Dataset(os.fsdecode(path), options, comm)
+    with failing_together(comm, "bouma_dataset_open"):
+        name = os.fsdecode(path)
+    return Dataset(name, options, comm)
 
 
 class Dataset(Sequence["Step"]):
@@ -134,7 +136,9 @@ class Dataset(Sequence["Step"]):
         known = np.flatnonzero(~np.isnan(times))
         if not len(known):
             raise error_of(constant("ENOTFOUND"), "%s has no step" % self.path)
-        return self[int(known[np.argmin(np.abs(times[known] - time))])]
+        some = times[known]
+        near = np.clip(np.asarray(time, np.float64), some.min(), some.max())  # infinity, too, is near to an end
+        return self[int(known[np.argmin(np.abs(some - near))])]
 
     def refresh(self) -> "Dataset":
         """See the steps that were written since. Collective with a communicator."""
@@ -196,6 +200,12 @@ class Dataset(Sequence["Step"]):
     def keys(self) -> List[str]:
         """The names of variables and particles, as of the last step."""
         return self[-1]._paths() if len(self) else []
+
+    def __contains__(self, key: object) -> bool:
+        """Whether keys() has a name, or a step is one of these."""
+        if isinstance(key, str):
+            return key in self.keys()
+        return isinstance(key, Step) and key.dataset is self and key.number in self.steps
 
     def _ipython_key_completions_(self) -> List[str]:
         return self.keys()
@@ -317,6 +327,9 @@ class Step(Names[Any]):
         there = self._paths() if slash else [*self._names(), *self._paths()]
         raise unknown("variable" if slash else self._what, name, there)
 
+    def _ipython_key_completions_(self) -> List[str]:
+        return [*self._names(), *self._paths()]
+
     def _set(self, name: str) -> Any:
         from ._particles import Particles
 
@@ -395,13 +408,13 @@ class Grid(Names[Variable]):
         self._source = step._source
         with self._source.borrow() as session:
             info = self._read(session)
+            self.unit: str = (info.unit or b"").decode()  # a text of the session
         n = info.ndims
         self.shape: Shape = tuple(info.shape[:n])
         self.patch: Shape = tuple(info.patch[:n])
         self.origin: Tuple[float, ...] = tuple(info.origin[:n])
         self.spacing: Tuple[float, ...] = tuple(info.spacing[:n])
         self.levels: int = info.levels
-        self.unit: str = (info.unit or b"").decode()
         self.layout: str = text_of("bouma_layout", info.layout)
         self.dims: Tuple[str, ...] = AXES[-n:]
 

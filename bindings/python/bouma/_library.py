@@ -119,9 +119,12 @@ def short_name(running: str) -> str:
 def parallel(comm: Any) -> Library:
     """libbouma_mpi; it must fit the MPI of mpi4py."""
     if not hasattr(comm, "py2f"):
-        raise TypeError("comm is a communicator of mpi4py, not %r" % (comm,))
+        modes = "; to write, use bouma.create() or bouma.append()" if isinstance(comm, str) else ""
+        raise TypeError("comm is a communicator of mpi4py, not %r%s" % (comm, modes))
     from mpi4py import MPI
 
+    if not isinstance(comm, MPI.Comm):
+        raise TypeError("comm is a communicator of mpi4py, not %r" % (comm,))
     if comm == MPI.COMM_NULL:
         raise ValueError("comm is MPI.COMM_NULL; ranks that have no communicator do not open the dataset")
     if "parallel" not in _loaded:

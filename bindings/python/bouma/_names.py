@@ -14,7 +14,7 @@ def unknown(what: str, name: Any, there: Iterable[str]) -> NotFoundError:
     """The exception for a name that is not there."""
     names = list(there)
     text = "there is no %s %r" % (what, name)
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    near = similar(str(name), names)
     if near:
         text += "; did you mean %s?" % " or ".join(repr(one) for one in near)
     elif names:
@@ -25,6 +25,15 @@ def unknown(what: str, name: Any, there: Iterable[str]) -> NotFoundError:
     error = error_of(constant("ENOTFOUND"), text)
     assert isinstance(error, NotFoundError)
     return error
+
+
+def similar(name: str, names: Sequence[str]) -> List[str]:
+    """Those that may have been meant. With the right 'grid/', only the rest is compared."""
+    owner = name[:name.rfind("/") + 1]
+    same = [one[len(owner):] for one in names if one.startswith(owner)]
+    if not same:
+        return difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    return [owner + one for one in difflib.get_close_matches(name[len(owner):], same, n=3, cutoff=0.5)]
 
 
 class Names(Mapping[str, T]):

@@ -226,7 +226,9 @@ class Column:
         return get_from, (self.particles, self.name)
 
     def __repr__(self) -> str:
-        return "<bouma variable %r: %s %s>" % (self.path, self.shape, self.dtype)
+        unit = " in %s" % self.unit if self.unit else ""
+        step = self.particles.step.number
+        return "<bouma variable %r of step %d: %s %s%s>" % (self.path, step, self.shape, self.dtype, unit)
 
 
 class Particles(Names[Column]):
@@ -257,6 +259,7 @@ class Particles(Names[Column]):
             handle = session.object(step.number, "particles", name)
             info = new("bouma_particles_info")
             session.check(library.bouma_particles_info_get(c.byref(info), handle))
+            self.unit: str = (info.unit or b"").decode()  # a text of the session
             self._variables: Dict[str, Facts] = {}
             some = [library.bouma_particles_position(handle)]
             some += [library.bouma_particles_variable(handle, i) for i in range(info.variables)]
@@ -268,7 +271,6 @@ class Particles(Names[Column]):
         self.count: int = info.count
         self.strays: int = info.strays
         self.levels: int = info.levels
-        self.unit: str = (info.unit or b"").decode()
         self.bounds: List[Tuple[float, float]] = [(info.low[i], info.high[i]) for i in range(info.ndims)]
 
     def _names(self) -> Sequence[str]:
@@ -298,10 +300,14 @@ class Particles(Names[Column]):
                 if name not in XYZ[:self.ndims]:
                     raise unknown("axis", name, XYZ[:self.ndims])
             box = [box.get(name) for name in XYZ[:self.ndims]]
+        if isinstance(box, str):
+            raise TypeError("a box has a pair for each axis; conditions are given as where=%r" % box)
         if len(box) != self.ndims:
             raise ValueError("the box has %d axes, and the particles %d" % (len(box), self.ndims))
         bounds = struct("bouma_bounds")(axes=constant("AXES_XYZ"))
         for i, one in enumerate(box):
+            if isinstance(one, slice) and one.step is not None:
+                raise ValueError("a slice of positions has no step: axis %s" % XYZ[i])
             try:
                 low, high = (one.start, one.stop) if isinstance(one, slice) else (None, None) if one is None else one
             except (TypeError, ValueError):
@@ -315,11 +321,12 @@ class Particles(Names[Column]):
             return list(self._variables)
         if isinstance(columns, str):
             columns = [columns]
+        columns = list(columns)
         for name in columns:
             self._find(name)
         if not columns:
             raise ValueError("columns is empty; name a variable, or leave it out to get all of them")
-        return list(columns)
+        return columns
 
     def _ranges(self, where: Optional[str]) -> List[Range]:
         if where is not None and not isinstance(where, str):
@@ -469,8 +476,7 @@ class Particles(Names[Column]):
     def each(self, function: Any, box: Any = None, where: Optional[str] = None, quality: float = 1.0,
              columns: Optional[Sequence[str]] = None) -> None:
         """Call 'function' with one Table after the other, until all particles that match
-        have come: for sets that are larger than memory. It runs on this thread; the
-        arrays are valid during the call only."""
+        have come: for sets that are larger than memory. It runs on this thread."""
         names, ranges = self._columns(columns), self._ranges(where)
         failed: List[BaseException] = []
 
@@ -478,7 +484,7 @@ class Particles(Names[Column]):
             try:
                 one = struct("bouma_batch").from_address(batch)
                 addresses = (c.c_void_p * len(names)).from_address(one.columns)
-                function(Table((name, self._array(name, one.count, addresses[i], None))
+                function(Table((name, self._array(name, one.count, addresses[i], None).copy())
                                for i, name in enumerate(names)))
                 return 0
             except BaseException as error:  # C cannot pass it on

@@ -5,18 +5,43 @@ dataset, has as many sessions as threads read at once: each is a dataset handle 
 the steps that were opened from it. A thread takes a free session, or opens one more,
 and gives it back. With a communicator there is one session, for its calls are
 collective."""
+import contextlib
 import ctypes as c
 import itertools
 import os
 import threading
 from collections import OrderedDict, deque
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 
 from . import _library
 from ._types import callback, constant, new, text
 from .errors import BoumaError, ClosedError, error_of
 
 OPEN_STEPS = 32  # of a session; the one that was used longest ago is freed first
+FREE_SESSIONS = 64  # that wait to be used again; each has two open files
+
+
+@contextlib.contextmanager
+def failing_together(comm: Any, call: str) -> Iterator[None]:
+    """What fails here, before the collective 'call' that opens a dataset, fails that call on
+    all ranks: they would wait for this one."""
+    try:
+        yield
+    except Exception:
+        if comm is not None:
+            library, handle = _library.parallel(comm), c.c_void_p()
+            getattr(library, call + "_fint")(c.byref(handle), comm.py2f(), b"", None)  # no path, which is refused
+            library.bouma_dataset_free(handle)
+        raise
+
+
+def close_together(library: Any, handle: Any) -> int:
+    """Close a dataset. Ranks that are in another call have failed there, since this one
+    closes; they will close it, too, and then all do."""
+    while True:
+        rc: int = library.bouma_dataset_close(handle)
+        if rc != constant("EMISMATCH"):
+            return rc
 
 
 class Options:
@@ -25,6 +50,7 @@ class Options:
     def __init__(self, library: Any, options: Dict[str, Any]):
         self.struct = new("bouma_options")
         self.kept: List[Any] = []
+        self.failed: List[BaseException] = []  # in a function that C called
         message = c.create_string_buffer(1024)
         for name, value in options.items():
             if value is None:
@@ -38,30 +64,45 @@ class Options:
             self.kept.append(raw)
             rc = library.bouma_options_set(c.byref(self.struct), text(name, "an option"), raw, message, len(message))
             if rc:
-                raise error_of(rc, message.value.decode())
+                raise error_of(rc, message.value.decode(errors="replace"))
 
     def _progress(self, function: Callable[[str, int, int], None]) -> None:
+        if not callable(function):
+            raise TypeError("progress is a function, not %r" % (function,))
+        failed = self.failed
+
         def call(user: Any, what: bytes, done: int, total: int) -> None:
-            function(what.decode(), done, total)
+            try:
+                function(what.decode(), done, total)
+            except BaseException as error:  # C cannot pass it on
+                failed.append(error)
 
         made = callback("bouma_options.progress")(call)
         self.kept.append(made)
         self.struct.progress = c.cast(made, c.c_void_p)
+
+    def tell(self) -> None:
+        """Raise what a function has raised that C called."""
+        if self.failed:
+            error = self.failed[0]
+            self.failed.clear()
+            raise error
 
 
 class Session:
     """A dataset handle, with its open steps."""
 
     def __init__(self, library: Any, path: str, options: Dict[str, Any], comm: Any = None):
-        self.library = library
-        self.options = Options(library, options)
+        self.library, self.comm = library, comm
+        with failing_together(comm, "bouma_dataset_open"):
+            self.options = Options(library, options)
+            name = text(os.fsencode(path), "the path")
         self.handle = c.c_void_p()
         self.steps: "OrderedDict[int, Tuple[Any, Dict[Any, int]]]" = OrderedDict()
         self.process = os.getpid()
         self.generation = 0  # of the source, when this was opened or refreshed
         self.garbage: Deque[Tuple[Any, Any]] = deque()  # what to free, and by which call
         self.limit: Optional[int] = OPEN_STEPS if comm is None else None
-        name = text(os.fsencode(path), "the path")
         given = c.byref(self.options.struct)
         if comm is None:
             rc = library.bouma_dataset_open(c.byref(self.handle), name, given)
@@ -76,6 +117,7 @@ class Session:
         return (self.library.bouma_error_message(self.handle) or b"").decode(errors="replace")
 
     def check(self, rc: int) -> None:
+        self.options.tell()
         if rc:
             raise error_of(rc, self.message())
 
@@ -210,15 +252,16 @@ class Source:
             raise ClosedError("the dataset %s is closed" % self.path)
         if self.comm is not None:
             self.lock.acquire()
-            if not self.free:
-                self.free.append(Session(self.library, self.path, self.options, self.comm))
-            return self.free[0]
+            try:
+                return self._only()
+            except BaseException:
+                self.lock.release()
+                raise
         if self.process != os.getpid():  # a child: the handles are the parent's
             self.process, self.free = os.getpid(), deque()
         generation = self.generation
-        try:
-            session = self.free.pop()
-        except IndexError:
+        session = self._pop()
+        if session is None:
             session = Session(self.library, self.path, self.options)
             session.generation = generation
         if session.generation != generation:  # it was in use, or free, when others were refreshed
@@ -230,6 +273,21 @@ class Source:
             session.generation = generation
         return session
 
+    def _pop(self) -> Optional[Session]:
+        """A free session, if there is one: only pop() itself can tell, among threads."""
+        try:
+            return self.free.pop()
+        except IndexError:
+            return None
+
+    def _only(self) -> Session:
+        """The session, with a communicator; this thread has the lock."""
+        if self.closed:  # while it was waited for
+            raise ClosedError("the dataset %s is closed" % self.path)
+        if not self.free:
+            self.free.append(Session(self.library, self.path, self.options, self.comm))
+        return self.free[0]
+
     def give(self, session: Session) -> None:
         if session.process != os.getpid():
             return  # the parent has it
@@ -237,7 +295,7 @@ class Source:
         if self.comm is not None:
             self.lock.release()
             return
-        if self.closed:
+        if self.closed or len(self.free) >= FREE_SESSIONS:
             session.free()
             return
         self.free.append(session)
@@ -265,7 +323,7 @@ class Source:
         try:
             self.free.remove(session)
         except ValueError:
-            if self.closed and session.handle.value is None:
+            if session.handle.value is None:  # it was freed
                 session.sweep()
             return
         self.give(session)
@@ -282,6 +340,14 @@ class Source:
 
     def close(self) -> None:
         if self.closed:
+            return
+        if self.comm is not None and self.process == os.getpid():
+            with self.lock:  # another thread may read
+                self.closed = True
+                while self.free:
+                    session = self.free.pop()
+                    close_together(session.library, session.handle)
+                    session.free()
             return
         self.closed = True
         if self.process != os.getpid():

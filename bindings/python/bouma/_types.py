@@ -59,6 +59,8 @@ def fitting(value: Any, kind: Any, what: str) -> int:
 
 def text(value: Union[str, bytes], what: str) -> bytes:
     """A text as C has it."""
+    if not isinstance(value, (str, bytes)):
+        raise TypeError("%s is a text, not %r" % (what, value))
     raw = value.encode() if isinstance(value, str) else value
     if b"\0" in raw:
         raise InvalidError("%s has a NUL character: %r" % (what, value), constant("EINVAL"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence,
 import numpy as np
 
 from . import _index
-from ._array import box_of, describe, parse_box
+from ._array import AXES, box_of, describe, parse_box
 from ._attributes import read_all
 from ._names import bytes_text
 from ._session import Held
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ._budget import Approximation
     from ._dataset import Grid
 
-AXES = ("z", "y", "x")  # the last one is x, however many there are
 Shape = Tuple[int, ...]
 
 
@@ -245,7 +244,7 @@ class Variable(Lazy):
         """The samples of a box at a level.
 
         'box' has a slice or a pair for each axis, in samples of full resolution at any
-        level. 'out' is an array to read into, of any strides; its values, or those of
+        level, or is a dict of those: {"x": (0, 16)}. 'out' is an array to read into, of any strides; its values, or those of
         'dtype', are rounded if the type asks for that. With 'collective' all ranks call
         this, with any boxes, and each chunk is read from its file by one of them.
 
@@ -330,7 +329,7 @@ class Variable(Lazy):
         if into is not out:
             out[...] = into
 
-    def sel(self, level: int = 0, **where: Any) -> np.ndarray:
+    def sel(self, level: int = 0, **where: Any) -> Any:
         """Samples by their positions: x=slice(0.1, 0.2) for those from 0.1 to 0.2, both
         included; x=0.15 for the nearest one.
 
@@ -342,7 +341,7 @@ class Variable(Lazy):
         box, drop = self.grid._locate(where, check_level(level, self.levels))
         array = self.read(box, level)
         key: Tuple[Any, ...] = tuple(0 if i in drop else slice(None) for i in range(array.ndim))
-        return np.asarray(array[key])
+        return array[key]
 
     def progressive(self, box: Any = None, level: Optional[int] = None) -> Iterator[Tuple[np.ndarray, int]]:
         """From coarse to fine: (array, level), from 'level' (the coarsest) to 0. Each

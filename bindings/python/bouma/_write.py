@@ -2,12 +2,13 @@
 structured arrays, alone or with the ranks of mpi4py."""
 import atexit
 import ctypes as c
+import functools
 import operator
 import os
 import threading
 import warnings
 import weakref
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 import numpy as np
 
@@ -16,11 +17,13 @@ from ._array import as_array, borrowable, box_of, describe, parse_box
 from ._attributes import Attributes
 from ._columns import columns_of
 from ._names import unknown
-from ._session import Options
+from ._session import Options, close_together, failing_together
 from ._types import DTYPES, checked, choice, constant, fitting, many, new, parse_dtype, text, type_number
 from .errors import ClosedError, StateError, error_of
 
 Path = Union[str, "os.PathLike[str]"]
+Lengths = Union[int, Sequence[int]]
+Positions = Union[float, Sequence[float]]
 
 
 def create(path: Path, comm: Any = None, **options: Any) -> "Writer":
@@ -39,7 +42,7 @@ def create(path: Path, comm: Any = None, **options: Any) -> "Writer":
     >>> round(float(bouma.open("plate.bouma")[-1].plate.heat[5, 5]), 2)
     302.0
     """
-    return Writer("create", os.fspath(path), comm, options)
+    return Writer("create", path, comm, options)
 
 
 def append(path: Path, comm: Any = None, like: Optional[int] = None, **options: Any) -> "Writer":
@@ -55,7 +58,7 @@ def append(path: Path, comm: Any = None, like: Optional[int] = None, **options: 
     >>> bouma.open(example).steps
     array([ 0, 10, 20, 30])
     """
-    writer = Writer("append", os.fspath(path), comm, options)
+    writer = Writer("append", path, comm, options)
     if like is not None:
         try:
             writer.like(like)
@@ -63,6 +66,21 @@ def append(path: Path, comm: Any = None, like: Optional[int] = None, **options: 
             writer.close()
             raise
     return writer
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def alone(method: Method) -> Method:
+    """A method of something that is written, for one thread at a time: they all use one
+    handle of the library."""
+
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        with self._lock:
+            return method(self, *arguments, **named)
+
+    return cast(Method, call)
 
 
 class Writer:
@@ -73,19 +91,21 @@ class Writer:
     it was opened with. Close it, or use it by 'with': one that is left open is closed when
     the program ends, but not with ranks."""
 
-    def __init__(self, kind: str, path: str, comm: Any, options: Dict[str, Any]):
-        self.path, self.comm = path, comm
+    def __init__(self, kind: str, path: Path, comm: Any, options: Dict[str, Any]):
+        self.comm = comm
         self._library = library = _library.serial() if comm is None else _library.parallel(comm)
         self._lock = threading.RLock()
-        self._options = Options(library, options)
         self._handle = c.c_void_p()
+        with failing_together(comm, "bouma_dataset_" + kind):
+            self.path = os.fspath(path)
+            self._options = Options(library, options)
+            name, given = text(os.fsencode(path), "the path"), c.byref(self._options.struct)
         self._kept: List[Any] = []  # arrays that the step has borrowed
         self._defined: Dict[str, Any] = {}
         self._liked = False  # things are defined that are not in _defined
         self._step: Optional["StepWriter"] = None
         self._next: Optional[int] = 0 if kind == "create" else None
         self._process = os.getpid()
-        name, given = text(os.fsencode(path), "the path"), c.byref(self._options.struct)
         if comm is None:
             rc = getattr(library, "bouma_dataset_" + kind)(c.byref(self._handle), name, given)
         else:
@@ -96,6 +116,7 @@ class Writer:
             library.bouma_dataset_free(self._handle)
             self._handle = c.c_void_p()
             raise error
+        self._options.tell()
         if comm is None:
             _unclosed.add(self)
 
@@ -110,6 +131,7 @@ class Writer:
             if self.comm is None:
                 self._library.bouma_dataset_clear_failures(self._handle)
             raise error
+        self._options.tell()
 
     def _open(self) -> Any:
         if not self._handle:
@@ -125,31 +147,34 @@ class Writer:
 
     # Definitions.
 
-    def grid(self, name: str, shape: Optional[Sequence[int]] = None, *, origin: Optional[Sequence[float]] = None,
-             spacing: Optional[Sequence[float]] = None, unit: Optional[str] = None,
-             patch: Optional[Sequence[int]] = None, levels: int = 0, layout: Optional[str] = None,
-             **more: Any) -> "GridWriter":
+    @alone
+    def grid(self, name: str, shape: Optional[Lengths] = None, *, origin: Optional[Positions] = None,
+             spacing: Optional[Positions] = None, unit: Optional[str] = None, patch: Optional[Lengths] = None,
+             levels: int = 0, layout: Optional[str] = None, **more: Any) -> "GridWriter":
         """Define a grid; without a shape, find one that is defined. Axes are in C order,
-        the last one is x. 'more' are the other fields of bouma_grid_spec."""
+        the last one is x. One number for 'origin', 'spacing' or 'patch' is that of each
+        axis; one for 'shape' makes a grid of one axis. 'more' are the other fields of bouma_grid_spec."""
         if name in self._defined and shape is None:
             return found_as(self._defined[name], GridWriter, name)
         handle = c.c_void_p()
         if shape is None:
             self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), text(name, "a name")))
             return self._remember(name, GridWriter(self, name, handle))
-        spec = new("bouma_grid_spec", ndims=len(shape), levels=levels, layout=choice("bouma_layout", layout))
-        if not 1 <= len(shape) <= 3:
-            raise ValueError("a grid has 1 to 3 axes, not %d" % len(shape))
-        for field, values in (("shape", shape), ("origin", origin), ("spacing", spacing), ("patch", patch)):
-            fill(spec, field, values, len(shape))
+        lengths = shape if isinstance(shape, Sequence) else np.atleast_1d(shape).tolist()
+        spec = new("bouma_grid_spec", ndims=len(lengths), levels=levels, layout=choice("bouma_layout", layout))
+        if not 1 <= len(lengths) <= 3:
+            raise ValueError("a grid has 1 to 3 axes, not %d" % len(lengths))
+        for field, values in (("shape", lengths), ("origin", origin), ("spacing", spacing), ("patch", patch)):
+            fill(spec, field, values, len(lengths))
         set_fields("bouma_grid_spec", spec, dict(more, unit=unit))
         self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
         return self._remember(name, GridWriter(self, name, handle))
 
+    @alone
     def particles(self, name: str, ndims: Optional[int] = None, *, dtype: Any = None, unit: Optional[str] = None,
                   codec: Optional[str] = None, tolerance: float = 0.0, **more: Any) -> "ParticlesWriter":
-        """Define a set of particles with positions of 'ndims' coordinates; without
-        'ndims', find one that is defined. 'more' are the other fields of
+        """Define a set of particles with positions of 'ndims' coordinates of type 'dtype'
+        ("f4", if it is not given); without 'ndims', find one that is defined. 'more' are the other fields of
         bouma_particles_spec."""
         if name in self._defined and ndims is None:
             return found_as(self._defined[name], ParticlesWriter, name)
@@ -167,6 +192,7 @@ class Writer:
         self._defined[name] = made
         return made
 
+    @alone
     def like(self, step: int = -1) -> "Writer":
         """Define what a committed step has. Collective."""
         self._check(self._library.bouma_define_like(self._open(), fitting(step, "int64_t", "a step")))
@@ -176,7 +202,8 @@ class Writer:
     @property
     def attrs(self) -> Attributes:
         """Attributes of the dataset: ds.attrs["code"] = "heat 1.2"."""
-        return Attributes(self._library, lambda: self._library.bouma_dataset_attributes(self._open()), self._check)
+        return Attributes(self._library, lambda: self._library.bouma_dataset_attributes(self._open()), self._check,
+                          self._lock)
 
     # Steps.
 
@@ -186,9 +213,10 @@ class Writer:
         Collective."""
         if number is None:
             number = self._next_number()
-        number = fitting(int(number), "int64_t", "the number of a step")
+        number = fitting(number, "int64_t", "the number of a step")
         return StepWriter(self, number, float(number if time is None else time))
 
+    @alone
     def _next_number(self) -> int:
         if self._next is None:
             info = new("bouma_step_info")
@@ -205,19 +233,23 @@ class Writer:
             for path, values in data.items():
                 one[path] = values
 
+    @alone
     def flush(self) -> None:
         """Make the steps of an unfinished group visible and durable. Collective."""
         self._check(self._library.bouma_dataset_flush(self._open()))
 
+    @alone
     def wait(self) -> None:
         """Wait for a step that is still being stored (async=True). Collective."""
         self._check(self._library.bouma_dataset_wait(self._open()))
 
+    @alone
     def truncate(self, step: int) -> None:
         """Drop all steps after 'step' (-1: all). Collective."""
         self._check(self._library.bouma_dataset_truncate(self._open(), fitting(step, "int64_t", "a step")))
         self._next = None
 
+    @alone
     def delete(self, *steps: int) -> None:
         """Delete these steps for good. Collective."""
         numbers = (c.c_int64 * len(steps))(*(fitting(one, "int64_t", "a step") for one in steps))
@@ -225,6 +257,7 @@ class Writer:
         self._next = None
 
     @property
+    @alone
     def record(self) -> Dict[str, Any]:
         """What the last step has cost: bytes, files, seconds."""
         record = new("bouma_record")
@@ -232,6 +265,7 @@ class Writer:
         return {name: getattr(record, name) for name, _ in record._fields_ if name != "size"}
 
     @property
+    @alone
     def notes(self) -> List[str]:
         """Remarks of the library, as on leftovers of a killed writer."""
         found: List[str] = []
@@ -249,13 +283,14 @@ class Writer:
         with self._lock:
             if not self._handle:
                 return
-            rc = self._library.bouma_dataset_close(self._handle)
+            rc = close_together(self._library, self._handle)
             error = error_of(rc, self._message()) if rc else None
             self._library.bouma_dataset_free(self._handle)
             self._handle = c.c_void_p()
             self._kept.clear()
         if error is not None:
             raise error
+        self._options.tell()
 
     @property
     def closed(self) -> bool:
@@ -280,6 +315,9 @@ class Writer:
         except Exception:  # the interpreter ends
             pass
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a dataset that is written cannot be copied or pickled: it has one writer")
+
     def __repr__(self) -> str:
         return "<bouma writer %r%s>" % (self.path, ", closed" if self.closed else "")
 
@@ -291,8 +329,16 @@ _unclosed: "weakref.WeakSet[Writer]" = weakref.WeakSet()
 def close_all() -> None:
     """Close what a program leaves open at its end, so that all steps are there. With ranks
     this would be collective, and not all may come here."""
+    failed: List[Exception] = []
     for writer in list(_unclosed):
-        writer.close()
+        try:
+            writer.close()
+        except Exception as error:  # the others are closed all the same
+            failed.append(error)
+    for more in failed[1:]:
+        warnings.warn(str(more), RuntimeWarning)
+    if failed:
+        raise failed[0]
 
 
 def found_as(found: Any, kind: Any, name: str) -> Any:
@@ -301,7 +347,7 @@ def found_as(found: Any, kind: Any, name: str) -> Any:
     return found
 
 
-def fill(spec: Any, field: str, values: Optional[Sequence[Any]], count: int) -> None:
+def fill(spec: Any, field: str, values: Any, count: int) -> None:
     if values is None:
         return
     if np.ndim(values) == 0:
@@ -345,19 +391,20 @@ def attributes_of(writer: Writer, kind: str, handle: Any) -> Attributes:
         writer._open()
         return getattr(writer._library, "bouma_%s_attributes" % kind)(handle)
 
-    return Attributes(writer._library, find, writer._check)
+    return Attributes(writer._library, find, writer._check, writer._lock)
 
 
 class GridWriter:
     """A grid that is defined: its 'name' and 'shape', and the 'writer' it belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
-        self.writer, self.name, self._handle = writer, name, handle
+        self.writer, self.name, self._handle, self._lock = writer, name, handle, writer._lock
         info = new("bouma_grid_info")
         writer._check(writer._library.bouma_grid_info_get(c.byref(info), handle))
         self.shape: Tuple[int, ...] = tuple(info.shape[:info.ndims])
         self._variables: Dict[str, "VariableWriter"] = {}
 
+    @alone
     def variable(self, name: str, dtype: Any = None, *, components: int = 1, unit: Optional[str] = None,
                  codec: Optional[str] = None, tolerance: Optional[float] = None, relative: Optional[float] = None,
                  **more: Any) -> "VariableWriter":
@@ -423,9 +470,9 @@ class VariableWriter:
         given, where = describe(values, len(shape), exact=not round), box_of(*zip(*ends))
         with writer._lock:
             writer._open()
+            writer._check(call(self._handle, c.byref(where), c.byref(given)))
             if not copy:
                 writer._kept.append(values)
-            writer._check(call(self._handle, c.byref(where), c.byref(given)))
 
     def _ends(self, box: Any, at: Optional[Sequence[int]], shape: Sequence[int]) -> Sequence[Tuple[int, int]]:
         if at is None:
@@ -452,7 +499,7 @@ class ParticlesWriter:
     belongs to."""
 
     def __init__(self, writer: Writer, name: str, handle: Any):
-        self.writer, self.name, self._handle = writer, name, handle
+        self.writer, self.name, self._handle, self._lock = writer, name, handle, writer._lock
         info = new("bouma_particles_info")
         writer._check(writer._library.bouma_particles_info_get(c.byref(info), handle))
         self.ndims: int = info.ndims
@@ -468,6 +515,7 @@ class ParticlesWriter:
         self.writer._check(self.writer._library.bouma_variable_info_get(c.byref(info), handle))
         self._variables[info.name.decode()] = (handle, info.components)
 
+    @alone
     def variable(self, name: str, dtype: Any, *, components: int = 1, unit: Optional[str] = None,
                  codec: Optional[str] = None, tolerance: Optional[float] = None, **more: Any) -> "ParticlesWriter":
         """Define a variable of the particles; returns the set, so that calls can follow
@@ -489,7 +537,8 @@ class ParticlesWriter:
         given = columns_of(data, columns, self.ndims)
         for name in given:
             if name not in self._variables:
-                raise unknown("variable of %r" % self.name, name, self._variables)
+                there = ["%s/%s" % (self.name, one) for one in self._variables]
+                raise unknown("variable", "%s/%s" % (self.name, name), there)
         if "position" not in given:
             raise ValueError("particles need a position: a column 'position', or %s" % ", ".join("xyz"[:self.ndims]))
         made = many("bouma_column", len(given))
@@ -506,9 +555,9 @@ class ParticlesWriter:
         call = library.bouma_particles_put_copy if copy else library.bouma_particles_put_borrow
         with writer._lock:
             writer._open()
+            writer._check(call(self._handle, count, made, len(given), None))
             if not copy:
                 writer._kept.append(kept)
-            writer._check(call(self._handle, count, made, len(given), None))
 
     @property
     def attrs(self) -> Attributes:
@@ -528,8 +577,9 @@ class StepWriter:
     exception leaves it; with ranks, all of them then get an AbortedError."""
 
     def __init__(self, writer: Writer, number: int, time: float):
-        self.writer, self.number, self.time = writer, number, time
+        self.writer, self.number, self.time, self._lock = writer, number, time, writer._lock
 
+    @alone
     def __enter__(self) -> "StepWriter":
         writer = self.writer
         writer._check(writer._library.bouma_step_begin(writer._open(), self.number, self.time))
@@ -546,10 +596,12 @@ class StepWriter:
                 if kind is not None:
                     library.bouma_step_abort(writer._open())
                 else:
+                    known, writer._next = writer._next, None  # an interrupt may come with the end
                     rc = library.bouma_step_end(writer._open())
+                    writer._next = known if rc else self.number + 1
                     if rc:
                         raise error_of(rc, writer._message())
-                    writer._next = self.number + 1
+                    writer._options.tell()
         finally:
             if writer.comm is None and writer._handle and not writer._foreign():
                 library.bouma_dataset_clear_failures(writer._handle)
@@ -560,7 +612,11 @@ class StepWriter:
     def attrs(self) -> Attributes:
         """Attributes of the step."""
         library, writer = self.writer._library, self.writer
-        return Attributes(library, lambda: library.bouma_dataset_step_attributes(writer._open()), writer._check)
+        return Attributes(library, lambda: library.bouma_dataset_step_attributes(writer._open()), writer._check,
+                          writer._lock)
+
+    def __repr__(self) -> str:
+        return "<bouma step %d at time %g, to be written by 'with'>" % (self.number, self.time)
 
     def put(self, path: str, values: Any, box: Any = None, **more: Any) -> None:
         """Hand over a block of 'grid/variable', as VariableWriter.put() does; or particles,
@@ -589,6 +645,7 @@ class StepWriter:
             self._define_particles(owner, values)
         self.put(path, values)
 
+    @alone
     def _define_grid(self, owner: str, name: str, values: Any) -> None:
         writer = self.writer
         array = as_array(values)
@@ -602,6 +659,7 @@ class StepWriter:
             extra = array.ndim - len(grid.shape)
             grid.variable(name, array.dtype, components=array.shape[-1] if extra == 1 else 1)
 
+    @alone
     def _define_particles(self, name: str, values: Any) -> None:
         writer = self.writer
         given = columns_of(values, {}, None)

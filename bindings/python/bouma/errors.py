@@ -131,8 +131,23 @@ for _status, _class in CLASSES.items():
         _class.status = _status
 
 
+# What the library advises to do in C, as it is done here.
+ADVICE: Dict[str, str] = {
+    "set the array's 'convert' to BOUMA_CONVERT_ROUND": "say round=True",
+    "call bouma_step_begin() first": "use 'with ds.step(...)'",
+    "call bouma_step_end() or bouma_step_abort() first": "leave its 'with' block first",
+    "use bouma_variable_put_copy()": "say copy=True",
+    "use bouma_particles_put_copy()": "say copy=True",
+    "set the option 'replace' to write it again": "open the dataset with replace=True to write it again",
+    "open it to append, or replace it with the option 'clobber'":
+        "bouma.append() to it, or replace it with clobber=True",
+}
+
+
 def error_of(status: int, message: str, missing_file: bool = False) -> BoumaError:
     """The exception for a status and a message."""
+    for here, there in ADVICE.items():
+        message = message.replace(here, there)
     kind = CLASSES.get(status, BoumaError)
     if kind is NotFoundError and missing_file:
         kind = MissingFileError

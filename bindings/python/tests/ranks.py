@@ -1,6 +1,8 @@
 """ranks.py WHAT FOLDER [RANKS] -- run under mpirun by test_mpi.py: writing and reading with ranks."""
 import os
 import sys
+import threading
+import time
 
 import numpy as np
 from mpi4py import MPI
@@ -123,7 +125,95 @@ def wrong_reads(path):
         assert v.read(collective=True).shape == there and comm.allreduce(p.restart().count) == 2 * ranks
 
 
-{"write": write, "read": read, "fail": fail}[sys.argv[1]](sys.argv[2])
+def differ(folder):
+    """A rank that fails alone, between collective calls, does not keep the others waiting."""
+    path, last = os.path.join(folder, "differ.bouma"), rank == ranks - 1
+    options = {"clobber": True, "durability": "fast", "timeout": 20}
+
+    def written(body, where=path, **more):
+        with bouma.create(where, comm, **options, **more) as ds:
+            v = ds.grid("g", (ranks, 4)).variable("v", "f4")
+            with ds.step(0):
+                v.put(np.zeros((1, 4), "f4"), at=(rank, 0))
+            body(ds, v)
+
+    def another_step(number):
+        def body(ds, v):
+            with ds.step(number):
+                v.put(np.zeros((1, 4), "f4"), at=(rank, 0))
+
+        return body
+
+    def opened(body, where=path, **more):
+        with bouma.open(where, comm, timeout=20, **more) as ds:
+            body(ds)
+
+    def stop(value):
+        if last:
+            raise ZeroDivisionError("on this rank only")
+        return value
+
+    calls = [
+        lambda: written(lambda ds, v: another_step(stop(1))(ds, v)), lambda: written(another_step("1" if last else 1)),
+        lambda: written(lambda ds, v: ds.grid("h", "ab" if last else (4, 4)) and another_step(1)(ds, v)),
+        lambda: written(lambda ds, v: ds.truncate("0" if last else 0)),
+        lambda: written(lambda ds, v: ds.delete("0" if last else 0)),
+        lambda: written(lambda ds, v: ds.like("0" if last else 0)),
+        lambda: written(another_step(1), threads="x" if last else 1),
+        lambda: written(another_step(1), 5 if last else path), lambda: written(another_step(1), path),
+        lambda: opened(len, path + ("\0" if last else "")), lambda: opened(len, 5 if last else path),
+        lambda: opened(len, threads="x" if last else 1), lambda: opened(lambda ds: stop(ds).refresh()),
+        lambda: opened(lambda ds: stop(ds[0]["g/v"]).read(collective=True)),
+    ]
+    for i, call in enumerate(calls):
+        try:
+            call()
+            assert i == 8, "call %d failed on one rank, and not on this one" % i
+        except (ValueError, TypeError, ZeroDivisionError) as error:
+            assert i != 8 and (last or isinstance(error, (bouma.MismatchError, bouma.InvalidError))), (i, repr(error))
+
+
+def threads(folder):
+    """A thread closes a dataset while others read it."""
+    path = os.path.join(folder, "threads.bouma")
+    with bouma.create(path, comm, durability="fast") as ds:
+        ds.write({"g/v": np.arange(96 ** 3, dtype="f4").reshape(96, 96, 96)})
+    for _ in range(5):
+        ds, failed, begin = bouma.open(path, comm), [], threading.Barrier(4)
+        v, library = ds[0]["g/v"], ds._source.library
+        call = type(library).__getattr__(library, "bouma_variable_read")
+
+        def slow(*arguments):
+            reads.append(1)
+            time.sleep(0.01)  # others run
+            try:
+                return call(*arguments)
+            finally:
+                reads.pop()
+
+        library.bouma_variable_read, reads = slow, []
+
+        def work():
+            try:
+                v[0]
+                begin.wait()
+                while True:
+                    v[...]
+            except BaseException as error:
+                failed.append(type(error))
+
+        some = [threading.Thread(target=work) for _ in range(3)]
+        for one in some:
+            one.start()
+        begin.wait()
+        ds.close()
+        assert not reads, "the dataset was closed during a read"
+        for one in some:
+            one.join()
+        assert failed == [bouma.ClosedError] * 3, failed
+
+
+{"write": write, "read": read, "fail": fail, "differ": differ, "threads": threads}[sys.argv[1]](sys.argv[2])
 comm.Barrier()
 if rank == 0:
     print("done on %d ranks" % ranks)

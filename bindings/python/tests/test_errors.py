@@ -1,5 +1,7 @@
 """Wrong input gets the exceptions of Python, with the words of the library."""
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -57,6 +59,8 @@ def test_unknown_names_get_suggestions(example):
         step.flo
     with pytest.raises(KeyError, match="did you mean 'coal'"):
         step.particles["coral"]
+    with pytest.raises(AttributeError, match="'coal/to_pandas'; there are 'coal/position'"):
+        step.coal.to_pandas  # the name of the set, which all have, makes nothing similar
     with pytest.raises(KeyError, match="20"):
         ds.at(step=21)
     assert "flow/density" in step and "flow/nothing" not in step and not hasattr(step, "nothing")
@@ -106,6 +110,49 @@ def test_wrong_reads(example):
     frozen.flags.writeable = False
     with pytest.raises(ValueError, match="written"):
         v.read(out=frozen)
+
+
+def test_advice_is_for_python(tmp_path):
+    """Each advice is one that the library gives, and is given in the words of the package."""
+    with open(_library.find("libbouma"), "rb") as f:
+        words = f.read()
+    for advice in errors.ADVICE:
+        assert advice.encode() in words
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        v = ds.grid("g", 4).variable("v", "i4")
+        with pytest.raises(bouma.StateError, match=r"use 'with ds.step\(...\)'"):
+            v.put(np.arange(4))
+        with pytest.raises(ValueError, match="say round=True"):
+            with ds.step(0):
+                v.put(np.full(4, 1.5))
+        with ds.step(0):
+            v.put(np.full(4, 1.5), round=True)
+        with pytest.raises(FileExistsError, match="replace=True"):
+            with ds.step(0):
+                v.put(np.arange(4))
+    with pytest.raises(FileExistsError, match=r"bouma.append\(\) to it"):
+        bouma.create(tmp_path / "d.bouma")
+
+
+def test_who_writes_is_told(tmp_path):
+    path = str(tmp_path / "d.bouma")
+    with bouma.create(path):
+        with pytest.raises(bouma.BusyError, match="by this program already .* close it there first"):
+            bouma.append(path)
+        other = "import bouma, sys; bouma.append(sys.argv[1])"
+        done = subprocess.run([sys.executable, "-c", other, path], stderr=subprocess.PIPE, text=True)
+    assert done.returncode and "being written by another program" in done.stderr
+
+
+def test_modes_of_other_libraries_are_explained(example):
+    with pytest.raises(TypeError, match=r"bouma.append\(\)"):
+        bouma.open(example, "a")
+
+
+def test_a_failed_open_has_no_other_cause(tmp_path):
+    with pytest.raises(FileNotFoundError) as failed:
+        bouma.open(tmp_path / "nowhere.bouma")
+    assert failed.value.__context__ is None
 
 
 def test_values_that_do_not_fit(tmp_path):

@@ -44,6 +44,14 @@ def test_failures_are_those_of_all_ranks(tmp_path):
     must(3, "fail", tmp_path)
 
 
+def test_no_rank_waits_for_one_that_fails_alone(tmp_path):
+    must(3, "differ", tmp_path)
+
+
+def test_a_thread_closes_what_others_read(tmp_path):
+    must(1, "threads", tmp_path)
+
+
 def test_a_library_of_another_mpi_is_refused(tmp_path):
     other = os.environ.get("BOUMA_OTHER_MPI")  # a folder with a libbouma_mpi of another MPI
     if not other:

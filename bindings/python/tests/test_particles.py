@@ -113,9 +113,15 @@ def test_boxes(crowd):
     assert ids(p.query(box=[(0.2, 0.5), None, (None, 0.7)])) == wanted
     assert ids(p.query(box={"x": (0.2, 0.5), "z": slice(None, 0.7)})) == wanted
     assert ids(p.query(box=np.s_[0.2:0.5, :, :0.7], where="T > 300")) == wanted & set(data["id"][data["T"] > 300].tolist())
-    for wrong in ([(0, 1)], {"q": (0, 1)}):
+    assert ids(p.query(box={"x": (0.2, 0.5), "z": (None, 0.7)}, columns=iter(["id"]))) == wanted
+    for wrong in ([(0, 1)], {"q": (0, 1)}, {"x": slice(0, 1, 2)}):
         with pytest.raises((ValueError, KeyError)):
             p.query(box=wrong)
+
+
+def test_conditions_are_no_box(crowd):
+    with pytest.raises(TypeError, match="where='T > 300'"):
+        crowd[0].query("T > 300")
 
 
 def test_quality_and_progress(crowd):

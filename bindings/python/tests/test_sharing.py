@@ -133,7 +133,16 @@ def test_follow_a_running_writer(tmp_path):
     assert [step.number for step in ds.follow(timeout=0)] == [0, 10, 20, 30, 40]
     with pytest.raises(ValueError):
         ds.at(time=float("nan"))
+    assert ds.at(time=float("inf")).number == ds.steps[-1] and ds.at(time=float("-inf")).number == ds.steps[0]
     assert ds.at(time=2.4).number == 20 and ds.at(step=30).time == 3.0
+
+
+def test_what_is_in_a_dataset(example, tmp_path):
+    ds = bouma.open(example)
+    assert "flow/density" in ds and "flow/nothing" not in ds and 0 not in ds
+    assert ds[1] in ds and bouma.open(example)[1] not in ds
+    bouma.create(tmp_path / "empty.bouma").close()
+    assert "flow/density" not in bouma.open(tmp_path / "empty.bouma")
 
 
 def test_what_notebooks_show(example):
@@ -142,7 +151,10 @@ def test_what_notebooks_show(example):
     assert "kg/m^3" in ds[-1]._repr_html_() and "coal/T" in ds[-1]._repr_html_()
     for one in (ds[-1].flow, ds[-1].flow.density, ds[-1].coal):
         assert one._repr_html_().startswith("<p><b>")
-    assert "flow/density" in ds._ipython_key_completions_() and "flow" in ds[-1]._ipython_key_completions_()
+    assert "flow/density" in ds._ipython_key_completions_()
+    assert {"flow", "flow/density", "coal/T"} <= set(ds[-1]._ipython_key_completions_())
+    assert repr(ds[-1].coal.T) == "<bouma variable 'coal/T' of step 20: (1000,) float32 in K>"
+    assert {"open", "create", "append", "from_xarray", "Writer", "NotFoundError"} <= set(dir(bouma))
 
 
 def test_many_handles_are_not_kept(example):

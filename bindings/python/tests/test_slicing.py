@@ -151,6 +151,16 @@ def test_read_takes_boxes_levels_and_arrays(variables):
         assert np.array_equal(v.read(box, level, out=swapped), wanted)
 
 
+def test_boxes_by_the_names_of_axes(example):
+    v = bouma.open(example)[-1]["flow/density"]
+    same(v.read({"x": (3, 9), "z": slice(2, None)}), v[2:, :, 3:9])
+    same(v.read({}, level=1), v.level(1)[...])
+    with pytest.raises(KeyError, match="axis 'w'"):
+        v.read({"w": (0, 1)})
+    with pytest.raises(ValueError, match=r"sel\(\) takes positions"):
+        v.read({"x": (0.25, 0.5)})
+
+
 def test_other_types_are_rounded(variables):
     v, whole = variables[0]
     assert v.dtype == np.float32
@@ -197,6 +207,7 @@ def test_positions(example):
     same(v.sel(x=slice(0.25, 0.5)), whole[:, :, (x >= 0.25) & (x <= 0.5)])
     same(v.sel(x=0.26, y=slice(None, 0.1)), whole[:, :4, 8])
     same(v.sel(level=1, z=0.0), v.level(1)[0])
+    assert type(v.sel(x=0.5, y=0.5, z=0)) is type(v[0, 16, 16]) and v.sel(x=0.5, y=0.5, z=0) == v[0, 16, 16]
     with pytest.raises(KeyError, match="did you mean|there are"):
         v.sel(q=1)
     with pytest.raises(IndexError):

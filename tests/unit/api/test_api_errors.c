@@ -113,7 +113,7 @@ static void directories_on_disk_are_told_apart(void)
         bouma_dataset *second;
 
         CHECK_FAILS(second, bouma_dataset_append(&second, path, NULL),
-                    BOUMA_EBUSY, "being written by another");
+                    BOUMA_EBUSY, "being written by this program already");
         bouma_dataset_free(second);
     }
     MUST(ds, bouma_dataset_close(ds));
