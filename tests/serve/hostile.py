@@ -8,8 +8,9 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 
-from served import Server, check, equal, finish, make_datasets
+from served import Server, bouma, check, equal, finish, make_datasets, save
 
 requests = int(sys.argv[1]) if len(sys.argv) > 1 else 100000
 work = tempfile.TemporaryDirectory(prefix="serve")
@@ -173,6 +174,35 @@ def thousand_slow(server, before):
         connection.close()
 
 
+def hoarders():
+    """Clients that ask for all memory and do not read are cut off, and others get theirs."""
+    save(f"{work.name}/big.raw", "f", range(1 << 21))
+    bouma("import", f"{work.name}/big.raw", "--type", "f32", "--shape", "128,128,128", "--var", "v", "--into",
+          f"{work.name}/big.bouma")
+    server = Server(f"{work.name}/big.bouma", "--memory", "64M")
+    url = "/api/v1/big/0/grid/v/samples"
+    slow = []
+    while True:
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        connection.connect((server.host, server.port))
+        connection.sendall(f"GET {url} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        slow.append(connection)
+        if connection.recv(12)[9:] == b"503":
+            break
+    print(f"{len(slow)} clients take 64 MiB")
+    code, headers, body = server.ask(url)
+    while code == 503:
+        equal(headers["Retry-After"], "1")
+        time.sleep(0.5)
+        code, headers, body = server.ask(url)
+    equal((code, len(body)), (200, 4 << 21))
+    check(server.memory() < 160 << 20, f"{server.memory()} bytes are resident")
+    for connection in slow:
+        connection.close()
+    server.end()
+
+
 server = Server(path, "--connections", 2048)
 hostile(server)
 many_at_once(server)
@@ -182,4 +212,5 @@ check(after < 400 << 20, f"{after} bytes are resident")
 thousand_slow(server, after)
 equal(len(server.ask("/api/v1/run/1/grid/rho/samples")[2]), 4 * 20 * 24 * 32)
 server.end()
+hoarders()
 finish()

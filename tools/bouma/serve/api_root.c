@@ -2,12 +2,18 @@
 #include "reader.h"
 #include "route.h"
 
-static void put_dataset(struct json_out *out, struct reader *reader, size_t i)
+/* Of more than so many datasets, only the names are told: to count steps, each
+ * must be opened. */
+#define MOST_COUNTED 256
+
+static void put_dataset(struct json_out *out, struct reader *reader, size_t i,
+                        bool is_counted)
 {
     bouma_step_info last = {.size = sizeof(last)};
-    bouma_dataset *ds;
-    int rc = reader_open(&ds, reader, i);
-    int64_t steps = rc ? -1 : bouma_dataset_step_count(ds);
+    bouma_dataset *ds = NULL;
+    int64_t steps = is_counted && !reader_open(&ds, reader, i)
+                        ? bouma_dataset_step_count(ds)
+                        : -1;
 
     json_out_open(out, '{');
     json_out_key(out, "name");
@@ -46,7 +52,7 @@ void route_api_root(struct request *request, struct answer *answer)
     json_out_key(&out, "datasets");
     json_out_open(&out, '[');
     for (size_t i = 0; i < count && !out.failed; i++)
-        put_dataset(&out, request->reader, i);
+        put_dataset(&out, request->reader, i, count <= MOST_COUNTED);
     json_out_close(&out, ']');
     json_out_close(&out, '}');
     answer_put_json(answer, &out);

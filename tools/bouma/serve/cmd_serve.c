@@ -1,4 +1,5 @@
 /* cmd_serve.c -- bouma serve: datasets over HTTP. */
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,10 +171,22 @@ static int find_datasets(struct serving *s, struct context *ctx)
 static void open_browser(const char *url)
 {
     char *argv[] = {"xdg-open", (char *)(uintptr_t)url, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none;
     pid_t child;
 
-    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) != 0)
+    /* Signals are blocked here, and standard output is for the URL. */
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    if (posix_spawnp(&child, argv[0], &files, &attributes, argv, environ) != 0)
         fprintf(stderr, "bouma serve: there is no xdg-open\n");
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
 }
 
 /* The first line is the URL, for programs that wait for it. */

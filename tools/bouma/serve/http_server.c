@@ -33,6 +33,9 @@
 #define HEADER_SECONDS 10
 #define IDLE_SECONDS   30
 #define LEAST_SPEED    16384
+/* The same when memory is short: then others need what a slow client holds. */
+#define SHORT_SECONDS 10
+#define SHORT_SPEED   (1 << 20)
 /* For each connection: the header of a request, and that of the answer. */
 #define HEADER_BYTES 8192
 #define POOL_BYTES   (24 * 1024)
@@ -131,7 +134,7 @@ static void peer_changed(void *user, struct MHD_Connection *connection,
 }
 
 /* How long a phase may take. */
-static double patience(const struct peer *peer)
+static double patience(const struct peer *peer, bool memory_is_short)
 {
     switch (peer->phase) {
     case PHASE_FIRST:
@@ -139,7 +142,9 @@ static double patience(const struct peer *peer)
     case PHASE_NEXT:
         return IDLE_SECONDS + HEADER_SECONDS;
     case PHASE_SENDING:
-        return IDLE_SECONDS + (double)peer->bytes / LEAST_SPEED;
+        return memory_is_short
+                   ? SHORT_SECONDS + (double)peer->bytes / SHORT_SPEED
+                   : IDLE_SECONDS + (double)peer->bytes / LEAST_SPEED;
     default:
         return 1e9;
     }
@@ -159,9 +164,11 @@ static bool has_hung_up(const struct peer *peer)
 static void cut_off_slow(struct server *server)
 {
     double now = served_clock();
+    bool is_short =
+        atomic_load(&server->memory.used) > server->memory.limit / 4 * 3;
 
     for (struct peer *at = server->peers; at; at = at->next)
-        if (now - at->since > patience(at) || has_hung_up(at))
+        if (now - at->since > patience(at, is_short) || has_hung_up(at))
             shutdown(at->socket, SHUT_RDWR);
 }
 
@@ -247,6 +254,35 @@ static struct MHD_Response *from_file(struct answer *answer,
     return response;
 }
 
+/* Read the part of a file that is sent, if an answer may be so long: a worker
+ * can wait for storage, the thread that sends cannot. */
+static void load_file(struct answer *answer, struct response_plan *plan)
+{
+    char *part;
+    uint64_t got = 0;
+
+    if (answer->file < 0 || plan->bytes > answer->limit)
+        return;
+    part = memory_budget_resize(answer->memory, NULL, (size_t)plan->bytes + 1);
+    while (part && got < plan->bytes) {
+        ssize_t n = pread(answer->file, part + got, (size_t)(plan->bytes - got),
+                          (off_t)(plan->offset + got));
+
+        if (n <= 0)
+            break;
+        got += (uint64_t)n;
+    }
+    if (!part || got < plan->bytes) {
+        memory_budget_release(answer->memory, part);
+        return; /* it is sent from the file, as far as that goes */
+    }
+    close(answer->file);
+    answer->file = -1;
+    answer->body = part;
+    answer->bytes = (size_t)plan->bytes;
+    plan->offset = 0;
+}
+
 static struct MHD_Response *from_nothing(void)
 {
     return MHD_create_response_from_buffer(0, (void *)(uintptr_t) "",
@@ -329,7 +365,7 @@ static void respond(struct job *job, struct answer *answer)
                                      header(job, "If-Range"),
                                      header(job, "Accept-Encoding")};
     uint64_t total = length_of(answer);
-    struct response_plan plan;
+    struct response_plan plan, sent; /* 'sent': where it lies in memory */
 
     response_plan(&plan, answer, total, &wishes);
     if (plan.code == 416) {
@@ -341,11 +377,14 @@ static void respond(struct job *job, struct answer *answer)
         plan.bytes = answer->bytes;
         plan.offset = 0;
     }
-    if (response_compress(answer, plan.encoding))
-        plan.bytes = answer->bytes;
+    sent = plan;
+    if (answer->file >= 0)
+        load_file(answer, &sent);
+    else if (response_compress(answer, plan.encoding))
+        sent.bytes = plan.bytes = answer->bytes;
     job->code = plan.code;
     job->bytes = plan.bytes;
-    job->response = make_body(answer, &plan);
+    job->response = make_body(answer, &sent);
     if (job->response) {
         add_content(job->response, answer, &plan, total);
         add_header(job->response, "Cache-Control",
