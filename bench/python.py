@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""python.py PROGRAM DIRECTORY [--size 512] [--steps 10000] -- what the Python package costs.
+"""python.py PROGRAM DIRECTORY [--size 512] [--steps 10000] [--field FILE] -- what the Python package costs.
 
-PROGRAM is bench_python: the same reads in C. Times of both are taken in turns; the median of
-their ratios is printed, since other programs may run beside. The time series of a point is read beside h5py, if that is there: one
-HDF5 file with the same chunks."""
+PROGRAM is bench_python: the same reads in C, by as many threads. Runs of both are taken in turns, the
+first of each not counted, and the ratio of their medians is printed, since other programs may run beside.
+The time series of a point is read beside h5py, if that is there: one HDF5 file with the same chunks. A mean
+over time is computed beside Zarr (python_dask.py)."""
 import argparse
 import os
 import subprocess
@@ -13,11 +14,13 @@ import time
 import numpy as np
 
 import bouma
+from python_dask import means
 
 
 def say(what, value, most, unit=""):
-    verdict = "" if most is None else "  (target: at most %g%s)%s" % (most, unit, "" if value <= most else "  MISSED")
-    print("%-56s %8.3f%s%s" % (what, value, unit, verdict))
+    """A line of the table."""
+    target, verdict = ("", "") if most is None else ("%g%s" % (most, unit), "met" if value <= most else "missed")
+    print("%-52s %12s %10s  %s" % (what, "%.3f%s" % (value, unit), target, verdict), flush=True)
 
 
 def shortest(call, count):
@@ -35,30 +38,29 @@ def seconds_of_import(module):
     return float(subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def median(values):
-    return float(np.median(values))
-
-
 def imports():
     """Processor time, in turns; the first of each compiles and fills caches."""
     times = [(seconds_of_import("numpy"), seconds_of_import("bouma")) for _ in range(16)][1:]
-    say("import bouma / import numpy", median([ours / numpy for numpy, ours in times]), 1.5)
+    numpy, ours = np.median(times, axis=0)
+    say("import bouma / import numpy", ours / numpy, 1.5)
 
 
 def in_c(program, path, low, high, count):
-    """The shortest time, and the least processor time."""
+    """Seconds of each read: on the clock, and of all processors."""
     done = subprocess.run([program, path, str(low), str(high), str(count)], check=True, stdout=subprocess.PIPE,
                           text=True)
-    return np.array(done.stdout.split(), float).reshape(-1, 2).min(axis=0)
+    return np.array(done.stdout.split(), float).reshape(-1, 2)
 
 
 def in_python(call, count):
+    """The same; the first read is not counted, as in C."""
+    call()
     found = []
     for _ in range(count):
         start, used = time.perf_counter(), time.process_time()
         call()
         found.append((time.perf_counter() - start, time.process_time() - used))
-    return np.array(found).min(axis=0)
+    return np.array(found)
 
 
 def reads(program, path, size):
@@ -73,12 +75,16 @@ def reads(program, path, size):
         whole.append((in_c(program, path, 0, size, 4), in_python(lambda: v.read(out=out), 4)))
         box.append((in_c(program, path, low, high, 50),
                     in_python(lambda: v[low:high, low:high, low:high], 50)))
-    ratios = np.array([python / c for c, python in whole])
-    say("%d^3 f32 raw, Python / C" % size, median(ratios[:, 0]), 1.05)
-    say("the same in processor time", median(ratios[:, 1]), None)
-    more = np.array([python - c for c, python in box])
-    say("a 64^3 box, Python - C (%.3f ms in C)" % (1000 * median([c[0] for c, _ in box])),
-        1000 * median(more[:, 0]), 0.3, " ms")
+    c, python = medians(whole)
+    say("%d^3 f32 raw, Python / C" % size, python[0] / c[0], 1.05)
+    say("the same in processor time", python[1] / c[1], None)
+    c, python = medians(box)
+    say("a 64^3 box, Python - C (%.3f ms in C)" % (1000 * c[0]), 1000 * (python[0] - c[0]), 0.3, " ms")
+
+
+def medians(rounds):
+    """Of all reads in C, and of all in Python."""
+    return [np.median(np.concatenate(times), axis=0) for times in zip(*rounds)]
 
 
 def series(folder, steps):
@@ -116,10 +122,13 @@ def main():
     parser.add_argument("directory")
     parser.add_argument("--size", type=int, default=512)
     parser.add_argument("--steps", type=int, default=10000)
+    parser.add_argument("--field")
     given = parser.parse_args()
+    print("%-52s %12s %10s" % ("", "measured", "at most"))
     imports()
     reads(given.program, os.path.join(given.directory, "reads.bouma"), given.size)
     series(given.directory, given.steps)
+    means(say, given.directory, given.field)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,9 @@ hz) # in memory, plans, files; --small: all of it in a second, to see that it wo
 serve) # over HTTP beside C
     "$programs/bench_serve" "${BUILD:-build}/bin/bouma" --directory "$data" "$@"
     ;;
-python) # the package beside C
+python) # the package beside C, h5py and Zarr
+    turbulence=${TURBULENCE:-../shared/data/vorticity_41x128x128.f32.raw}
+    [ ! -r "$turbulence" ] || set -- --field "$turbulence" "$@"
     build=$(cd "${BUILD:-build}" && pwd)
     unset PYTHONDONTWRITEBYTECODE
     PYTHONPATH=$build/python PYTHONPYCACHEPREFIX=$data/cache "${PYTHON:-/usr/bin/python3}" \

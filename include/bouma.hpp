@@ -29,10 +29,10 @@
  * Compiled without exceptions, a call that fails without a status prints the
  * message and aborts.
  *
- * Handles. A dataset, a step and particle_data are moved, not copied, and free
- * what they have. The others (grid, variable, particles, attributes) are copied
- * like pointers: they belong to their step or, while they are written, to their
- * dataset.
+ * Handles. A dataset, a step, particle_data, a file, a plan and a refinement are
+ * moved, not copied, and free what they have. The others (grid, variable,
+ * particles, attributes) are copied like pointers: they belong to their step
+ * or, while they are written, to their dataset.
  *
  * Arrays. A bouma::view is a pointer with extents and strides, like
  * std::mdspan, from which it can be made. Axes are in C order, the slowest
@@ -50,6 +50,7 @@
 #include <cstdlib>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -154,6 +155,19 @@ inline const char *message_of(const bouma_attributes *h)
 {
     return h ? bouma_attributes_message(h) : "there are no such attributes";
 }
+inline const char *message_of(const bouma_refinement *h)
+{
+    return h ? bouma_refinement_message(h) : "this refinement is not open";
+}
+inline const char *message_of(const bouma_particles_refinement *h)
+{
+    return h ? bouma_particles_refinement_message(h)
+             : "this refinement is not open";
+}
+inline const char *message_of(const bouma_file *h)
+{
+    return h ? bouma_file_message(h) : "this file is not open";
+}
 
 template <class Handle> bool finish_by(int code, status *st, const Handle *h)
 {
@@ -192,6 +206,66 @@ struct free_particle_data {
     {
         bouma_particle_data_free(h);
     }
+};
+struct free_refinement {
+    void operator()(bouma_refinement *h) const
+    {
+        bouma_refinement_free(h);
+    }
+    void operator()(bouma_particles_refinement *h) const
+    {
+        bouma_particles_refinement_free(h);
+    }
+};
+struct free_file {
+    void operator()(bouma_file *h) const
+    {
+        bouma_file_free(h);
+    }
+};
+struct free_plan {
+    void operator()(bouma_plan *h) const
+    {
+        bouma_plan_free(h);
+    }
+};
+struct free_memory {
+    void operator()(bouma_io *h) const
+    {
+        bouma_io_memory_free(h);
+    }
+};
+
+/* Functions of C++ that C calls back: an exception waits until C has
+ * returned. */
+class guard
+{
+  public:
+    /* What call() returns, or 'otherwise' if it throws, or one has thrown. */
+    template <class R, class Call> R run(R otherwise, Call call) noexcept
+    {
+#if BOUMA_HPP_THROWS
+        try {
+            return thrown_ ? otherwise : call();
+        } catch (...) {
+            thrown_ = std::current_exception();
+            return otherwise;
+        }
+#else
+        (void)otherwise;
+        return call();
+#endif
+    }
+    void rethrow() const
+    {
+#if BOUMA_HPP_THROWS
+        if (thrown_)
+            std::rethrow_exception(thrown_);
+#endif
+    }
+
+  private:
+    std::exception_ptr thrown_;
 };
 
 } // namespace detail
@@ -484,6 +558,51 @@ struct particles_spec : bouma_particles_spec {
     }
 };
 
+/* What one call may read; 0: no limit. */
+struct budget : bouma_budget {
+    explicit budget(std::uint64_t most_bytes = 0, std::uint64_t most_points = 0,
+                    double largest_error = 0)
+        : bouma_budget(detail::sized<bouma_budget>())
+    {
+        bytes = most_bytes;
+        points = most_points;
+        error = largest_error;
+    }
+};
+struct plan_spec : bouma_plan_spec {
+    explicit plan_spec(int of_ranks = 0,
+                       std::initializer_list<std::int64_t> extents = {})
+        : bouma_plan_spec(detail::sized<bouma_plan_spec>())
+    {
+        ranks = of_ranks;
+        for (std::int64_t n : extents)
+            if (ndims < BOUMA_MAX_DIMS)
+                shape[ndims++] = n;
+    }
+};
+struct probe_spec : bouma_probe_spec {
+    probe_spec() : bouma_probe_spec(detail::sized<bouma_probe_spec>())
+    {
+    }
+};
+
+/* Datasets and files in memory: options.io = memory.io(). Datasets that use it
+ * may outlive it. */
+class memory
+{
+  public:
+    memory() : handle_(bouma_io_memory_new())
+    {
+    }
+    const bouma_io *io() const /* nullptr: there was no memory */
+    {
+        return handle_.get();
+    }
+
+  private:
+    std::unique_ptr<bouma_io, detail::free_memory> handle_;
+};
+
 /* Options. Fields can be assigned to; set() takes names and texts, which it
  * keeps. */
 class options : public bouma_options
@@ -514,6 +633,16 @@ class options : public bouma_options
                                    sizeof(message));
         detail::finish(rc, st, [&message] { return message; });
         return *this;
+    }
+    /* What a call with these options is told by one of them, or by the
+     * environment. */
+    std::string get(const char *name, status *st = nullptr) const
+    {
+        char text[4096] = "", message[1000] = "";
+        int rc = bouma_options_get(text, sizeof(text), this, name, message,
+                                   sizeof(message));
+        detail::finish(rc, st, [&message] { return message; });
+        return text;
     }
 
   private:
@@ -562,6 +691,20 @@ class attributes
     int count() const
     {
         return bouma_attributes_count(handle_);
+    }
+    /* What there is by a number or a name, of any type. */
+    bouma_attribute at(int i, status *st = nullptr) const
+    {
+        bouma_attribute out = detail::sized<bouma_attribute>();
+        detail::finish_by(bouma_attributes_get(&out, handle_, i), st, handle_);
+        return out;
+    }
+    bouma_attribute find(const char *name, status *st = nullptr) const
+    {
+        bouma_attribute out = detail::sized<bouma_attribute>();
+        detail::finish_by(bouma_attributes_find(&out, handle_, name), st,
+                          handle_);
+        return out;
     }
 
   private:
@@ -621,6 +764,106 @@ class attributes
     bouma_attributes *handle_;
 };
 
+/* ---- from coarse to fine ------------------------------------------------ */
+
+/* A box of a variable that goes on to finer levels: see variable::refine(). */
+class refinement
+{
+  public:
+    refinement() = default;
+    refinement(bouma_refinement *handle, bouma_type type, int components)
+        : handle_(handle), type_(type), components_(components)
+    {
+    }
+    bouma_refinement *handle() const
+    {
+        return handle_.get();
+    }
+    explicit operator bool() const
+    {
+        return handle_ != nullptr;
+    }
+
+    /* One level further. */
+    void next(status *st = nullptr)
+    {
+        detail::finish_by(bouma_refinement_next(handle()), st, handle());
+    }
+    /* As far as a budget allows. */
+    void next(const bouma_budget &most, status *st = nullptr)
+    {
+        answer_ = detail::sized<bouma_answer>();
+        detail::finish_by(
+            bouma_refinement_next_within(&answer_, handle(), &most), st,
+            handle());
+    }
+    /* Of the last call with a budget, after BOUMA_ELIMIT, too. */
+    const bouma_answer &answer() const
+    {
+        return answer_;
+    }
+    bouma_selection selection(status *st = nullptr) const
+    {
+        bouma_selection out = detail::sized<bouma_selection>();
+        get(nullptr, &out, nullptr, st);
+        return out;
+    }
+    int level(status *st = nullptr) const
+    {
+        int out = 0;
+        get(nullptr, nullptr, &out, st);
+        return out;
+    }
+    /* What is there, until the refinement goes on: T is the type of the
+     * variable, and N the number of axes, with that of the components. */
+    template <class T, std::size_t N>
+    view<const T, N> samples(status *st = nullptr) const
+    {
+        bouma_selection what = detail::sized<bouma_selection>();
+        const void *data = nullptr;
+        std::array<std::int64_t, N> extents{};
+        if (!get(&data, &what, nullptr, st))
+            return {};
+        std::size_t axes = static_cast<std::size_t>(what.ndims);
+        if (type_of<T>() != type_ || axes + (components_ > 1) != N) {
+            detail::fail(BOUMA_EINVAL,
+                         std::string("the samples are of type ") +
+                             bouma_type_name(type_) + " and have " +
+                             std::to_string(axes + (components_ > 1)) + " axes",
+                         st);
+            return {};
+        }
+        for (std::size_t i = 0; i < N; i++)
+            extents[i] = i < axes ? what.shape[i] : components_;
+        return view<const T, N>(static_cast<const T *>(data), extents);
+    }
+
+  private:
+    friend class variable;
+    bool get(const void **data, bouma_selection *what, int *at,
+             status *st) const
+    {
+        return detail::finish_by(bouma_refinement_get(data, what, at, handle()),
+                                 st, handle());
+    }
+
+    std::unique_ptr<bouma_refinement, detail::free_refinement> handle_;
+    bouma_type type_ = static_cast<bouma_type>(0);
+    int components_ = 1;
+    bouma_answer answer_ = detail::sized<bouma_answer>();
+};
+
+/* Which patches are read: see bouma_patch_query. */
+struct patch_query {
+    const bouma_box *box = nullptr;
+    int level = 0;
+    bool within = false; /* only with values from low to high */
+    int component = 0;
+    double low = 0, high = 0;
+    /* The level of a patch, or -1 to skip it; empty: 'level'. */
+    std::function<int(const bouma_patch_info &)> choose;
+};
+
 /* ---- variables ---------------------------------------------------------- */
 
 struct request;
@@ -660,6 +903,10 @@ class variable
         detail::finish_by(bouma_variable_select(&out, handle_, level, where),
                           st, handle_);
         return out;
+    }
+    std::uint64_t level_bytes(int level) const
+    {
+        return bouma_variable_level_bytes(handle_, level);
     }
     bouma::attributes attributes() const
     {
@@ -765,8 +1012,77 @@ class variable
         return read<T>(level, &where, convert, st);
     }
 
+    /* Hold 'where' at 'level', or at the finest level within a budget, to go
+     * on from there. If the budget is too small (BOUMA_ELIMIT), there is no
+     * refinement, but its answer() says what is needed. */
+    refinement refine(int level, const bouma_box *where = nullptr,
+                      status *st = nullptr) const
+    {
+        bouma_refinement *out = nullptr;
+        int rc = bouma_refinement_open(&out, handle_, level, where);
+        return refined(out, rc, detail::sized<bouma_answer>(), st);
+    }
+    refinement refine(const bouma_budget &most,
+                      const bouma_box *where = nullptr,
+                      status *st = nullptr) const
+    {
+        bouma_refinement *out = nullptr;
+        bouma_answer told = detail::sized<bouma_answer>();
+        int rc =
+            bouma_refinement_open_within(&out, &told, handle_, where, &most);
+        return refined(out, rc, told, st);
+    }
+    /* Pass patch by patch to each(const bouma_patch_info &, int level, const
+     * bouma_selection &, const void *samples), which returns false to end
+     * (BOUMA_EABORTED). What it throws goes on to the caller. */
+    template <class Each>
+    void for_each_patch(const patch_query &which, Each each,
+                        status *st = nullptr) const
+    {
+        struct call {
+            Each *each;
+            const patch_query *which;
+            detail::guard guard;
+        } mine = {&each, &which, {}};
+        bouma_patch_query raw = detail::sized<bouma_patch_query>();
+        raw.box = which.box;
+        raw.level = which.level;
+        raw.within = which.within;
+        raw.component = which.component;
+        raw.low = which.low;
+        raw.high = which.high;
+        raw.user = &mine;
+        if (which.choose)
+            raw.choose = [](void *user, const bouma_patch_info *patch) -> int {
+                call *c = static_cast<call *>(user);
+                return c->guard.run(-1,
+                                    [&] { return c->which->choose(*patch); });
+            };
+        raw.each = [](void *user, const bouma_patch_info *patch, int level,
+                      const bouma_selection *what, const void *samples) -> int {
+            call *c = static_cast<call *>(user);
+            return c->guard.run(1, [&] {
+                return (*c->each)(*patch, level, *what, samples) ? 0 : 1;
+            });
+        };
+        int rc = bouma_variable_query(handle_, &raw);
+        mine.guard.rethrow();
+        detail::finish_by(rc, st, handle_);
+    }
+
   private:
     friend struct request;
+    refinement refined(bouma_refinement *out, int rc, const bouma_answer &told,
+                       status *st) const
+    {
+        refinement r;
+        if (detail::finish_by(rc, st, handle_)) {
+            bouma_variable_info about = info();
+            r = refinement(out, about.type, about.components);
+        }
+        r.answer_ = told;
+        return r;
+    }
     template <class T, std::size_t N>
     status check_read(const view<T, N> &out, int components, int level,
                       const bouma_box *where) const
@@ -1203,6 +1519,62 @@ class particle_data
     std::unique_ptr<bouma_particle_data, detail::free_particle_data> handle_;
 };
 
+/* Particles of a query that come from coarse to fine, each once: see
+ * particles::refine(). */
+class particles_refinement
+{
+  public:
+    explicit particles_refinement(bouma_particles_refinement *handle = nullptr)
+        : handle_(handle)
+    {
+    }
+    bouma_particles_refinement *handle() const
+    {
+        return handle_.get();
+    }
+    explicit operator bool() const
+    {
+        return handle_ != nullptr;
+    }
+
+    /* As many more as the budget allows. */
+    particle_data next(const bouma_budget &most = budget(),
+                       status *st = nullptr)
+    {
+        bouma_particle_data *out = nullptr;
+        answer_ = detail::sized<bouma_answer>();
+        int rc =
+            bouma_particles_refinement_next(&out, &answer_, handle(), &most);
+        detail::finish_by(rc, st, handle());
+        return particle_data(out);
+    }
+    /* The same into a column for each variable of the query, in their order;
+     * returns how many have come. */
+    std::uint64_t next_into(const columns &c,
+                            const bouma_budget &most = budget(),
+                            status *st = nullptr)
+    {
+        answer_ = detail::sized<bouma_answer>();
+        if (!c.mistake().empty()) {
+            detail::fail(BOUMA_EINVAL, c.mistake(), st);
+            return 0;
+        }
+        int rc = bouma_particles_refinement_next_into(
+            &answer_, handle(), &most, c.data(), c.size(), c.count());
+        return detail::finish_by(rc, st, handle()) ? answer_.points : 0;
+    }
+    /* Of the last call, after BOUMA_ELIMIT, too. */
+    const bouma_answer &answer() const
+    {
+        return answer_;
+    }
+
+  private:
+    std::unique_ptr<bouma_particles_refinement, detail::free_refinement>
+        handle_;
+    bouma_answer answer_ = detail::sized<bouma_answer>();
+};
+
 class particles
 {
   public:
@@ -1262,6 +1634,20 @@ class particles
         detail::finish_by(bouma_particles_info_get(&out, handle_), st, handle_);
         return out;
     }
+    bouma_particles_file file(std::int64_t i, status *st = nullptr) const
+    {
+        bouma_particles_file out = detail::sized<bouma_particles_file>();
+        detail::finish_by(bouma_particles_file_get(&out, handle_, i), st,
+                          handle_);
+        return out;
+    }
+    bouma_particles_node node(std::int64_t i, status *st = nullptr) const
+    {
+        bouma_particles_node out = detail::sized<bouma_particles_node>();
+        detail::finish_by(bouma_particles_node_get(&out, handle_, i), st,
+                          handle_);
+        return out;
+    }
     bouma::attributes attributes() const
     {
         return bouma::attributes(bouma_particles_attributes(handle_));
@@ -1305,6 +1691,16 @@ class particles
             handle_);
         return particle_data(out);
     }
+    /* Read them from coarse to fine, within budgets. */
+    particles_refinement refine(const query &which = query(),
+                                status *st = nullptr) const
+    {
+        bouma_particles_refinement *out = nullptr;
+        bouma_particles_query raw = which.raw();
+        int rc = bouma_particles_refinement_open(&out, handle_, &raw);
+        detail::finish_by(rc, st, handle_);
+        return particles_refinement(out);
+    }
     /* Give each rank the particles of its query; nullptr: an equal share.
      * Collective. */
     particle_data restart(const query *which, status *st = nullptr) const
@@ -1324,6 +1720,21 @@ class particles
         bouma_particles_query raw = which.raw();
         return into(bouma_particles_read_into, c, &raw, st);
     }
+    /* As many as the columns have room for; seed 0 is the even sample. */
+    std::uint64_t sample_into(const columns &c, std::uint64_t seed = 0,
+                              const query &which = query(),
+                              status *st = nullptr) const
+    {
+        bouma_particles_query raw = which.raw();
+        return into(
+            [seed](std::uint64_t *n, bouma_particles *set,
+                   const bouma_particles_query *q, const bouma_column *list,
+                   std::size_t count, std::uint64_t room) {
+                return bouma_particles_sample_into(n, set, q, list, count, room,
+                                                   seed);
+            },
+            c, &raw, st);
+    }
     std::uint64_t restart_into(const columns &c, const query *which,
                                status *st = nullptr) const
     {
@@ -1339,29 +1750,18 @@ class particles
     {
         struct call {
             Each *each;
-            std::exception_ptr thrown;
-        } mine = {&each, nullptr};
+            detail::guard guard;
+        } mine = {&each, {}};
         bouma_particles_query raw = which.raw();
         int rc = bouma_particles_query_run(
             handle_, &raw,
             [](void *user, const bouma_batch *batch) -> int {
                 call *c = static_cast<call *>(user);
-#if BOUMA_HPP_THROWS
-                try {
-                    return !(*c->each)(*batch);
-                } catch (...) {
-                    c->thrown = std::current_exception();
-                    return 1;
-                }
-#else
-                return !(*c->each)(*batch);
-#endif
+                return c->guard.run(1,
+                                    [&] { return (*c->each)(*batch) ? 0 : 1; });
             },
             &mine);
-#if BOUMA_HPP_THROWS
-        if (mine.thrown)
-            std::rethrow_exception(mine.thrown);
-#endif
+        mine.guard.rethrow();
         detail::finish_by(rc, st, handle_);
     }
 
@@ -1466,6 +1866,18 @@ class step
     {
         bouma_step_details out = detail::sized<bouma_step_details>();
         detail::finish_by(bouma_step_details_get(&out, handle()), st, handle());
+        return out;
+    }
+    bouma_record record(status *st = nullptr) const
+    {
+        bouma_record out = detail::sized<bouma_record>();
+        detail::finish_by(bouma_step_record_get(&out, handle()), st, handle());
+        return out;
+    }
+    bouma_step_file file(std::int64_t i, status *st = nullptr) const
+    {
+        bouma_step_file out = detail::sized<bouma_step_file>();
+        detail::finish_by(bouma_step_file_get(&out, handle(), i), st, handle());
         return out;
     }
     bouma::attributes attributes() const
@@ -1598,6 +2010,10 @@ class dataset
     {
         done(bouma_step_begin(handle(), number, time), st);
     }
+    void extend(std::int64_t number, status *st = nullptr)
+    {
+        done(bouma_step_extend(handle(), number), st);
+    }
     void end(status *st = nullptr)
     {
         done(bouma_step_end(handle()), st);
@@ -1630,6 +2046,10 @@ class dataset
     {
         done(bouma_dataset_truncate(handle(), number), st);
     }
+    void delete_step(std::int64_t number, status *st = nullptr)
+    {
+        done(bouma_step_delete(handle(), number), st);
+    }
     void delete_steps(const std::vector<std::int64_t> &numbers,
                       status *st = nullptr)
     {
@@ -1660,6 +2080,25 @@ class dataset
         }
         done(rc, st);
         return all;
+    }
+    bouma_step_info first_step(status *st = nullptr) const
+    {
+        bouma_step_info out = detail::sized<bouma_step_info>();
+        done(bouma_dataset_first_step(&out, handle()), st);
+        return out;
+    }
+    bouma_step_info next_step(std::int64_t after, status *st = nullptr) const
+    {
+        bouma_step_info out = detail::sized<bouma_step_info>();
+        done(bouma_dataset_next_step(&out, handle(), after), st);
+        return out;
+    }
+    bouma_step_info previous_step(std::int64_t before,
+                                  status *st = nullptr) const
+    {
+        bouma_step_info out = detail::sized<bouma_step_info>();
+        done(bouma_dataset_previous_step(&out, handle(), before), st);
+        return out;
     }
     bouma_step_info last_step(status *st = nullptr) const
     {
@@ -1716,6 +2155,461 @@ class dataset
 
     std::unique_ptr<bouma_dataset, detail::free_dataset> handle_;
 };
+
+/* ---- plain files -------------------------------------------------------- */
+
+/* Arrays of a plain file, each at its offset in bytes. They are borrowed. */
+class pieces
+{
+  public:
+    template <class T> pieces &add(span<T> values, std::uint64_t offset)
+    {
+        static_assert(std::is_trivially_copyable_v<T>, "files have bytes");
+        data_.push_back(
+            const_cast<void *>(static_cast<const void *>(values.data())));
+        bytes_.push_back(values.size() * sizeof(T));
+        offset_.push_back(offset);
+        constant_ = constant_ || std::is_const_v<T>;
+        return *this;
+    }
+    template <class T> pieces &add(std::vector<T> &values, std::uint64_t offset)
+    {
+        return add(span<T>(values), offset);
+    }
+    template <class T>
+    pieces &add(const std::vector<T> &values, std::uint64_t offset)
+    {
+        return add(span<const T>(values), offset);
+    }
+    template <class T>
+    pieces &add(std::vector<T> &&values, std::uint64_t offset) = delete;
+
+  private:
+    friend class file;
+    std::vector<void *> data_;
+    std::vector<std::uint64_t> bytes_, offset_;
+    bool constant_ = false; /* some cannot be read into */
+};
+
+/* The file of a rank, its number among those that share it, and how many these
+ * are. */
+struct file_group {
+    int group = 0, rank = 0, ranks = 0;
+};
+
+class file
+{
+  public:
+    explicit file(bouma_file *handle = nullptr) : handle_(handle)
+    {
+    }
+    bouma_file *handle() const
+    {
+        return handle_.get();
+    }
+    explicit operator bool() const
+    {
+        return handle_ != nullptr;
+    }
+
+    static file open(const std::string &path, bouma_file_mode mode,
+                     const options &o = options(), status *st = nullptr)
+    {
+        bouma_file *out = nullptr;
+        int rc = bouma_file_open(&out, path.c_str(), mode, &o);
+        return opened(out, rc, st);
+    }
+#ifdef BOUMA_MPI_H
+    static file open(MPI_Comm comm, const std::string &path,
+                     bouma_file_mode mode, const options &o = options(),
+                     status *st = nullptr)
+    {
+        bouma_file *out = nullptr;
+        int rc = bouma_file_open_mpi(&out, comm, path.c_str(), mode, &o);
+        return opened(out, rc, st);
+    }
+#endif
+    file_group group(status *st = nullptr) const
+    {
+        file_group out;
+        done(bouma_file_group(handle(), &out.group, &out.rank, &out.ranks), st);
+        return out;
+    }
+    /* Declare that this rank has these pieces, for all writes and reads up to
+     * the next declaration. Collective. */
+    void declare(const pieces &mine, status *st = nullptr)
+    {
+        std::vector<std::uint64_t> ones(mine.bytes_.size(), 1);
+        int rc = bouma_file_declare(handle(), ones.size(), mine.bytes_.data(),
+                                    ones.data(), mine.offset_.data());
+        if (rc == BOUMA_OK)
+            declared_ = mine.bytes_;
+        done(rc, st);
+    }
+    /* Write the pieces, or read them: as many as were declared, of the same
+     * sizes. Others are refused, on all ranks. Collective. */
+    void write(const pieces &mine, status *st = nullptr)
+    {
+        bool same = mine.bytes_ == declared_;
+        int rc = bouma_file_write(handle(), same ? mine.data_.data() : nullptr);
+        moved(rc, same, "have other sizes than those declared", st);
+    }
+    void read(const pieces &mine, status *st = nullptr)
+    {
+        bool same = mine.bytes_ == declared_;
+        bool fits = same && !mine.constant_;
+        int rc = bouma_file_read(handle(), fits ? mine.data_.data() : nullptr);
+        moved(rc, fits,
+              same ? "are constant" : "have other sizes than those declared",
+              st);
+    }
+    bouma_file_report report(status *st = nullptr) const
+    {
+        bouma_file_report out = detail::sized<bouma_file_report>();
+        done(bouma_file_report_get(&out, handle()), st);
+        return out;
+    }
+    void close(status *st = nullptr)
+    {
+        done(bouma_file_close(handle()), st);
+    }
+
+  private:
+    /* After a failure the handle goes, once its message was taken. */
+    static file opened(bouma_file *out, int rc, status *st)
+    {
+        file f(out);
+        return detail::finish_by(rc, st, out) ? std::move(f) : file();
+    }
+    void done(int rc, status *st) const
+    {
+        detail::finish_by(rc, st, handle());
+    }
+    void moved(int rc, bool fits, const char *mistake, status *st) const
+    {
+        if (fits || rc == BOUMA_ESTATE || !handle_)
+            return done(rc, st);
+        detail::fail(BOUMA_EINVAL, std::string("the pieces ") + mistake, st);
+    }
+
+    std::unique_ptr<bouma_file, detail::free_file> handle_;
+    std::vector<std::uint64_t> declared_; /* bytes of each */
+};
+
+/* ---- plans and machines ------------------------------------------------- */
+
+class plan
+{
+  public:
+    explicit plan(bouma_plan *handle = nullptr) : handle_(handle)
+    {
+    }
+    bouma_plan *handle() const
+    {
+        return handle_.get();
+    }
+    explicit operator bool() const
+    {
+        return handle_ != nullptr;
+    }
+
+    static plan make(const bouma_plan_spec &spec, const options &o = options(),
+                     status *st = nullptr)
+    {
+        bouma_plan *out = nullptr;
+        char message[1000] = "";
+        int rc = bouma_plan_make(&out, &spec, &o, message, sizeof(message));
+        detail::finish(rc, st, [&message] { return message; });
+        return plan(out);
+    }
+    bouma_plan_report report(status *st = nullptr) const
+    {
+        bouma_plan_report out = detail::sized<bouma_plan_report>();
+        done(bouma_plan_report_get(&out, handle()), st);
+        return out;
+    }
+    /* By its index along each axis. */
+    bouma_plan_patch patch(std::initializer_list<std::int64_t> at,
+                           status *st = nullptr) const
+    {
+        bouma_plan_patch out = detail::sized<bouma_plan_patch>();
+        std::array<std::int64_t, BOUMA_MAX_DIMS> index{};
+        std::size_t n = 0;
+        for (std::int64_t i : at)
+            if (n < index.size())
+                index[n++] = i;
+        done(bouma_plan_patch_get(&out, handle(), index.data()), st);
+        return out;
+    }
+    bouma_plan_file file(std::int64_t number, status *st = nullptr) const
+    {
+        bouma_plan_file out = detail::sized<bouma_plan_file>();
+        done(bouma_plan_file_get(&out, handle(), number), st);
+        return out;
+    }
+    bouma_plan_rank rank(int number, status *st = nullptr) const
+    {
+        bouma_plan_rank out = detail::sized<bouma_plan_rank>();
+        done(bouma_plan_rank_get(&out, handle(), number), st);
+        return out;
+    }
+    /* The ranks with samples of a file; and all candidates for its writer. */
+    std::vector<int> holders(std::int64_t number, status *st = nullptr) const
+    {
+        listing<int> mine;
+        int rc = bouma_plan_holders(
+            handle(), number,
+            [](void *user, int one) {
+                static_cast<listing<int> *>(user)->add(one);
+            },
+            &mine);
+        return mine.end(rc, st);
+    }
+    std::vector<bouma_plan_cost> explain(std::int64_t number,
+                                         status *st = nullptr) const
+    {
+        listing<bouma_plan_cost> mine;
+        int rc = bouma_plan_explain(
+            handle(), number,
+            [](void *user, const bouma_plan_cost *one) {
+                static_cast<listing<bouma_plan_cost> *>(user)->add(*one);
+            },
+            &mine);
+        return mine.end(rc, st);
+    }
+
+  private:
+    /* What C passes one by one. */
+    template <class T> struct listing {
+        std::vector<T> all;
+        detail::guard guard;
+
+        void add(const T &one)
+        {
+            guard.run(0, [&] { return all.push_back(one), 0; });
+        }
+        std::vector<T> end(int rc, status *st)
+        {
+            guard.rethrow();
+            detail::finish(rc, st, [rc] { return bouma_status_text(rc); });
+            return std::move(all);
+        }
+    };
+    void done(int rc, status *st) const
+    {
+        detail::finish(rc, st, [rc] { return bouma_status_text(rc); });
+    }
+
+    std::unique_ptr<bouma_plan, detail::free_plan> handle_;
+};
+
+/* A template of layout hz for ranks with a block each. */
+inline std::string
+hz_template(std::initializer_list<std::int64_t> shape,
+            std::initializer_list<std::int64_t> ranks,
+            bouma_rank_order order = BOUMA_RANK_ORDER_ROW_MAJOR,
+            status *st = nullptr)
+{
+    char text[64] = "", message[1000] = "";
+    if (shape.size() != ranks.size()) {
+        detail::fail(BOUMA_EINVAL,
+                     "the shape and the ranks have different numbers of axes",
+                     st);
+        return text;
+    }
+    int rc = bouma_hz_template(text, sizeof(text),
+                               static_cast<int>(shape.size()), shape.begin(),
+                               ranks.begin(), order, message, sizeof(message));
+    detail::finish(rc, st, [&message] { return message; });
+    return text;
+}
+
+inline bouma_codec_info codec_info(bouma_codec codec, status *st = nullptr)
+{
+    bouma_codec_info out = detail::sized<bouma_codec_info>();
+    detail::finish(bouma_codec_info_get(&out, codec), st,
+                   [] { return "there is no such codec"; });
+    return out;
+}
+
+/* The codec that a variable of a grid gets. */
+inline bouma_codec grid_codec(const bouma_variable_spec &spec)
+{
+    return bouma_grid_codec(&spec);
+}
+
+/* 'local_path' of the report is that of the spec. */
+inline bouma_probe_report probe(const bouma_probe_spec &spec,
+                                const options &o = options(),
+                                status *st = nullptr)
+{
+    bouma_probe_report out = detail::sized<bouma_probe_report>();
+    char message[1000] = "";
+    int rc = bouma_probe(&out, &spec, &o, message, sizeof(message));
+    detail::finish(rc, st, [&message] { return message; });
+    return out;
+}
+
+/* The machine file of a report. */
+inline std::string probe_text(const bouma_probe_report &report)
+{
+    std::string text(bouma_probe_text(&report, nullptr, 0) + 1, '\0');
+    text.resize(bouma_probe_text(&report, &text[0], text.size()));
+    return text;
+}
+
+/* ---- checking, mending and draining ------------------------------------- */
+
+/* As bouma_finding, with texts of its own. */
+struct finding {
+    bouma_severity severity;
+    std::int64_t step;
+    std::string name, text;
+};
+
+namespace detail
+{
+
+/* Findings and losses, as C passes them. */
+struct told {
+    std::vector<finding> *findings;
+    std::vector<bouma_loss> losses;
+    guard guarded;
+    char message[1000];
+
+    explicit told(std::vector<finding> *list)
+        : findings(list), losses(), guarded(), message()
+    {
+        if (findings)
+            findings->clear();
+    }
+    static void found(void *user, const bouma_finding *f)
+    {
+        told *t = static_cast<told *>(user);
+        if (t->findings)
+            t->guarded.run(0, [&] {
+                t->findings->push_back({f->severity, f->step,
+                                        f->name ? f->name : "",
+                                        f->text ? f->text : ""});
+                return 0;
+            });
+    }
+    static void lost(void *user, const bouma_loss *loss)
+    {
+        told *t = static_cast<told *>(user);
+        t->guarded.run(0, [&] { return t->losses.push_back(*loss), 0; });
+    }
+    void end(int rc, status *st)
+    {
+        guarded.rethrow();
+        finish(rc, st, [this] { return message; });
+    }
+};
+
+} // namespace detail
+
+inline bouma_verify_report verify(const std::string &path,
+                                  bouma_depth depth = BOUMA_DEPTH_FULL,
+                                  std::vector<finding> *findings = nullptr,
+                                  const options &o = options(),
+                                  status *st = nullptr)
+{
+    bouma_verify_report out = detail::sized<bouma_verify_report>();
+    detail::told mine(findings);
+    int rc = bouma_verify(&out, path.c_str(), depth, &o, detail::told::found,
+                          &mine, mine.message, sizeof(mine.message));
+    mine.end(rc, st);
+    return out;
+}
+
+/* Without 'apply', only what would be done. */
+inline bouma_repair_report repair(const std::string &path, bool apply,
+                                  std::vector<finding> *actions = nullptr,
+                                  const options &o = options(),
+                                  status *st = nullptr)
+{
+    bouma_repair_report out = detail::sized<bouma_repair_report>();
+    detail::told mine(actions);
+    int rc = bouma_repair(&out, path.c_str(), apply, &o, detail::told::found,
+                          &mine, mine.message, sizeof(mine.message));
+    mine.end(rc, st);
+    return out;
+}
+inline bouma_repair_report
+repair_forget(const std::string &path, std::int64_t number, bool apply,
+              std::vector<finding> *actions = nullptr,
+              const options &o = options(), status *st = nullptr)
+{
+    bouma_repair_report out = detail::sized<bouma_repair_report>();
+    detail::told mine(actions);
+    int rc = bouma_repair_forget(&out, path.c_str(), number, apply, &o,
+                                 detail::told::found, &mine, mine.message,
+                                 sizeof(mine.message));
+    mine.end(rc, st);
+    return out;
+}
+inline std::vector<bouma_loss> losses(const std::string &path,
+                                      const options &o = options(),
+                                      status *st = nullptr)
+{
+    detail::told mine(nullptr);
+    int rc = bouma_losses(path.c_str(), &o, detail::told::lost, &mine,
+                          mine.message, sizeof(mine.message));
+    mine.end(rc, st);
+    return mine.losses;
+}
+inline bouma_drain_report drain(const std::string &local,
+                                const std::string &path, bool remove = false,
+                                const options &o = options(),
+                                status *st = nullptr)
+{
+    bouma_drain_report out = detail::sized<bouma_drain_report>();
+    detail::told mine(nullptr);
+    int rc = bouma_drain(&out, local.c_str(), path.c_str(), remove, &o,
+                         mine.message, sizeof(mine.message));
+    mine.end(rc, st);
+    return out;
+}
+
+#ifdef BOUMA_MPI_H
+/* The same by all ranks of 'comm'. Collective. */
+inline bouma_verify_report verify(MPI_Comm comm, const std::string &path,
+                                  bouma_depth depth = BOUMA_DEPTH_FULL,
+                                  std::vector<finding> *findings = nullptr,
+                                  const options &o = options(),
+                                  status *st = nullptr)
+{
+    bouma_verify_report out = detail::sized<bouma_verify_report>();
+    detail::told mine(findings);
+    int rc = bouma_verify_mpi(&out, comm, path.c_str(), depth, &o,
+                              detail::told::found, &mine, mine.message,
+                              sizeof(mine.message));
+    mine.end(rc, st);
+    return out;
+}
+inline bouma_drain_report drain(MPI_Comm comm, const std::string &local,
+                                const std::string &path, bool remove = false,
+                                const options &o = options(),
+                                status *st = nullptr)
+{
+    bouma_drain_report out = detail::sized<bouma_drain_report>();
+    detail::told mine(nullptr);
+    int rc = bouma_drain_mpi(&out, comm, local.c_str(), path.c_str(), remove,
+                             &o, mine.message, sizeof(mine.message));
+    mine.end(rc, st);
+    return out;
+}
+inline bouma_probe_report probe(MPI_Comm comm, const bouma_probe_spec &spec,
+                                const options &o = options(),
+                                status *st = nullptr)
+{
+    bouma_probe_report out = detail::sized<bouma_probe_report>();
+    char message[1000] = "";
+    int rc = bouma_probe_mpi(&out, comm, &spec, &o, message, sizeof(message));
+    detail::finish(rc, st, [&message] { return message; });
+    return out;
+}
+#endif
 
 } // namespace bouma
 

@@ -557,10 +557,9 @@ typedef struct bouma_option_info {
     unsigned use;         /* sum of BOUMA_OPTION_USE_* */
 } bouma_option_info;
 
-/* The i-th option that bouma_options_set() knows, and its name; NULL past the
- * last. They are static. */
+/* The i-th option that bouma_options_set() knows; NULL past the last. They are
+ * static. */
 BOUMA_API const bouma_option_info *bouma_options_info(int i);
-BOUMA_API const char *bouma_options_field(int i);
 
 #ifdef __cplusplus
 }

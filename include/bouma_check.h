@@ -79,9 +79,10 @@ BOUMA_API int bouma_verify(bouma_verify_report *report, const char *path,
  * Whatever is in the way is moved to lost/. Only these are removed: the files
  * of an earlier version of a step that was rewritten and is whole; the record
  * of a loss that is over; the old index, when it is rebuilt; and the empty
- * directory of a lost step. 'each' gets each action. Steps are independent: one
- * that cannot be checked, or that a newer version of bouma wrote, is left
- * alone, and the others are repaired. */
+ * directory of a lost step. 'each' gets each action, and also what is damaged
+ * or could not be checked. Steps are independent: one that cannot be checked,
+ * or that a newer version of bouma wrote, is left alone, and the others are
+ * repaired. */
 typedef struct bouma_repair_report {
     size_t size;        /* sizeof(bouma_repair_report), set by the caller */
     uint64_t actions;   /* done, or to do */

@@ -549,7 +549,8 @@ BOUMA_API int bouma_particles_count(uint64_t *count, bouma_particles *particles,
  * written beyond the capacity. After any other failure *count is 0; so it is if
  * BOUMA_ELIMIT comes from another limit, such as the option 'memory_limit'. The
  * query (NULL: all particles) has no variables and no order. Without columns,
- * particles are only counted.
+ * particles are only counted. Arrays that share memory are BOUMA_EINVAL, in all
+ * calls that read into columns; those of members of the same structs do not.
  *
  *     double (*x)[3] = malloc(capacity * sizeof(*x));
  *     bouma_array array =

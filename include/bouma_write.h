@@ -99,10 +99,11 @@ typedef struct bouma_grid_spec {
  * The text depends on these numbers alone: no ranks and no dataset are needed.
  * BOUMA_EINVAL for numbers that are not positive, for more than 2^31 - 1 ranks
  * or 62 characters, and if 'out' has room for less than 64 bytes; 'out' is then
- * empty. */
+ * empty, and 'message' (of 'message_bytes' bytes, may be NULL) says why. */
 BOUMA_API int bouma_hz_template(char *out, size_t bytes, int ndims,
                                 const int64_t *shape, const int64_t *ranks,
-                                bouma_rank_order order);
+                                bouma_rank_order order, char *message,
+                                size_t message_bytes);
 
 /* A variable of a grid or of particles. Zero means "choose for me", except in
  * type. */

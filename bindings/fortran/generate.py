@@ -26,16 +26,31 @@ KINDS = {
 }
 
 # Handles that programs see; the others are in bouma_c.
-HANDLES = ("bouma_dataset", "bouma_step", "bouma_grid", "bouma_particles", "bouma_variable", "bouma_attributes")
+HANDLES = ("bouma_dataset", "bouma_step", "bouma_grid", "bouma_particles", "bouma_variable", "bouma_attributes",
+           "bouma_refinement", "bouma_particles_refinement", "bouma_file", "bouma_plan")
+# What a handle must remember here, as C does not tell it.
+REMEMBERED = {
+    "bouma_refinement": ["integer(c_int), private :: type = 0, components = 1"],
+    "bouma_file": ["integer(int64), allocatable, private :: declared(:) ! bytes of each array"],
+}
 
 # Structs that programs see with texts as text, and with arrays of as many
 # elements as there are axes. Those of grids have their axes in Fortran's order.
-GIVEN = ("bouma_grid_spec", "bouma_variable_spec", "bouma_particles_spec")
+GIVEN = ("bouma_grid_spec", "bouma_variable_spec", "bouma_particles_spec", "bouma_budget", "bouma_plan_spec",
+         "bouma_probe_spec", "bouma_probe_report")
 TOLD = ("bouma_record", "bouma_step_info", "bouma_dataset_info", "bouma_step_details", "bouma_step_file",
         "bouma_grid_info", "bouma_variable_info", "bouma_range", "bouma_selection", "bouma_particles_info",
-        "bouma_verify_report", "bouma_codec_info")
-REVERSED = ("bouma_grid_spec", "bouma_grid_info", "bouma_selection")
-INDICES = {("bouma_selection", "first")}  # they count from 1 in Fortran
+        "bouma_particles_file", "bouma_particles_node", "bouma_verify_report", "bouma_repair_report",
+        "bouma_drain_report", "bouma_finding", "bouma_loss", "bouma_codec_info", "bouma_option_info",
+        "bouma_attribute", "bouma_answer", "bouma_file_report", "bouma_plan_report", "bouma_plan_patch",
+        "bouma_plan_file", "bouma_plan_cost", "bouma_probe_report")
+REVERSED = ("bouma_grid_spec", "bouma_grid_info", "bouma_selection", "bouma_plan_spec", "bouma_plan_report")
+# Numbers that count from 1 in Fortran; "none" is 0.
+INDICES = {("bouma_selection", "first"), ("bouma_plan_patch", "file"), ("bouma_particles_file", "file"),
+           ("bouma_particles_node", "file"), ("bouma_particles_node", "axis"), ("bouma_particles_node", "right")}
+# What C passes to a function one by one is a list here: its name, and whether a
+# program may do without.
+LISTS = {"bouma_finding": ("findings", True), "bouma_loss": ("losses", False), "bouma_plan_cost": ("costs", False)}
 
 # Elements of arrays: the kind in Fortran, the types in C (signed and unsigned).
 ELEMENTS = {
@@ -49,12 +64,13 @@ ELEMENTS = {
 RANKS = (1, 2, 3, 4)
 
 # Functions that the template has, and those that are in bouma_c only.
-BY_HAND = re.compile(r"bouma_(array_inside|options_\w+|attributes_(set|get|find)\w*|grid_(box|bounds)|"
-                     r"variable_(put_\w+|read|select|query)|step_read|particles_(put_\w+|count|read\w*|"
-                     r"restart\w*|sample|query_run)|error_message|\w+_message|hz_template|"
-                     r"dataset_delete_steps|\w+_fint)$")
-C_ONLY = re.compile(r"bouma_(io_\w+|value_\w+|file_\w+|plan_\w+|probe\w*|refinement_\w+|repair\w*|losses|drain|"
-                    r"particle_data_free|particles_(file|node)_get|grid_codec|version_number|\w+_mpi)$")
+BY_HAND = re.compile(r"bouma_(options_(set|get|info)|attributes_(set|get|find)\w*|grid_(box|bounds)|"
+                     r"variable_(put_\w+|read|select)|step_read|refinement_(open\w*|get)|"
+                     r"particles_(put_\w+|count|\w+_into|refinement_open)|file_(declare|write|read)|"
+                     r"plan_(patch_get|rank_get|holders)|probe_text|error_message|\w+_message|hz_template|"
+                     r"dataset_delete_steps|value_\w+|\w+_fint)$")
+C_ONLY = re.compile(r"bouma_(io_\w+|array_inside|variable_query|particles_(query_run|read|sample|restart|"
+                    r"refinement_next)|particle_data_free|version_number|\w+_mpi)$")
 # (bouma_version_number() is BOUMA_VERSION_NUMBER to Fortran, which has one case.)
 
 
@@ -186,7 +202,7 @@ def shown(struct):
 
 
 def types(api):
-    for name in GIVEN + TOLD:
+    for name in dict.fromkeys(GIVEN + TOLD):
         struct = api.structs[name]
         yield ""
         yield "  type, public :: %s" % name
@@ -208,13 +224,13 @@ def handles(api):
         yield ""
         yield "  type, public :: %s" % name
         yield "    type(c_ptr) :: ptr = c_null_ptr ! the handle in C, for functions of bouma_c"
+        yield from ("    " + line for line in REMEMBERED.get(name, []))
         yield "  end type"
 
 
-def ndims_of(struct):
-    """Where the number of axes is: in a field, or it is the number of sizes."""
-    names = [f["name"] for f in struct["fields"]]
-    return "ndims" if "ndims" in names else None
+def lacks_ndims(struct):
+    """It has axes, but does not say how many: its handle does."""
+    return any(axes_of(struct, f) for f in struct["fields"]) and "ndims" not in [f["name"] for f in struct["fields"]]
 
 
 def conversions(api):
@@ -224,13 +240,18 @@ def conversions(api):
         yield from to_fortran(api, api.structs[name])
 
 
+def texts_for(struct):
+    return "texts, " if any(is_text(f) for f in struct["fields"]) else ""
+
+
 def to_c(api, struct):
     """Texts go to 'texts', which must live as long as the struct is used."""
     name = struct["name"]
     yield ""
-    yield "  subroutine give_%s(raw, texts, from)" % name[6:]
+    yield "  subroutine give_%s(raw, %sfrom)" % (name[6:], texts_for(struct))
     yield "    type(%s_c), intent(out) :: raw" % name
-    yield "    type(c_texts), intent(inout), target :: texts"
+    if texts_for(struct):
+        yield "    type(c_texts), intent(inout), target :: texts"
     yield "    type(%s), intent(in) :: from" % name
     for field in shown(struct):
         f = field["name"]
@@ -250,9 +271,12 @@ def to_c(api, struct):
 def to_fortran(api, struct):
     name = struct["name"]
     yield ""
-    yield "  subroutine take_%s(to, raw)" % name[6:]
+    ndims = "ndims" if lacks_ndims(struct) else "raw%ndims"
+    yield "  subroutine take_%s(to, raw%s)" % (name[6:], ", ndims" if lacks_ndims(struct) else "")
     yield "    type(%s), intent(out) :: to" % name
     yield "    type(%s_c), intent(in) :: raw" % name
+    if lacks_ndims(struct):
+        yield "    integer, intent(in) :: ndims"
     for field in shown(struct):
         f = field["name"]
         if field["type"] == "const char *":
@@ -260,19 +284,16 @@ def to_fortran(api, struct):
         elif is_text(field):
             yield "    call f_text_of(to%%%s, raw%%%s)" % (f, f)
         elif axes_of(struct, field):
-            part = "raw%ndims:1:-1" if name in REVERSED else "1:raw%ndims"
+            part = ndims + ":1:-1" if name in REVERSED else "1:" + ndims
             yield "    to%%%s = raw%%%s(%s)%s" % (f, f, part, " + 1" if (name, f) in INDICES else "")
+        elif f == "right":
+            yield "    if (raw%right > 0) to%right = raw%right + 1"
         else:
-            yield "    to%%%s = raw%%%s" % (f, f)
+            yield "    to%%%s = raw%%%s%s" % (f, f, " + 1" if (name, f) in INDICES else "")
     yield "  end subroutine"
 
 
 # ---- functions of module bouma -----------------------------------------------
-
-
-class NoRule(Exception):
-    """An argument for which there is no counterpart here: the function is in bouma_c
-    only, unless the template has it."""
 
 
 class Wrapper:
@@ -285,6 +306,7 @@ class Wrapper:
         self.arguments, self.declarations, self.before, self.passed, self.after = [], [], [], [], []
         self.wide = []  # arguments that come in two kinds
         self.message = None  # the handle that has it, or "message"
+        self.user = "c_null_ptr"  # what a function that is called back gets
 
     def handle_of(self, kind):
         match = re.match(r"(?:const )?(bouma_\w+) \*+$", kind)
@@ -293,6 +315,20 @@ class Wrapper:
     def argument(self, name, declaration):
         self.arguments.append(name)
         self.declarations.append("%s :: %s" % (declaration, name))
+
+    def declare(self, *lines):
+        self.declarations += [line for line in lines if line not in self.declarations]
+
+    def list_of(self, struct):
+        """What is called back collects; 'user' is the list that it fills."""
+        name, optional = LISTS[struct]
+        self.declare("type(%s), allocatable, intent(out)%s :: %s(:)" % (struct, ", optional" if optional else "", name),
+                     "type(list_of_%s), target :: list" % name)
+        self.before.append("allocate(list%all(0))")
+        self.passed.append("c_funloc(collect_%s)" % name)
+        self.user = "c_loc(list)"
+        self.after.append(("if (present(%s)) " % name if optional else "") + "call move_alloc(list%%all, %s)" % name)
+        self.arguments = self.arguments + [name] if optional else [name] + self.arguments
 
     def take(self, one):
         kind, name = one["type"], one["name"]
@@ -317,23 +353,39 @@ class Wrapper:
             self.passed.append("c_loc(%s_c)" % name)
         elif kind == "const bouma_options *":
             self.argument("options", "type(bouma_options), intent(in), optional")
-            self.declarations += ["type(bouma_options_c), target :: raw_options", "type(c_texts), target :: texts"]
+            self.declare("type(bouma_options_c), target :: raw_options", "type(c_texts), target :: texts")
             self.before += ["call give_options(raw_options, texts, options)"]
             self.passed.append("c_loc(raw_options)")
         elif struct and struct.group(2) in TOLD and not struct.group(1):
             self.argument(name, "type(%s), intent(out)" % struct.group(2))
-            self.declarations.append("type(%s_c), target :: raw" % struct.group(2))
-            self.passed.append("c_loc(raw)")
-            self.after.append("call take_%s(%s, raw)" % (struct.group(2)[6:], name))
+            self.declare("type(%s_c), target :: raw_%s" % (struct.group(2), name))
+            self.passed.append("c_loc(raw_%s)" % name)
+            ndims = ", axes_count(%s)" % self.one["arguments"][1]["name"] if lacks_ndims(
+                self.api.structs[struct.group(2)]) else ""
+            self.after.append("call take_%s(%s, raw_%s%s)" % (struct.group(2)[6:], name, name, ndims))
         elif struct and struct.group(2) in GIVEN and struct.group(1):
-            self.argument(name, "type(%s), intent(in)" % struct.group(2))
-            self.declarations += ["type(%s_c), target :: raw" % struct.group(2), "type(c_texts), target :: texts"]
-            self.before.append("call give_%s(raw, texts, %s)" % (struct.group(2)[6:], name))
-            self.passed.append("c_loc(raw)")
+            optional = name == "budget"
+            self.argument(name, "type(%s), intent(in)%s" % (struct.group(2), ", optional" if optional else ""))
+            texts = texts_for(self.api.structs[struct.group(2)])
+            self.declare("type(%s_c), target :: raw_%s" % (struct.group(2), name))
+            if texts:
+                self.declare("type(c_texts), target :: texts")
+            self.before.append("%scall give_%s(raw_%s, %s%s)" % ("if (present(%s)) " % name if optional else "",
+                                                                struct.group(2)[6:], name, texts, name))
+            self.passed.append("c_loc(raw_%s)" % name)
         elif kind == "function":
-            self.passed.append("c_null_funptr")
+            self.list_of(re.search(r"bouma_\w+", one["arguments"][1]["type"]).group())
         elif kind == "void *" and name == "user":
-            self.passed.append("c_null_ptr")
+            self.passed.append(self.user)
+        elif kind == "int *":
+            self.argument(name, "integer, intent(out)")
+            self.declarations.append("integer(c_int), target :: %s_c" % name)
+            self.before.append("%s_c = 0" % name)
+            self.passed.append("c_loc(%s_c)" % name)
+            self.after.append("%s = %s_c" % (name, name))
+        elif kind == "int" and name in ("apply", "remove"):
+            self.argument(name, "logical, intent(in)")
+            self.passed.append("merge(1_c_int, 0_c_int, %s)" % name)
         elif kind == "char *" and name == "message":
             self.declarations.append("character(c_char), target :: text_c(1000)")
             self.before.append("text_c = c_null_char")
@@ -350,9 +402,9 @@ class Wrapper:
             if kind == "double":
                 self.passed.append("real(%s, c_double)" % name)
             else:
-                self.passed.append("int(%s, c_int64_t)%s" % (name, " - 1" if name == "i" else ""))
+                self.passed.append("int(%s, c_int64_t)%s" % (name, " - 1" if name in ("i", "file") else ""))
         else:
-            raise NoRule
+            sys.exit("%s(): no rule for '%s %s'" % (self.name, kind, name))
 
     def specifics(self):
         """(suffix, declarations of the wide arguments) for each combination of kinds."""
@@ -364,8 +416,9 @@ class Wrapper:
 
 
 def order_of(arguments):
-    """Options come last, as in C; they are optional."""
-    return [a for a in arguments if a != "options"] + [a for a in arguments if a == "options"]
+    """Options come last, as in C; they are optional, as the findings are."""
+    last = ("options", "findings")
+    return [a for a in arguments if a not in last] + [a for a in last if a in arguments]
 
 
 def is_function(one, api):
@@ -387,11 +440,8 @@ def procedures(api):
         if BY_HAND.match(one["name"]) or C_ONLY.match(one["name"]):
             continue
         wrapper = Wrapper(api, one)
-        try:
-            for argument in one["arguments"]:
-                wrapper.take(argument)
-        except NoRule:
-            continue
+        for argument in one["arguments"]:
+            wrapper.take(argument)
         specifics = list(wrapper.specifics())
         if one["name"] + "_fint" in functions:  # bouma_mpi has more of that name
             specifics = [("_serial", [])]
@@ -460,10 +510,16 @@ def subroutine_body(w, name, wide):
     yield "  end subroutine"
 
 
+def message_function(api, handle):
+    """None for plans, which have no message."""
+    name = "bouma_error_message" if handle == "bouma_dataset" else handle + "_message"
+    return name + "_c" if name in [one["name"] for one in api.all["functions"]] else None
+
+
 def messages(api):
     """The end of a call on a handle, with what it left; and the message by itself."""
     for name in api.handles:
-        function = "bouma_error_message_c" if name == "bouma_dataset" else name + "_message_c"
+        function = message_function(api, name)
         yield ""
         yield "  subroutine finish_%s(rc, ptr, ierr, errmsg)" % name[6:]
         yield "    integer(c_int), intent(in) :: rc"
@@ -473,11 +529,14 @@ def messages(api):
         yield "    if (rc == BOUMA_OK) then"
         yield "      if (present(ierr)) ierr = BOUMA_OK"
         yield "    else if (c_associated(ptr)) then"
-        yield "      call finish_with(rc, %s(ptr), ierr, errmsg)" % function
+        yield "      call finish_with(rc, %s, ierr, errmsg)" % (
+            function + "(ptr)" if function else "bouma_status_text_c(rc)")
         yield "    else"
         yield "      call finish(rc, 'type(%s): nothing was opened, defined or found in it', ierr, errmsg)" % name
         yield "    end if"
         yield "  end subroutine"
+        if not function:
+            continue
         yield ""
         yield "  function error_message_%s(handle) result(text)" % name[6:]
         yield "    type(%s), intent(in) :: handle" % name
@@ -490,8 +549,33 @@ def message_names(api):
     yield "  public :: bouma_error_message"
     yield "  interface bouma_error_message"
     for name in api.handles:
-        yield "    module procedure error_message_%s" % name[6:]
+        if message_function(api, name):
+            yield "    module procedure error_message_%s" % name[6:]
     yield "  end interface"
+
+
+def list_types():
+    for struct, (name, _) in LISTS.items():
+        yield ""
+        yield "  type :: list_of_%s" % name
+        yield "    type(%s), allocatable :: all(:)" % struct
+        yield "  end type"
+
+
+def collectors():
+    """What C calls back to fill these lists. They have no name in C."""
+    for struct, (name, _) in LISTS.items():
+        yield ""
+        yield "  subroutine collect_%s(user, ptr) bind(c, name='')" % name
+        yield "    type(c_ptr), value :: user, ptr"
+        yield "    type(list_of_%s), pointer :: list" % name
+        yield "    type(%s_c), pointer :: raw" % struct
+        yield "    type(%s) :: one" % struct
+        yield "    call c_f_pointer(user, list)"
+        yield "    call c_f_pointer(ptr, raw)"
+        yield "    call take_%s(one, raw)" % struct[6:]
+        yield "    list%all = [list%all, one]"
+        yield "  end subroutine"
 
 
 # ---- arrays ------------------------------------------------------------------
@@ -507,6 +591,11 @@ def describers():
             yield "    %s, pointer, intent(in) :: a(%s)" % (kind, dimension(rank))
             yield "    logical, intent(in), optional :: unsigned"
             yield "    integer(int64) :: l(%d)" % rank
+            yield "    type :: held"
+            yield "      %s, pointer :: a(%s)" % (kind, dimension(rank))
+            yield "    end type"
+            yield "    type(held) :: given, good"
+            yield "    %s, target :: one(%s)" % (kind, ", ".join("1" * rank))
             yield "    l = lbound(a, kind=int64)"
             yield "    d%value_bytes = storage_size(a) / 8"
             yield "    d%%type = %s" % signed
@@ -514,6 +603,10 @@ def describers():
             yield "    d%%rank = %d" % rank
             yield "    d%%extent(1:%d) = shape(a, kind=int64)" % rank
             yield "    if (any(d%%extent(1:%d) == 0)) return" % rank
+            yield "    given%a => a"
+            yield "    good%a => one"
+            yield "    d%misplaced = is_misplaced(transfer(given, [0_c_intptr_t]), transfer(good, [0_c_intptr_t]), &"
+            yield "      d%value_bytes)"
             yield "    d%%data = c_loc(a(%s))" % ", ".join("l(%d)" % (i + 1) for i in range(rank))
             for axis in range(rank):
                 at = ", ".join("l(%d)%s" % (i + 1, " + 1" if i == axis else "") for i in range(rank))
@@ -602,17 +695,76 @@ def member_procedure(element, rank):
                        "convert, ierr, errmsg)" % (element, rank))
     yield "    type(bouma_columns), intent(inout) :: columns"
     yield "    type(bouma_variable), intent(in) :: variable"
-    yield "    %s, intent(in), target :: member%s" % (kind, "(*)" if rank else "")
+    yield "    %s, pointer, intent(in) :: member%s" % (kind, "(:)" if rank else "")
     yield "    integer, intent(in) :: count, stride"
     yield "    logical, intent(in), optional :: unsigned"
     yield "    integer, intent(in), optional :: convert"
     yield "    integer, intent(out), optional :: ierr"
     yield "    character(*), intent(inout), optional :: errmsg"
-    yield "    integer(c_int) :: type"
-    yield "    type = %s" % signed
-    yield "    if (is(unsigned)) type = %s" % unsigned
-    yield "    call columns_add_member(columns, variable, c_loc(member), type, count, stride, convert, ierr, errmsg)"
+    yield "    type(description) :: d"
+    if rank:
+        yield "    call describe_%s_1(d, member, unsigned)" % element
+    else:
+        yield "    d%value_bytes = storage_size(member) / 8"
+        yield "    d%%type = %s" % signed
+        yield "    if (is(unsigned)) d%%type = %s" % unsigned
+        yield "    d%data = c_loc(member)"
+    yield "    call columns_add_member(columns, variable, d, count, stride, convert, ierr, errmsg)"
     yield "  end subroutine"
+
+
+def pieces_names():
+    yield "  public :: bouma_pieces_add"
+    yield "  interface bouma_pieces_add"
+    for element, rank, kind in itertools.product(ELEMENTS, RANKS, ("int32", "int64")):
+        yield "    module procedure pieces_add_%s_%d_%s" % (element, rank, kind)
+    yield "  end interface"
+
+
+def pieces_procedures():
+    """Arrays of plain files, by their offsets."""
+    for element, rank, kind in itertools.product(ELEMENTS, RANKS, ("int32", "int64")):
+        yield ""
+        yield "  subroutine pieces_add_%s_%d_%s(pieces, array, offset, ierr, errmsg)" % (element, rank, kind)
+        yield "    type(bouma_pieces), intent(inout) :: pieces"
+        yield "    %s, pointer, intent(in) :: array(%s)" % (ELEMENTS[element][0], dimension(rank))
+        yield "    integer(%s), intent(in) :: offset" % kind
+        yield "    integer, intent(out), optional :: ierr"
+        yield "    character(*), intent(inout), optional :: errmsg"
+        yield "    type(description) :: d"
+        yield "    call describe_%s_%d(d, array)" % (element, rank)
+        yield "    call pieces_add(pieces, d, int(offset, int64), ierr, errmsg)"
+        yield "  end subroutine"
+
+
+def refined_names():
+    yield "  public :: bouma_refinement_get"
+    yield "  interface bouma_refinement_get"
+    for element, rank in itertools.product(ELEMENTS, RANKS):
+        yield "    module procedure refinement_get_%s_%d" % (element, rank)
+    yield "  end interface"
+
+
+def refined_procedures():
+    """A pointer to the array of a refinement."""
+    for element, rank in itertools.product(ELEMENTS, RANKS):
+        kind, signed, unsigned = ELEMENTS[element]
+        yield ""
+        yield from wrapped("  subroutine refinement_get_%s_%d(array, refinement, selection, level, ierr, errmsg)" % (
+            element, rank))
+        yield "    %s, pointer, intent(out) :: array(%s)" % (kind, dimension(rank))
+        yield "    type(bouma_refinement), intent(in) :: refinement"
+        yield "    type(bouma_selection), intent(out), optional :: selection"
+        yield "    integer, intent(out), optional :: level"
+        yield "    integer, intent(out), optional :: ierr"
+        yield "    character(*), intent(inout), optional :: errmsg"
+        yield "    type(c_ptr) :: data"
+        yield "    integer(int64) :: extent(4)"
+        yield "    array => null()"
+        yield "    call refinement_get(data, extent, refinement, %d, [%s, %s], selection, level, ierr, errmsg)" % (
+            rank, signed, unsigned)
+        yield "    if (c_associated(data)) call c_f_pointer(data, array, extent(1:%d))" % rank
+        yield "  end subroutine"
 
 
 def arrays_of(kinds):
@@ -627,6 +779,8 @@ def attribute_names():
     for verb in ("set", "get"):
         yield "  interface bouma_attributes_%s" % verb
         yield "    module procedure attributes_%s_text" % verb
+        if verb == "get":
+            yield "    module procedure attributes_get_number_i"
         for kind, rank in arrays_of(("i32", "i64", "r32", "r64")):
             yield "    module procedure attributes_%s_%s_%d" % (verb, kind, rank)
         yield "  end interface"
@@ -677,10 +831,11 @@ def module(api, template):
     parts = {
         "version": ["! It is that of bouma %s." % api.all["version"]],
         "constants": list(constant_names(api)),
-        "handles": list(handles(api)), "types": list(types(api)),
-        "names": public + list(message_names(api)) + list(array_names()) + list(attribute_names()),
-        "procedures": bodies + list(messages(api)) + list(conversions(api)) + list(describers()) +
-        list(array_procedures()) + list(attribute_procedures()),
+        "handles": list(handles(api)), "types": list(types(api)), "lists": list(list_types()),
+        "names": public + list(message_names(api)) + list(array_names()) + list(pieces_names()) +
+        list(refined_names()) + list(attribute_names()),
+        "procedures": bodies + list(messages(api)) + list(conversions(api)) + list(collectors()) +
+        list(describers()) + list(array_procedures()) + list(pieces_procedures()) + list(refined_procedures()) + list(attribute_procedures()),
     }
     for line in template:
         part = re.match(r"\s*!@ (\w+)$", line)

@@ -1,17 +1,21 @@
-"""build_wheel.py -- what pip calls to make the wheel (PEP 517).
+"""build_wheel.py -- what pip and build call to make the wheel and the sdist (PEP 517).
 
 It builds libbouma by CMake, without MPI, and packs it with the libraries that it needs
 and the sources of the package: one wheel for every Python 3 on a processor. CMake, a C
-compiler, and the headers of zstd, zfp, xxHash and zlib must be there."""
+compiler, pkg-config and the headers of zstd, zfp and xxHash must be there. The sdist has the
+sources of the library and of the package."""
 import base64
 import glob
+import gzip
 import hashlib
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tempfile
 import zipfile
 
@@ -19,6 +23,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 # What every Linux has; all else goes into the wheel.
 SYSTEM = re.compile(r"(linux-vdso|ld-linux[\w-]*|lib(c|m|dl|rt|pthread))\.so")
+NEEDS = "CMake, a C compiler, pkg-config and the headers of zstd, zfp and xxHash are needed to build libbouma"
+# What the wheel is built from.
+SOURCES = ("CMakeLists.txt", "LICENSE", "README.md", "cmake/*", "docs/api.py", "include/*.h", "include/*.hpp",
+           "src/*/*.[ch]", "bindings/python/*.py", "bindings/python/*.toml", "bindings/python/CMakeLists.txt",
+           "bindings/python/bouma/*.py", "bindings/python/bouma/py.typed")
 
 
 def project():
@@ -55,15 +64,15 @@ def run(*command):
     print("+", " ".join(command), flush=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
-        sys.exit("%s\nbuild_wheel.py: the command above failed: %s" % (done.stdout, " ".join(command)))
+        sys.exit("%s\nbuild_wheel.py: this failed: %s\n%s" % (done.stdout, " ".join(command), NEEDS))
     return done.stdout
 
 
 def build(folder):
     """Build the library and the package; it looks for its needs beside itself."""
     if shutil.which("cmake") is None:
-        sys.exit("build_wheel.py: cmake is needed to build libbouma")
-    off = ["-DBOUMA_%s=OFF" % one for one in ("MPI", "TOOLS", "EXAMPLES", "TESTS", "BENCH", "HWLOC")]
+        sys.exit("build_wheel.py: there is no cmake. " + NEEDS)
+    off = ["-DBOUMA_%s=OFF" % one for one in ("MPI", "TOOLS", "EXAMPLES", "TESTS", "BENCH", "HWLOC", "FORTRAN")]
     ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
     run("cmake", "-S", ROOT, "-B", folder, *ninja, "-DCMAKE_BUILD_TYPE=Release", *off,
         "-DPython3_EXECUTABLE=" + sys.executable, "-DCMAKE_INSTALL_RPATH=$ORIGIN",
@@ -168,7 +177,31 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    raise NotImplementedError("the wheel is built from the repository of bouma: pip install bindings/python")
+    about = project()
+    stem = "%s-%s" % (about["name"], about["version"])
+    files = {"PKG-INFO": metadata(about).encode(), "pyproject.toml": top_pyproject()}
+    for pattern in SOURCES:
+        found = glob.glob(os.path.join(ROOT, pattern))
+        if not found:
+            sys.exit("build_wheel.py: there is no %s in %s" % (pattern, ROOT))
+        files.update((os.path.relpath(path, ROOT), contents(path)) for path in found)
+    name = stem + ".tar.gz"
+    with open(os.path.join(sdist_directory, name), "wb") as raw, \
+            gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed, \
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for path, data in sorted(files.items()):
+            info = tarfile.TarInfo("%s/%s" % (stem, path))  # the same bytes each time
+            info.size, info.mtime = len(data), 1577836800
+            archive.addfile(info, io.BytesIO(data))
+    return name
+
+
+def top_pyproject():
+    """At the top of an sdist; this file stays where it is."""
+    text = contents(os.path.join(HERE, "pyproject.toml")).decode()
+    made = text.replace('backend-path = ["."]', 'backend-path = ["bindings/python"]')
+    assert made != text
+    return made.encode()
 
 
 def describe(folder):

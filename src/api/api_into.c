@@ -1,7 +1,7 @@
 /* api_into.c -- particles counted, and read into arrays of the caller. */
 #include <string.h>
 
-#include "api/column.h"
+#include "api/column_overlap.h"
 
 /* The query with the variables of the columns. 'own' is the memory for them. */
 static int take_query(bouma_particles_query *q, bouma_variable **own,
@@ -70,7 +70,9 @@ int bm_api_into(struct bm_into *into, struct bm_asked *asked,
         into->column_count++;
         rc = bm_api_column(&into->columns[i], set, w->columns, i, w->capacity);
     }
-    return rc;
+    return rc ? rc
+              : bm_api_columns_apart(into->columns, into->column_count,
+                                     w->capacity, error);
 }
 
 void bm_api_into_release(struct bm_into *into, struct bm_asked *asked)

@@ -15,13 +15,6 @@ const bouma_option_info *bouma_options_info(int i)
     return option ? &option->about : NULL;
 }
 
-const char *bouma_options_field(int i)
-{
-    const struct bm_option *option = bm_option_at(i);
-
-    return option ? option->about.name : NULL;
-}
-
 /* Tell why an option could not be set: BOUMA_EINVAL. */
 static int tell_wrong(const char *name, const char *value, char *message,
                       size_t bytes)

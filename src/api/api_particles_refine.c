@@ -1,7 +1,7 @@
 /* api_particles_refine.c -- queries of particles that are read from coarse to
  * fine. */
 #include "api/api_budget.h"
-#include "api/column.h"
+#include "api/column_overlap.h"
 #include "read/particle_refine.h"
 
 int bouma_particles_refinement_open(bouma_particles_refinement **out,
@@ -112,7 +112,9 @@ static int take_columns(struct bm_into *into,
                         i, into->columns[i].variable->name,
                         r->asked.variables[i]->name);
     }
-    return rc;
+    return rc ? rc
+              : bm_api_columns_apart(into->columns, into->column_count,
+                                     into->capacity, into->error);
 }
 
 int bouma_particles_refinement_next_into(bouma_answer *answer,

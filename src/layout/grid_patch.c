@@ -38,6 +38,18 @@ static const char *set_patches(struct bm_object *o, struct bm_tiling *t,
     return wrong;
 }
 
+/* The wrong one is named, unlike by bm_tiling_init(). */
+static int check_patch(const struct bm_object *o, const bouma_grid_spec *spec)
+{
+    for (int d = 0; d < spec->ndims; d++)
+        if (spec->patch[d] < 0 || (spec->patch[d] & (spec->patch[d] - 1)))
+            return bm_fail(o->schema->error, BOUMA_EINVAL,
+                           "grid \"%s\": patch[%d] is %lld, which is not a "
+                           "power of two",
+                           o->name, d, (long long)spec->patch[d]);
+    return BOUMA_OK;
+}
+
 static int define(struct bm_object *o, const void *wanted)
 {
     const bouma_grid_spec *spec = wanted;
@@ -50,6 +62,8 @@ static int define(struct bm_object *o, const void *wanted)
         return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", o->name);
     o->own = own;
     rc = bm_schema_set_axes(o, spec);
+    if (!rc)
+        rc = check_patch(o, spec);
     if (rc)
         return rc;
     wrong = set_patches(o, &own->tiling, spec);

@@ -283,6 +283,11 @@ int bm_schema_set_axes(struct bm_object *o, const bouma_grid_spec *spec)
                        spec->ndims);
     o->ndims = spec->ndims;
     for (int d = 0; d < spec->ndims; d++) {
+        if (spec->shape[d] < 1)
+            return bm_fail(o->schema->error, BOUMA_EINVAL,
+                           "grid \"%s\": shape[%d] is %lld; it must be 1 or "
+                           "more",
+                           o->name, d, (long long)spec->shape[d]);
         o->origin[d] = spec->origin[d];
         o->spacing[d] = spec->spacing[d] != 0 ? spec->spacing[d] : 1;
         if (!isfinite(o->origin[d]) || !isfinite(o->spacing[d]))

@@ -18,6 +18,56 @@
         pthread_mutex_unlock(&(s)->lock);                                      \
     } while (0)
 
+/* The outermost directory of 'path' that is not there: 'path' is cut behind it,
+ * and stays as it is if its parent is there. */
+static int cut_to_missing(char *path, const bouma_io *io)
+{
+    int cut = 0;
+
+    for (;;) {
+        size_t n = strlen(path);
+        void *root = NULL;
+        char kept;
+        int code;
+
+        while (n && path[n - 1] == '/')
+            n--;
+        while (n && path[n - 1] != '/')
+            n--;
+        while (n && path[n - 1] == '/')
+            n--;
+        if (!n)
+            return cut;
+        kept = path[n];
+        path[n] = 0;
+        code = io->attach(io->user, &root, path, 0);
+        if (!code)
+            io->detach(io->user, root);
+        if (code != ENOENT) {
+            path[n] = kept;
+            return cut;
+        }
+        cut = 1;
+    }
+}
+
+/* A directory cannot be created in one that is not there. */
+static int tell_parent(const struct bm_store *s, const char *path,
+                       struct bm_error *error)
+{
+    char *missing = bm_copy_text(s->a, path);
+    int rc;
+
+    if (missing && cut_to_missing(missing, s->io))
+        rc = bm_fail(error, BOUMA_ENOTFOUND,
+                     "%s: could not be created: there is no directory %s", path,
+                     missing);
+    else
+        rc = bm_fail_io(error, ENOENT, "%s: could not be created", path);
+    bm_drop(s->a, missing);
+    return rc;
+}
+
 int bm_store_open(struct bm_store *s, const bouma_io *io,
                   const bouma_allocator *a, const char *path, int create,
                   struct bm_error *error)
@@ -40,6 +90,8 @@ int bm_store_open(struct bm_store *s, const bouma_io *io,
                            "%s: is a file, or is inside one; a dataset is a "
                            "directory",
                            path);
+        if (code == ENOENT && create)
+            return tell_parent(s, path, error);
         return bm_fail_io(error, code, "%s: could not be %s", path,
                           create ? "created" : "opened");
     }

@@ -6,12 +6,27 @@
 
 #include "write/write_job.h"
 
+/* Units are texts; none is an empty one. */
+static int compare_units(struct bouma_dataset *ds, const char *what,
+                         const char *mine, const char *root)
+{
+    mine = mine ? mine : "";
+    root = root ? root : "";
+    return strcmp(mine, root)
+               ? bm_fail(&ds->error, BOUMA_EMISMATCH,
+                         "rank %d has %s with unit \"%s\", rank 0 with unit "
+                         "\"%s\"",
+                         ds->comm->rank, what, mine, root)
+               : BOUMA_OK;
+}
+
 static int compare_variable(struct bouma_dataset *ds,
                             const struct bouma_variable *mine,
                             const struct bouma_variable *root)
 {
     const char *grid = mine->object->name;
     int me = ds->comm->rank;
+    char what[600];
 
     if (strcmp(mine->name, root->name))
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
@@ -36,7 +51,8 @@ static int compare_variable(struct bouma_dataset *ds,
                        me, grid, mine->name, bouma_codec_name(mine->codec),
                        mine->effort, bouma_codec_name(root->codec),
                        root->effort);
-    return BOUMA_OK;
+    snprintf(what, sizeof(what), "variable \"%s/%s\"", grid, mine->name);
+    return compare_units(ds, what, mine->unit, root->unit);
 }
 
 static int compare_object(struct bouma_dataset *ds,
@@ -44,7 +60,7 @@ static int compare_object(struct bouma_dataset *ds,
                           const struct bm_object *root)
 {
     int me = ds->comm->rank, rc = BOUMA_OK;
-    char text[400];
+    char text[600];
 
     if (strcmp(mine->name, root->name) || mine->kind != root->kind)
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
@@ -65,6 +81,9 @@ static int compare_object(struct bouma_dataset *ds,
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d has %d variables of \"%s\", rank 0 has %d", me,
                        mine->count, mine->name, root->count);
+    snprintf(text, sizeof(text), "%s \"%s\"", bm_object_kind_name(mine->kind),
+             mine->name);
+    rc = compare_units(ds, text, mine->unit, root->unit);
     for (int i = 0; i < mine->count && !rc; i++)
         rc = compare_variable(ds, mine->variables[i], root->variables[i]);
     return rc;

@@ -190,8 +190,12 @@ expect 0 "$BOUMA" read old.bouma grid/a -o old.npy
 rm -r old.bouma old.npy
 refuse 2 "step 0 exists already; add --replace to write it again" \
     "$BOUMA" import a.npy --step 0 --into run.bouma
-refuse 2 "missing/run.bouma: could not be created" "$BOUMA" import a.npy \
-    --into missing/run.bouma
+refuse 2 "missing/run.bouma: could not be created: there is no directory missing" \
+    "$BOUMA" import a.npy --into missing/run.bouma
+mkdir there
+refuse 2 "there/is/none/run.bouma: could not be created: there is no directory there/is" \
+    "$BOUMA" import a.npy --into there/is/none/run.bouma
+rmdir there
 mkdir other
 touch other/file
 refuse 2 "other: is not a bouma dataset" "$BOUMA" import a.npy --into other

@@ -19,8 +19,10 @@ link=(-L"$build" -lbouma -Wl,-rpath,"$build")
 "$compiler" "${flags[@]}" "$source/examples/cpp/quickstart.cpp" "${link[@]}" -o quickstart
 ./quickstart quickstart.bouma | grep '^the same$'
 mkdir files
-"$compiler" "${flags[@]}" -Wno-old-style-cast -Wno-conversion "$source/tests/cpp/test_cpp.cpp" "${link[@]}" -o test_cpp
-./test_cpp files
+for test in test_cpp test_cpp_budgets test_cpp_files; do
+    "$compiler" "${flags[@]}" -Wno-old-style-cast -Wno-conversion "$source/tests/cpp/$test.cpp" "${link[@]}" -o $test
+    ./$test files
+done
 
 # What must not compile.
 refused() {
@@ -33,6 +35,8 @@ refused() {
 }
 refused 'bouma::dataset a; bouma::dataset b = a;'
 refused 'c.add(v, std::vector<double>(3));'
+refused 'bouma::pieces().add(std::vector<double>(3), 0);'
+refused 'std::vector<std::string> t; bouma::pieces().add(t, 0);'
 refused 'bool b[3]; c.add(v, bouma::span<bool>(b));'
 refused 'double d = 0; v.put_borrow(d);'
 

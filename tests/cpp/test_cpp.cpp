@@ -1,45 +1,13 @@
 /* test_cpp.cpp -- bouma.hpp without MPI.
  *
  *   test_cpp FOLDER */
-#include <bouma.hpp>
+#include "claims.hpp"
 
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
-
-static int failed;
-static std::string folder;
-
-#define CHECK(claim)                                                           \
-    do {                                                                       \
-        if (!(claim)) {                                                        \
-            std::printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #claim);    \
-            failed++;                                                          \
-        }                                                                      \
-    } while (0)
-
-static bool has(const std::string &text, const char *part)
-{
-    bool found = text.find(part) != std::string::npos;
-    if (!found)
-        std::printf("\"%s\" does not have \"%s\"\n", text.c_str(), part);
-    return found;
-}
-
-/* Calls that must throw. */
-template <class Call> static int code_of(Call call, std::string *text = nullptr)
-{
-    try {
-        call();
-    } catch (const bouma::error &e) {
-        if (text)
-            *text = e.what();
-        return e.code();
-    }
-    return BOUMA_OK;
-}
 
 static_assert(!std::is_copy_constructible_v<bouma::dataset> &&
               std::is_nothrow_move_constructible_v<bouma::dataset>);

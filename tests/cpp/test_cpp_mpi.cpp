@@ -61,6 +61,50 @@ static void slabs_are_read_by_other_ranks(const std::string &path, int rank,
     CHECK(st.code == BOUMA_EINVAL);
 }
 
+static void ranks_share_a_plain_file(const std::string &path, int rank,
+                                     int ranks)
+{
+    std::vector<int> mine(10, rank), all(static_cast<std::size_t>(10 * ranks));
+    std::vector<int> few(1);
+    bouma::pieces own, whole, wrong;
+    bouma::status st;
+
+    own.add(mine, static_cast<std::uint64_t>(rank) * 40);
+    wrong.add(few, 0);
+    whole.add(all, 0);
+    bouma::file f =
+        bouma::file::open(MPI_COMM_WORLD, path, BOUMA_FILE_MODE_CREATE);
+    CHECK(f.group().rank == rank && f.group().ranks == ranks);
+    f.declare(own);
+    f.write(own);
+    f.write(rank == ranks - 1 ? wrong : own, &st);
+    CHECK(st.code == BOUMA_EINVAL); /* on all ranks */
+    f.close();
+    f = bouma::file::open(MPI_COMM_WORLD, path, BOUMA_FILE_MODE_READ);
+    f.declare(whole);
+    f.read(whole);
+    for (int i = 0; i < 10 * ranks; i++)
+        CHECK(all[static_cast<std::size_t>(i)] == i / 10);
+}
+
+static void what_else_takes_a_communicator(const std::string &path)
+{
+    std::vector<bouma::finding> findings;
+    bouma::probe_spec nowhere;
+    bouma::status st;
+
+    CHECK(bouma::verify(MPI_COMM_WORLD, path, BOUMA_DEPTH_FULL, &findings)
+              .damages == 0);
+    CHECK(findings.empty());
+    bouma::drain(MPI_COMM_WORLD, path + ".local", path, false, {}, &st);
+    CHECK(!st);
+    nowhere.target = "/no/such/place";
+    nowhere.storage_bytes = 1;
+    nowhere.tries = 1;
+    bouma::probe(MPI_COMM_WORLD, nowhere, {}, &st);
+    CHECK(!st);
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks;
@@ -70,6 +114,10 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     slabs_are_read_by_other_ranks(
         std::string(argc > 1 ? argv[1] : ".") + "/slabs.bouma", rank, ranks);
+    ranks_share_a_plain_file(
+        std::string(argc > 1 ? argv[1] : ".") + "/plain.dat", rank, ranks);
+    what_else_takes_a_communicator(std::string(argc > 1 ? argv[1] : ".") +
+                                   "/slabs.bouma");
     MPI_Finalize();
     return failed != 0;
 }

@@ -1,6 +1,6 @@
 ! test_fortran_mpi.F90 -- bouma_mpi on any number of ranks, with "use mpi" or, compiled
 ! with USE_F08, with "use mpi_f08": ranks write slabs along z and read slabs along y,
-! share particles, and a mistake of one of them fails the step on all.
+! share particles and a plain file, and a mistake of one of them fails the call on all.
 !
 !   mpirun -n N test_fortran_mpi FOLDER
 program test_fortran_mpi
@@ -26,6 +26,8 @@ program test_fortran_mpi
   call share_particles()
   call mistakes_of_one_rank_fail_the_step()
   call no_dataset_on_any_rank()
+  call ranks_share_a_plain_file()
+  call what_else_takes_a_communicator()
   call MPI_Finalize(ierr)
   call end_of_claims()
 
@@ -206,5 +208,60 @@ contains
     call bouma_dataset_free(run)
     call bouma_verify(report, MPI_COMM_WORLD, path, BOUMA_DEPTH_DEEP)
     call claim(report%damages == 0 .and. report%steps == 2, 'verified by all ranks')
+  end subroutine
+
+  ! Each rank has a part of one array; every rank reads all of it.
+  subroutine ranks_share_a_plain_file()
+    type(bouma_file) :: file
+    type(bouma_pieces) :: pieces, whole, wrong
+    real(real64), target :: mine(100), all_of_them(100)
+    character(300) :: text
+    integer :: lo, hi, i, group, number, of
+
+    call part(lo, hi, 100)
+    mine = [(real(i, real64), i = 1, 100)]
+    call bouma_pieces_add(pieces, mine(lo:hi), 8 * (lo - 1))
+    call bouma_file_open(file, MPI_COMM_WORLD, path // '.dat', BOUMA_FILE_MODE_CREATE)
+    call bouma_file_group(file, group, number, of)
+    call claim(group == 0 .and. number == rank .and. of == ranks, 'all ranks are one group')
+    call bouma_file_declare(file, pieces)
+    call bouma_file_write(file, pieces)
+    text = ''
+    if (rank == ranks - 1) then ! other arrays than declared, on one rank
+      call bouma_pieces_add(wrong, mine(1:1), 0)
+      call bouma_file_write(file, wrong, ierr, text)
+    else
+      call bouma_file_write(file, pieces, ierr, text)
+    end if
+    call claim(ierr == BOUMA_EINVAL, 'a mistake of one rank fails the write on all')
+    call bouma_file_close(file)
+    call bouma_file_free(file)
+
+    all_of_them = 0
+    call bouma_pieces_add(whole, all_of_them, 0)
+    call bouma_file_open(file, MPI_COMM_WORLD, path // '.dat', BOUMA_FILE_MODE_READ)
+    call bouma_file_declare(file, whole)
+    call bouma_file_read(file, whole)
+    call bouma_file_close(file)
+    call bouma_file_free(file)
+    call claim(all(all_of_them == mine), 'every rank reads all')
+  end subroutine
+
+  subroutine what_else_takes_a_communicator()
+    type(bouma_verify_report) :: verified
+    type(bouma_finding), allocatable :: findings(:)
+    type(bouma_drain_report) :: drained
+    type(bouma_probe_report) :: probed
+    character(300) :: text
+
+    call bouma_verify(verified, MPI_COMM_WORLD, path, BOUMA_DEPTH_QUICK, findings=findings)
+    call claim(size(findings) == int(verified%notes + verified%damages), 'each rank gets each finding')
+    call bouma_drain(drained, MPI_COMM_WORLD, path // '.local', path, .false., ierr=ierr, errmsg=text)
+    call claim(ierr /= BOUMA_OK, 'there is no local copy')
+    call says(text, 'run.bouma.local')
+    call bouma_probe(probed, MPI_COMM_WORLD, bouma_probe_spec(target='/no/such/place', storage_bytes=1, tries=1), &
+      ierr=ierr, errmsg=text)
+    call claim(ierr /= BOUMA_OK, 'there is no place to write')
+    call says(text, '/no/such/place')
   end subroutine
 end program test_fortran_mpi

@@ -161,6 +161,34 @@ static void a_type_that_differs_is_told(struct ranks *ranks)
     end_for_good(&s);
 }
 
+static void units_that_differ_are_told(struct ranks *ranks)
+{
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_F64};
+    bouma_particles_spec dust = {.size = sizeof(dust), .ndims = 3};
+    bouma_particles *set;
+    bouma_variable *other;
+    struct setting s;
+
+    set_up(&s, ranks, NULL);
+    spec.unit = s.last ? "degC" : "K";
+    CHECK_EQ(bouma_variable_define(&other, s.grid, "T", &spec), BOUMA_OK);
+    if (ranks->size > 1) {
+        check_failure(&s, end_with_slabs(&s, 0, 0), BOUMA_EMISMATCH,
+                      "variable \"g/T\" with unit \"degC\", rank 0 with unit "
+                      "\"K\"");
+        CHECK_TEXT(bouma_error_message(s.ds), "rank ");
+    }
+    end_for_good(&s);
+
+    set_up(&s, ranks, NULL);
+    dust.unit = s.last ? "km" : NULL;
+    CHECK_EQ(bouma_particles_define(&set, s.ds, "dust", &dust), BOUMA_OK);
+    if (ranks->size > 1)
+        check_failure(&s, end_with_slabs(&s, 0, 0), BOUMA_EMISMATCH,
+                      "\"dust\" with unit \"km\", rank 0 with unit \"\"");
+    end_for_good(&s);
+}
+
 static void an_extra_variable_is_told(struct ranks *ranks)
 {
     bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_I8};
@@ -639,6 +667,7 @@ int main(int argc, char **argv)
 
     ranks_init(&ranks, &argc, &argv);
     a_type_that_differs_is_told(&ranks);
+    units_that_differ_are_told(&ranks);
     a_grid_stored_otherwise_is_told(&ranks);
     an_extra_variable_is_told(&ranks);
     an_extra_grid_or_another_shape_is_told(&ranks);

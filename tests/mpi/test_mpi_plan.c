@@ -122,7 +122,7 @@ static void compare_orders(const struct ranks *r, int64_t number)
         if (i % 2) { /* what plans call "ranks" */
             memcpy(spec.blocks, ranks, sizeof(ranks));
             CHECK_EQ(bouma_hz_template(template, sizeof(template), spec.ndims,
-                                       spec.shape, ranks, 0),
+                                       spec.shape, ranks, 0, NULL, 0),
                      BOUMA_OK);
             spec.hz_template = template;
         }

@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "budget_arguments.h"
+#include "component.h"
 #include "end_reading.h"
 #include "exporter.h"
 #include "extract.h"
@@ -34,6 +35,9 @@ static const struct option_spec options[] = {
     {.name = "box",
      .argument = "BOX",
      .help = "z0:z1,y0:y1,x0:x1 in samples of level 0; default: all"},
+    {.name = "component",
+     .argument = "K",
+     .help = "one component of a vector variable; default: all"},
     BUDGET_MAX_BYTES,
     {.name = "max-error",
      .argument = "E",
@@ -57,6 +61,7 @@ struct reading {
     bouma_variable *variable;
     bouma_variable_info about;
     bouma_grid_info grid;
+    int component; /* -1: all */
     int level;
     bouma_box box;
     bouma_selection selection; /* of all of the box */
@@ -197,6 +202,9 @@ static int select_samples(struct reading *reading, struct context *ctx)
     bouma_variable_info_get(SIZED(&reading->about), reading->variable);
     rc = choose_level(reading, ctx);
     if (!rc)
+        rc = component_argument(&reading->component, ctx, reading->args,
+                                &reading->about, -1);
+    if (!rc)
         rc = choose_box(reading, ctx);
     if (!rc)
         rc = read_within(reading, ctx);
@@ -218,9 +226,16 @@ static int output_shape(const struct reading *reading, int64_t *shape)
     int ndims = reading->selection.ndims;
 
     memcpy(shape, reading->selection.shape, (size_t)ndims * sizeof(*shape));
-    if (reading->about.components > 1)
+    if (reading->about.components > 1 && reading->component < 0)
         shape[ndims++] = reading->about.components;
     return ndims;
+}
+
+static uint64_t output_bytes(const struct reading *reading)
+{
+    return reading->component < 0
+               ? reading->selection.bytes
+               : reading->selection.bytes / (uint64_t)reading->about.components;
 }
 
 static int write_header(struct reading *reading, struct context *ctx)
@@ -241,16 +256,28 @@ static int write_header(struct reading *reading, struct context *ctx)
 /* What process 0 has read within the budget. */
 static int copy_refinement(struct reading *reading, struct context *ctx)
 {
+    uint64_t bytes = output_bytes(reading);
     const void *data;
-    int status;
+    void *own = NULL;
+    int status, rc;
 
     if (session_rank(ctx->session) > 0)
         return DONE;
     status = bouma_refinement_get(&data, NULL, NULL, reading->refinement);
     if (status)
         return library_failed(reading, ctx, status);
-    return output_write(&reading->output, ctx, data, reading->selection.bytes,
-                        reading->header_bytes);
+    if (reading->component >= 0) {
+        own = malloc(bytes);
+        if (!own)
+            return context_fail(ctx, DATA_AT_FAULT, "no memory for %llu bytes",
+                                (unsigned long long)bytes);
+        component_pick(own, data, bytes / bouma_type_size(reading->about.type),
+                       &reading->about, reading->component);
+    }
+    rc = output_write(&reading->output, ctx, own ? own : data, bytes,
+                      reading->header_bytes);
+    free(own);
+    return rc;
 }
 
 /* Collective. */
@@ -259,6 +286,7 @@ static int copy_samples(struct reading *reading, struct context *ctx)
     struct extract extract = {.ds = reading->ds,
                               .step = reading->step,
                               .variable = reading->variable,
+                              .component = reading->component,
                               .level = reading->level,
                               .box = reading->box,
                               .selection = reading->selection,
@@ -321,7 +349,9 @@ static int print_object(const struct reading *reading, struct context *ctx,
              json_numbers(selection->spacing, selection->ndims));
     json_put(root, "type", json_text(bouma_type_name(reading->about.type)));
     json_put(root, "dtype", json_text(npy_descr(descr, reading->about.type)));
-    json_put(root, "bytes", json_count(selection->bytes));
+    if (reading->component >= 0)
+        json_put(root, "component", json_integer(reading->component));
+    json_put(root, "bytes", json_count(output_bytes(reading)));
     if (reading->within.given)
         json_put(root, "answer", budget_json(reading));
     json_put(root, "bytes_read", json_count(reads->bytes_read));
@@ -361,7 +391,7 @@ static int print_text(const struct reading *reading,
     printf("%s: %s %s, %s; read %s from %s, %s\n", reading->target,
            format_shape(shape, ndims, extents),
            bouma_type_name(reading->about.type),
-           format_bytes(bytes, reading->selection.bytes),
+           format_bytes(bytes, output_bytes(reading)),
            format_bytes(read, reads->bytes_read),
            format_count(files, reads->files_opened, "file"),
            format_seconds(seconds, reading->seconds));
@@ -415,6 +445,7 @@ const struct command cmd_read = {
         "  bouma read run.bouma grid/rho --level 3 -o small.npy\n"
         "  bouma read run.bouma grid/rho --step 40 --box :,100:200,-64: -o "
         "part.npy\n"
+        "  bouma read run.bouma grid/flow --component 2 -o flow-z.npy\n"
         "  bouma read run.bouma grid/rho --level 2 -o - | od -f | head\n"
         "  bouma read run.bouma grid/rho --max-bytes 1M -o best.npy\n",
     .footer =

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "component.h"
 #include "division.h"
 #include "sized.h"
 
@@ -10,7 +11,7 @@
  * needs more. */
 static const uint64_t piece_bytes = (uint64_t)256 << 20;
 
-/* Bytes of the output for one sample along the first axis. */
+/* Bytes of all components for one sample along the first axis. */
 static uint64_t plane_bytes(const struct extract *extract)
 {
     int64_t planes = extract->selection.shape[0];
@@ -40,18 +41,18 @@ static struct division divide(const struct extract *extract,
 
 /* A part of the output in memory. */
 struct piece {
+    bouma_variable_info about;
     bouma_selection part;
     bouma_array array;
     bouma_request request;
-    size_t requests; /* 1, or 0 for a process that just takes part */
-    uint64_t offset; /* in the output */
+    size_t requests;        /* 1, or 0 for a process that just takes part */
+    uint64_t offset, bytes; /* in the output */
 };
 
 static int prepare(struct piece *out, const struct extract *extract,
                    struct context *ctx, const bouma_box *box)
 {
-    bouma_variable_info about = {.size = sizeof(about)};
-    uint64_t plane;
+    uint64_t plane, share = 1; /* of the components, in the output */
     int status = bouma_variable_select(SIZED(&out->part), extract->variable,
                                        extract->level, box);
 
@@ -62,10 +63,14 @@ static int prepare(struct piece *out, const struct extract *extract,
         return DONE;
     plane = (uint64_t)(out->part.first[0] - extract->selection.first[0]) >>
             extract->level;
-    out->offset = extract->header_bytes + plane * plane_bytes(extract);
-    bouma_variable_info_get(&about, extract->variable);
+    bouma_variable_info_get(SIZED(&out->about), extract->variable);
+    if (extract->component >= 0)
+        share = (uint64_t)out->about.components;
+    out->offset =
+        extract->header_bytes + plane * (plane_bytes(extract) / share);
+    out->bytes = out->part.bytes / share;
     out->array =
-        BOUMA_ARRAY(about.type, malloc(out->part.bytes), out->part.bytes);
+        BOUMA_ARRAY(out->about.type, malloc(out->part.bytes), out->part.bytes);
     out->request = (bouma_request){.size = sizeof(out->request),
                                    .variable = extract->variable,
                                    .level = extract->level,
@@ -91,8 +96,12 @@ static int read_piece(struct piece *piece, const struct extract *extract,
                                    bouma_error_message(extract->ds));
     if (piece->requests == 0)
         return DONE;
-    return output_write(extract->output, ctx, piece->array.data,
-                        piece->part.bytes, piece->offset);
+    if (extract->component >= 0)
+        component_pick(piece->array.data, piece->array.data,
+                       piece->bytes / bouma_type_size(piece->about.type),
+                       &piece->about, extract->component);
+    return output_write(extract->output, ctx, piece->array.data, piece->bytes,
+                        piece->offset);
 }
 
 int extract_samples(const struct extract *extract, struct context *ctx)

@@ -13,6 +13,7 @@ struct extract {
     bouma_dataset *ds;
     bouma_step *step;
     bouma_variable *variable;
+    int component; /* only this one; -1: all */
     int level;
     bouma_box box;
     bouma_selection selection; /* what the box has at that level */

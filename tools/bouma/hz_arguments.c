@@ -145,6 +145,7 @@ int hz_arguments_template(char out[64], struct context *ctx,
     int64_t ranks[MAX_AXES] = {session_size(ctx->session), 1, 1};
     const char *given = arguments_text(args, "hz-ranks");
     bouma_rank_order order;
+    char why[200] = "";
     int axes = grid->ndims;
     int rc = arguments_integers(args, ctx, "hz-ranks", ranks, &axes);
 
@@ -164,11 +165,9 @@ int hz_arguments_template(char out[64], struct context *ctx,
                               "along %c",
                               given, (long long)grid->shape[i],
                               "zyx"[3 - grid->ndims + i]);
-    if (!rc &&
-        bouma_hz_template(out, 64, grid->ndims, grid->shape, ranks, order))
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--hz-template ranks: too many ranks or samples; a "
-                          "template has at most 62 characters");
+    if (!rc && bouma_hz_template(out, 64, grid->ndims, grid->shape, ranks,
+                                 order, why, sizeof(why)))
+        rc = context_fail(ctx, CALL_AT_FAULT, "--hz-template ranks: %s", why);
     return rc;
 }
 

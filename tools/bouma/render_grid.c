@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "component.h"
 #include "exporter.h"
 #include "format_text.h"
 #include "locate.h"
@@ -130,24 +131,18 @@ static int check_view(const struct rendering *rendering, struct context *ctx)
 
 static int choose_level(struct rendering *rendering, struct context *ctx)
 {
-    int64_t level = 0, component = 0;
+    int64_t level = 0;
     int rc = arguments_integer(rendering->args, ctx, "level", 0, &level);
 
-    if (!rc)
-        rc =
-            arguments_integer(rendering->args, ctx, "component", 0, &component);
     if (!rc && level >= rendering->grid.levels)
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--level %lld: %s has levels 0 to %d",
                           (long long)level, rendering->args->operands[1],
                           rendering->grid.levels - 1);
-    if (!rc && component >= rendering->about.components)
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--component %lld: %s has components 0 to %d",
-                          (long long)component, rendering->args->operands[1],
-                          rendering->about.components - 1);
+    if (!rc)
+        rc = component_argument(&rendering->source.component, ctx,
+                                rendering->args, &rendering->about, 0);
     rendering->source.level = (int)level;
-    rendering->source.component = (int)component;
     return rc;
 }
 

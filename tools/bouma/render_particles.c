@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "component.h"
 #include "exporter.h"
 #include "format_text.h"
 #include "locate.h"
@@ -86,22 +87,20 @@ static int choose_rule(struct rendering *rendering, struct context *ctx)
     const struct arguments *args = rendering->call->args;
     const bouma_variable_info *attribute = rendering->attribute;
     const char *project = NULL;
-    int64_t component = 0;
     int rc = arguments_choice(args, ctx, "project", &project);
 
-    if (!rc)
-        rc = arguments_integer(args, ctx, "component", 0, &component);
     if (rc)
         return rc;
     if (!attribute && (project || arguments_has(args, "component")))
         return context_fail(
             ctx, CALL_AT_FAULT, "--%s is for a variable; name one, as %s/VAR",
             project ? "project" : "component", args->operands[1]);
-    if (attribute && component >= attribute->components)
-        return context_fail(
-            ctx, CALL_AT_FAULT, "--component %lld: %s has components 0 to %d",
-            (long long)component, args->operands[1], attribute->components - 1);
-    rendering->splats.component = (int)component;
+    rendering->splats.component = 0;
+    if (attribute)
+        rc = component_argument(&rendering->splats.component, ctx, args,
+                                attribute, 0);
+    if (rc)
+        return rc;
     rendering->splats.rule = !attribute ? SPLAT_DENSITY
                              : !project || strcmp(project, "mean") == 0
                                  ? SPLAT_MEAN

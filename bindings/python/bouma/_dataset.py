@@ -3,7 +3,8 @@ import ctypes as c
 import operator
 import os
 import time as clock
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from collections import deque
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class Dataset(Sequence["Step"]):
         self._source = Source(os.path.abspath(path), options, comm)
         self._listed: Optional[Tuple[np.ndarray, np.ndarray]] = None
         self._id: Optional[str] = None
+        self._view = os.urandom(8)  # names what is seen: until refresh(), it is the same in all processes
 
     # Steps.
 
@@ -144,6 +146,7 @@ class Dataset(Sequence["Step"]):
         """See the steps that were written since. Collective with a communicator."""
         with self._source.refresh() as session:
             self._listed = self._read_list(session)
+        self._view = os.urandom(8)
         return self
 
     def follow(self, timeout: Optional[float] = None, poll: float = 0.2, after: int = -1,
@@ -245,7 +248,8 @@ class Dataset(Sequence["Step"]):
     def __reduce__(self) -> Any:
         if self.comm is not None:
             raise TypeError("a dataset with a communicator cannot be pickled; open it without one")
-        return reopen, (self._source.path, tuple(sorted((k, v) for k, v in self._options.items() if k != "progress")))
+        options = tuple(sorted((k, v) for k, v in self._options.items() if k != "progress"))
+        return reopen, (self._source.path, options, self._view)
 
     def __repr__(self) -> str:
         if self.closed:
@@ -261,18 +265,21 @@ class Dataset(Sequence["Step"]):
 
 
 _reopened: Dict[Any, Any] = {}
+_kept: Deque[Dataset] = deque(maxlen=4)  # tasks come one by one, and each has a pickle
 
 
-def reopen(path: str, options: Tuple[Tuple[str, Any], ...]) -> Dataset:
-    """The dataset of a pickle. What comes from one dataset shares one here, too."""
+def reopen(path: str, options: Tuple[Tuple[str, Any], ...], view: bytes) -> Dataset:
+    """The dataset of a pickle. What comes from one dataset shares one here, too, and the
+    last few stay open."""
     import weakref
 
-    key = (path, options, os.getpid())
+    key = (path, options, view, os.getpid())
     found = _reopened.get(key)
     dataset = found() if found is not None else None
     if dataset is None or dataset.closed:
         dataset = Dataset(path, dict(options))
-        _reopened[key] = weakref.ref(dataset, lambda ref: _reopened.pop(key, None))
+        _reopened[key] = weakref.ref(dataset, lambda ref: _reopened.get(key) is ref and _reopened.pop(key, None))
+        _kept.append(dataset)
     return dataset
 
 

@@ -82,7 +82,7 @@ class Series(Lazy):
         numbers, one = self.dataset.steps, copy.copy(self.variable)
         info, facts = new("bouma_grid_info"), new("bouma_variable_info")
         differ = []
-        with self.dataset._source.borrow() as session:
+        with self.dataset._source.borrow(int(numbers[wanted[0]])) as session:
             self._last(session)
             for i, index in enumerate(wanted):
                 one._number = int(numbers[index])

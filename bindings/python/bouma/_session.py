@@ -2,23 +2,32 @@
 
 A handle of the library is used by one thread at a time. So a Source, which is one
 dataset, has as many sessions as threads read at once: each is a dataset handle with
-the steps that were opened from it. A thread takes a free session, or opens one more,
-and gives it back. With a communicator there is one session, for its calls are
-collective."""
+the steps that were opened from it. A thread takes a free session, one that has the
+step if there is such, or opens one more, and gives it back. With a communicator there
+is one session, for its calls are collective."""
 import contextlib
 import ctypes as c
 import itertools
 import os
 import threading
 from collections import OrderedDict, deque
-from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Set, Tuple
 
 from . import _library
 from ._types import callback, constant, new, text
 from .errors import BoumaError, ClosedError, error_of
 
-OPEN_STEPS = 32  # of a session; the one that was used longest ago is freed first
+OPEN_FILES = 256  # of the steps that a source keeps; those used longest ago are freed first
+FEWEST_STEPS = 4  # that a session keeps, however many files they have
 FREE_SESSIONS = 64  # that wait to be used again; each has two open files
+
+
+def open_files() -> int:
+    """How many files steps may hold: a part of those that the process may open."""
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return OPEN_FILES if limit == resource.RLIM_INFINITY else min(OPEN_FILES, limit // 8)
 
 
 @contextlib.contextmanager
@@ -99,10 +108,11 @@ class Session:
             name = text(os.fsencode(path), "the path")
         self.handle = c.c_void_p()
         self.steps: "OrderedDict[int, Tuple[Any, Dict[Any, int]]]" = OrderedDict()
+        self.files: Dict[int, int] = {}  # of the steps
         self.process = os.getpid()
         self.generation = 0  # of the source, when this was opened or refreshed
         self.garbage: Deque[Tuple[Any, Any]] = deque()  # what to free, and by which call
-        self.limit: Optional[int] = OPEN_STEPS if comm is None else None
+        self.limit: Optional[int] = None  # of files; steps are opened together with a communicator
         given = c.byref(self.options.struct)
         if comm is None:
             rc = library.bouma_dataset_open(c.byref(self.handle), name, given)
@@ -134,9 +144,27 @@ class Session:
         handle = c.c_void_p()
         self.check(self.library.bouma_step_open(c.byref(handle), self.handle, number))
         found = self.steps[number] = (handle, {})
-        if self.limit is not None and len(self.steps) > self.limit:
-            self.library.bouma_step_free(self.steps.popitem(last=False)[1][0])
+        record = new("bouma_record")
+        self.check(self.library.bouma_step_record_get(c.byref(record), handle))
+        self.files[number] = max(1, record.files)
+        self.trim()
         return found
+
+    def keep(self, files: int) -> None:
+        """Steps may hold so many files from now on."""
+        if files != self.limit:
+            self.limit = files
+            self.trim()
+
+    def trim(self) -> None:
+        """Free the steps that were used longest ago, if all have too many files."""
+        if self.limit is None:
+            return
+        total = sum(self.files.values())
+        while total > self.limit and len(self.steps) > FEWEST_STEPS:
+            number, (handle, _) = self.steps.popitem(last=False)
+            total -= self.files.pop(number)
+            self.library.bouma_step_free(handle)
 
     def object(self, number: int, kind: str, name: str) -> int:
         """The handle of a grid or of particles, as an address."""
@@ -165,6 +193,7 @@ class Session:
 
     def clear(self) -> None:
         """Free the steps."""
+        self.files.clear()
         while self.steps:
             self.library.bouma_step_free(self.steps.popitem()[1][0])
 
@@ -194,13 +223,13 @@ class Session:
 class Borrowed:
     """A session in use: 'with source.borrow() as session'."""
 
-    __slots__ = ("source", "session")
+    __slots__ = ("source", "number", "session")
 
-    def __init__(self, source: "Source"):
-        self.source = source
+    def __init__(self, source: "Source", number: Optional[int]):
+        self.source, self.number = source, number
 
     def __enter__(self) -> Session:
-        self.session = self.source.take()
+        self.session = self.source.take(self.number)
         return self.session
 
     def __exit__(self, *_: Any) -> None:
@@ -242,12 +271,15 @@ class Source:
         self.closed = False
         self.library = _library.serial() if comm is None else _library.parallel(comm)
         self.process = os.getpid()
-        self.free: Deque[Session] = deque()
+        self.free: List[Session] = []  # append, pop, remove and copies are whole for other threads
+        self.sessions: Set[Session] = set()  # free or in use
+        self.files = open_files()
         self.generation, self.generations = 0, itertools.count(1)  # another one with each refresh
         self.lock = threading.RLock()  # of the only session, with a communicator
         self.give(self.take())
 
-    def take(self) -> Session:
+    def take(self, number: Optional[int] = None) -> Session:
+        """A session for this thread; one with step 'number' open, if one is free."""
         if self.closed:
             raise ClosedError("the dataset %s is closed" % self.path)
         if self.comm is not None:
@@ -258,12 +290,15 @@ class Source:
                 self.lock.release()
                 raise
         if self.process != os.getpid():  # a child: the handles are the parent's
-            self.process, self.free = os.getpid(), deque()
+            self.process, self.free = os.getpid(), []
+            self.sessions = set()
         generation = self.generation
-        session = self._pop()
+        session = self._free_one(number)
         if session is None:
             session = Session(self.library, self.path, self.options)
             session.generation = generation
+            self.sessions.add(session)
+        session.keep(self.files // max(1, len(self.sessions)))
         if session.generation != generation:  # it was in use, or free, when others were refreshed
             try:
                 session.refresh()
@@ -273,8 +308,16 @@ class Source:
             session.generation = generation
         return session
 
-    def _pop(self) -> Optional[Session]:
-        """A free session, if there is one: only pop() itself can tell, among threads."""
+    def _free_one(self, number: Optional[int]) -> Optional[Session]:
+        """A free session, which others may take while this one looks."""
+        if number is not None:
+            for session in self.free[:]:
+                if number in session.steps:
+                    try:
+                        self.free.remove(session)
+                        return session
+                    except ValueError:
+                        pass  # another thread was faster
         try:
             return self.free.pop()
         except IndexError:
@@ -296,8 +339,10 @@ class Source:
             self.lock.release()
             return
         if self.closed or len(self.free) >= FREE_SESSIONS:
+            self.sessions.discard(session)
             session.free()
             return
+        session.keep(self.files // max(1, len(self.sessions)))
         self.free.append(session)
         if session.garbage or self.closed:  # came in between
             try:
@@ -306,8 +351,8 @@ class Source:
                 return  # another thread has it, and will see to it
             self.give(session)
 
-    def borrow(self) -> Borrowed:
-        return Borrowed(self)
+    def borrow(self, number: Optional[int] = None) -> Borrowed:
+        return Borrowed(self, number)
 
     def discard(self, session: Session, call: Any, handle: Any) -> None:
         """Free something that belongs to a session which others may use now. Called

@@ -273,7 +273,7 @@ class Variable(Lazy):
         if collective:
             self._read_together(level, low, high, out)
         elif out.size:
-            with self.grid._source.borrow() as session:
+            with self.grid._source.borrow(self._number) as session:
                 self._read(session, level, low, high, out)
         return out
 
@@ -492,7 +492,7 @@ def read_index(variable: Variable, key: Any, base: int) -> Any:
     full = tuple(one.length for one in plan)
     result = np.empty(full, variable.dtype)
     if result.size:
-        with variable.grid._source.borrow() as session:
+        with variable.grid._source.borrow(variable._number) as session:
             read_plan(variable, plan, base, result, session)
     return finish(result, plan)
 

@@ -8,7 +8,7 @@ import os
 import threading
 import warnings
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union, cast
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 import numpy as np
 
@@ -83,6 +83,15 @@ def alone(method: Method) -> Method:
     return cast(Method, call)
 
 
+class Defined(NamedTuple):
+    """What a writer knows of a grid or of particles. A GridWriter or ParticlesWriter keeps
+    its writer, and not the other way round: a writer that nobody has ends at once."""
+
+    kind: Any  # GridWriter or ParticlesWriter
+    handle: Any
+    variables: Dict[str, Any]  # their handles; of particles, with their components
+
+
 class Writer:
     """A dataset that is written.
 
@@ -101,7 +110,7 @@ class Writer:
             self._options = Options(library, options)
             name, given = text(os.fsencode(path), "the path"), c.byref(self._options.struct)
         self._kept: List[Any] = []  # arrays that the step has borrowed
-        self._defined: Dict[str, Any] = {}
+        self._defined: Dict[str, Defined] = {}
         self._liked = False  # things are defined that are not in _defined
         self._step: Optional["StepWriter"] = None
         self._next: Optional[int] = 0 if kind == "create" else None
@@ -155,11 +164,11 @@ class Writer:
         the last one is x. One number for 'origin', 'spacing' or 'patch' is that of each
         axis; one for 'shape' makes a grid of one axis. 'more' are the other fields of bouma_grid_spec."""
         if name in self._defined and shape is None:
-            return found_as(self._defined[name], GridWriter, name)
+            return self._again(name, GridWriter)
         handle = c.c_void_p()
         if shape is None:
             self._check(self._library.bouma_dataset_find_grid(c.byref(handle), self._open(), text(name, "a name")))
-            return self._remember(name, GridWriter(self, name, handle))
+            return self._remember(name, GridWriter, handle)
         lengths = shape if isinstance(shape, Sequence) else np.atleast_1d(shape).tolist()
         spec = new("bouma_grid_spec", ndims=len(lengths), levels=levels, layout=choice("bouma_layout", layout))
         if not 1 <= len(lengths) <= 3:
@@ -168,7 +177,7 @@ class Writer:
             fill(spec, field, values, len(lengths))
         set_fields("bouma_grid_spec", spec, dict(more, unit=unit))
         self._check(self._library.bouma_grid_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
-        return self._remember(name, GridWriter(self, name, handle))
+        return self._remember(name, GridWriter, handle)
 
     @alone
     def particles(self, name: str, ndims: Optional[int] = None, *, dtype: Any = None, unit: Optional[str] = None,
@@ -177,20 +186,29 @@ class Writer:
         ("f4", if it is not given); without 'ndims', find one that is defined. 'more' are the other fields of
         bouma_particles_spec."""
         if name in self._defined and ndims is None:
-            return found_as(self._defined[name], ParticlesWriter, name)
+            return self._again(name, ParticlesWriter)
         handle = c.c_void_p()
         if ndims is None:
             self._check(self._library.bouma_dataset_find_particles(c.byref(handle), self._open(), text(name, "a name")))
-            return self._remember(name, ParticlesWriter(self, name, handle))
+            return self._remember(name, ParticlesWriter, handle)
         spec = new("bouma_particles_spec", ndims=ndims, codec=choice("bouma_codec", codec), tolerance=tolerance,
                    type=0 if dtype is None else type_number(parse_dtype(dtype)))
         set_fields("bouma_particles_spec", spec, dict(more, unit=unit))
         self._check(self._library.bouma_particles_define(c.byref(handle), self._open(), text(name, "a name"), c.byref(spec)))
-        return self._remember(name, ParticlesWriter(self, name, handle))
+        return self._remember(name, ParticlesWriter, handle)
 
-    def _remember(self, name: str, made: Any) -> Any:
-        self._defined[name] = made
+    def _remember(self, name: str, kind: Any, handle: Any) -> Any:
+        known = Defined(kind, handle, {})
+        made = kind(self, name, known)
+        self._defined[name] = known
         return made
+
+    def _again(self, name: str, kind: Any) -> Any:
+        known = self._defined[name]
+        if known.kind is not kind:
+            raise TypeError("%r is %s" % (name, "a grid" if kind is ParticlesWriter else "a set of particles"))
+        self._open()  # or the handle is gone
+        return kind(self, name, known)
 
     @alone
     def like(self, step: int = -1) -> "Writer":
@@ -341,12 +359,6 @@ def close_all() -> None:
         raise failed[0]
 
 
-def found_as(found: Any, kind: Any, name: str) -> Any:
-    if not isinstance(found, kind):
-        raise TypeError("%r is %s" % (name, "a grid" if kind is ParticlesWriter else "a set of particles"))
-    return found
-
-
 def fill(spec: Any, field: str, values: Any, count: int) -> None:
     if values is None:
         return
@@ -397,12 +409,12 @@ def attributes_of(writer: Writer, kind: str, handle: Any) -> Attributes:
 class GridWriter:
     """A grid that is defined: its 'name' and 'shape', and the 'writer' it belongs to."""
 
-    def __init__(self, writer: Writer, name: str, handle: Any):
-        self.writer, self.name, self._handle, self._lock = writer, name, handle, writer._lock
+    def __init__(self, writer: Writer, name: str, known: Defined):
+        self.writer, self.name, self._handle, self._variables = writer, name, known.handle, known.variables
+        self._lock = writer._lock
         info = new("bouma_grid_info")
-        writer._check(writer._library.bouma_grid_info_get(c.byref(info), handle))
+        writer._check(writer._library.bouma_grid_info_get(c.byref(info), self._handle))
         self.shape: Tuple[int, ...] = tuple(info.shape[:info.ndims])
-        self._variables: Dict[str, "VariableWriter"] = {}
 
     @alone
     def variable(self, name: str, dtype: Any = None, *, components: int = 1, unit: Optional[str] = None,
@@ -418,12 +430,12 @@ class GridWriter:
                 handle = writer._library.bouma_grid_find_variable(self._handle, text(name, "a name"))
                 if not handle:
                     writer._check(constant("ENOTFOUND"))
-                self._variables[name] = VariableWriter(self, name, handle)
-            return self._variables[name]
+                self._variables[name] = handle
+            return VariableWriter(self, name, self._variables[name])
         options = dict(more, components=components, unit=unit, codec=codec, tolerance=tolerance, relative=relative)
         handle = define_variable(writer, writer._library.bouma_variable_define, self._handle, name, dtype, options)
-        self._variables[name] = VariableWriter(self, name, handle)
-        return self._variables[name]
+        self._variables[name] = handle
+        return VariableWriter(self, name, handle)
 
     @property
     def attrs(self) -> Attributes:
@@ -498,17 +510,17 @@ class ParticlesWriter:
     """A set of particles that is defined: its 'name' and 'ndims', and the 'writer' it
     belongs to."""
 
-    def __init__(self, writer: Writer, name: str, handle: Any):
-        self.writer, self.name, self._handle, self._lock = writer, name, handle, writer._lock
+    def __init__(self, writer: Writer, name: str, known: Defined):
+        self.writer, self.name, self._handle, self._variables = writer, name, known.handle, known.variables
+        library, handle = writer._library, self._handle
+        self._lock = writer._lock
         info = new("bouma_particles_info")
-        writer._check(writer._library.bouma_particles_info_get(c.byref(info), handle))
+        writer._check(library.bouma_particles_info_get(c.byref(info), handle))
         self.ndims: int = info.ndims
-        library = writer._library
-        self._variables: Dict[str, Any] = {}
-        for i in range(library.bouma_particles_variable_count(handle)):
-            self._know(library.bouma_particles_variable(handle, i))
-        self._position = library.bouma_particles_position(handle)
-        self._know(self._position)
+        if not self._variables:
+            for i in range(library.bouma_particles_variable_count(handle)):
+                self._know(library.bouma_particles_variable(handle, i))
+            self._know(library.bouma_particles_position(handle))
 
     def _know(self, handle: Any) -> None:
         info = new("bouma_variable_info")

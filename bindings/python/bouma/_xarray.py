@@ -164,7 +164,8 @@ def from_xarray(data: Any, path: Any, group: str = "grid", *, codec: Optional[st
     """Write an xarray.Dataset or DataArray as a new dataset: a step for each time.
 
     The axes of all variables are 'time', which may be missing, then up to three of
-    space in the same order, and perhaps 'component'. Coordinates of space must be
+    space in the same order, and perhaps 'component'. Data of one time, as
+    isel(time=2) gives them, are one step at that time. Coordinates of space must be
     evenly spaced. 'tolerance' is that of all variables, or a dict by name; 'options' are
     those of bouma.create(). With Dask arrays, one step at a time is computed.
 
@@ -232,15 +233,17 @@ def spaced(data: xr.Dataset, dim: Any) -> Tuple[float, float]:
 
 
 def steps_of(data: xr.Dataset) -> Iterable[Tuple[int, float, xr.Dataset]]:
-    """The number, the time and the variables of each step."""
-    if TIME not in data.dims:
-        yield 0, 0.0, data
-        return
-    times = data[TIME].values if TIME in data.coords else np.arange(data.sizes[TIME])
+    """The number, the time and the variables of each step. Without an axis of time there is
+    one step, at the time and with the number that isel(time=2) leaves."""
+    axis = (TIME,) if TIME in data.dims else ()
+    count = data.sizes[TIME] if axis else 1
+    times, numbers = np.arange(count), np.arange(count)
+    timed = TIME in data.coords and data[TIME].dims == axis
+    if timed:
+        times = np.atleast_1d(data[TIME].values)
     if times.dtype.kind in "mM":
         raise TypeError("the time of a step is a number; convert dates first, as to seconds since the first one")
-    numbers = np.arange(data.sizes[TIME])
-    if "step" in data.coords and data["step"].dims == (TIME,) and data["step"].dtype.kind in "iu":
-        numbers = data["step"].values  # else it is something of its own, such as the lead time of a forecast
+    if (axis or timed) and "step" in data.coords and data["step"].dims == axis and data["step"].dtype.kind in "iu":
+        numbers = np.atleast_1d(data["step"].values)  # else it is something else, as the lead time of a forecast
     for i, (number, time) in enumerate(zip(numbers, times)):
-        yield int(number), float(time), data.isel({TIME: i})
+        yield int(number), float(time), data.isel({TIME: i}) if axis else data

@@ -216,3 +216,101 @@ def test_what_is_discarded_while_a_session_ends(example):
     assert freed == [1]
     ds._source.discard(session, freed.append, 2)
     assert freed == [1, 2]
+
+
+class Counting:
+    """A library that counts the steps which are opened, and those that are open now."""
+
+    def __init__(self, library):
+        self.library, self.opened, self.open = library, [], 0
+
+    def __getattr__(self, name):
+        return getattr(self.library, name)
+
+    def bouma_step_open(self, out, handle, number):
+        self.opened.append(number)
+        self.open += 1
+        return self.library.bouma_step_open(out, handle, number)
+
+    def bouma_step_free(self, handle):
+        self.open -= 1
+        self.library.bouma_step_free(handle)
+
+
+@pytest.fixture
+def many_steps(tmp_path):
+    path = tmp_path / "many.bouma"
+    with bouma.create(path, durability="fast") as out:
+        v = out.grid("g", (8, 8), patch=(4, 8)).variable("v", "f4")
+        for i in range(64):
+            with out.step(i):
+                v.put(np.full((8, 8), i, "f4"))
+    return path
+
+
+def counted(ds):
+    source = ds._source
+    source.library = source.free[0].library = Counting(source.library)
+    return source.library
+
+
+def test_steps_are_opened_once_for_all_patches(many_steps):
+    with bouma.open(many_steps) as ds:
+        v = ds["g/v"]
+        library = counted(ds)
+        for y in (0, 4):  # as Dask does: all steps of a patch, then of the next one
+            for i in range(64):
+                assert (v[i, y:y + 4] == i).all()
+        assert len(library.opened) == len(set(library.opened))
+
+
+def test_a_thread_takes_the_session_that_has_the_step(many_steps):
+    with bouma.open(many_steps) as ds:
+        source, v = ds._source, ds["g/v"]
+        one, two = source.take(), source.take()
+        one.step(5), two.step(6)
+        for order in ((one, two), (two, one)):
+            for session in order:
+                source.give(session)
+            for number, wanted in ((5, one), (6, two)):
+                with source.borrow(number) as session:
+                    assert session is wanted
+            assert (v[5] == 5).all() and (v[6] == 6).all()
+            assert 6 not in one.steps and 5 not in two.steps
+            source.take(), source.take()
+        source.give(one), source.give(two)
+
+
+def test_all_sessions_share_the_open_files(many_steps):
+    with bouma.open(many_steps) as ds:
+        source = ds._source
+        source.files = 32
+        library = counted(ds)
+        some = [source.take() for _ in range(4)]
+        for session in some:
+            for i in range(64):
+                session.step(i)
+        for session in some:
+            source.give(session)
+        assert [len(session.steps) for session in some] == [8] * 4
+        assert library.open == 32
+
+
+def test_tasks_with_pickles_open_a_dataset_once(many_steps, monkeypatch):
+    ds = bouma.open(many_steps)
+    made = []
+    monkeypatch.setattr("bouma._dataset.Source", lambda *given: made.append(given) or type(ds._source)(*given))
+    for _ in range(3):
+        assert (pickle.loads(pickle.dumps(ds["g/v"]))[3] == 3).all()  # and forget it
+    assert len(made) == 1
+    with bouma.append(many_steps, like=-1, replace=True) as out:
+        with out.step(3) as step:
+            step["g/v"] = np.full((8, 8), 7, "f4")
+    ds.refresh()
+    assert (pickle.loads(pickle.dumps(ds["g/v"]))[3] == 7).all()
+    assert len(made) == 2
+    for _ in range(10):
+        pickle.loads(pickle.dumps(bouma.open(many_steps)))
+    gc.collect()
+    from bouma import _dataset
+    assert len(_dataset._kept) == 4 and len(_dataset._reopened) == 4

@@ -3,6 +3,7 @@ import gc
 import os
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -364,3 +365,49 @@ def test_options_are_paths_of_any_bytes(tmp_path):
     with bouma.create(tmp_path / "d.bouma", local=odd) as ds:
         ds.write({"g/v": np.zeros(3)})
     assert len(bouma.open(tmp_path / "d.bouma")) == 1
+
+
+@pytest.fixture
+def no_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.filterwarnings("ignore:the dataset .* was not closed:ResourceWarning")
+def test_a_writer_that_nobody_has_ends_at_once(tmp_path, no_collector):
+    path = tmp_path / "d.bouma"
+    ds = bouma.create(path, progress=lambda *a: None)
+    grid = ds.grid("g", (8, 8))
+    v, p = grid.variable("v", "f4"), ds.particles("p", ndims=2).variable("T", "f4")
+    v.attrs["a"] = grid.attrs["b"] = p.attrs["c"] = 1
+    with ds.step(0) as step:
+        v.put(np.ones((8, 8), "f4"))
+        step["p"] = {"position": np.ones((3, 2)), "T": np.ones(3, "f4")}
+        step["h/w"] = np.ones(4)
+    gone = weakref.ref(ds)
+    del ds, grid, v, step
+    assert gone() is not None  # what was defined keeps it
+    del p
+    assert gone() is None
+    with bouma.append(path, like=-1) as ds:
+        with ds.step(1) as step:
+            step["h/w"] = np.zeros(4)
+    assert list(bouma.open(path).steps) == [0, 1]
+
+
+def test_what_is_defined_is_found_again(tmp_path):
+    with bouma.create(tmp_path / "d.bouma") as ds:
+        ds.grid("g", (8, 8)).variable("v", "f4")
+        ds.particles("p", ndims=2).variable("T", "f4")
+        with ds.step(0):
+            ds.grid("g").variable("v").put(np.ones((8, 8), "f4"))
+            ds.particles("p").put(position=np.ones((3, 2)), T=np.ones(3, "f4"))
+        with pytest.raises(TypeError, match="'p' is a set of particles"):
+            ds.grid("p")
+        with pytest.raises(TypeError, match="'g' is a grid"):
+            ds.particles("g")
+    for call in (lambda: ds.grid("g"), lambda: ds.particles("p")):
+        with pytest.raises(bouma.ClosedError):
+            call()

@@ -156,3 +156,26 @@ def test_a_step_that_is_something_else(tmp_path, step):
     bouma.from_xarray(data, tmp_path / "d.bouma")
     ds = bouma.open(tmp_path / "d.bouma")
     assert list(ds.steps) == [0, 1, 2, 3] and np.array_equal(ds["grid/T"][...], data["T"].values)
+
+
+def test_one_time_is_a_step_at_that_time(tmp_path, example, truth):
+    ds = bouma.open(example).to_xarray()
+    for i, data in enumerate((ds.isel(time=2), ds.density.isel(time=2), ds.sel(time=0.2))):
+        bouma.from_xarray(data, tmp_path / ("%d.bouma" % i))
+        one = bouma.open(tmp_path / ("%d.bouma" % i))
+        assert list(one.times) == [ds.time.values[2]] and list(one.steps) == [20]
+        assert np.array_equal(one["grid/density"][0], truth[2])
+
+
+@pytest.mark.parametrize("coords, time", [({}, 0.0), ({"time": 2.5}, 2.5), ({"time": 3, "step": 1.5}, 3.0),
+                                          ({"step": 7}, 0.0)])
+def test_the_time_of_data_without_an_axis_of_time(tmp_path, coords, time):
+    bouma.from_xarray(xr.DataArray(np.ones(8), dims="x", coords=coords), tmp_path / "d.bouma")
+    ds = bouma.open(tmp_path / "d.bouma")
+    assert list(ds.times) == [time] and list(ds.steps) == [0]
+
+
+def test_one_date_is_refused_as_many_are(tmp_path):
+    data = xr.DataArray(np.ones(8), dims="x", coords={"time": np.datetime64("2026-01-01", "ns")})
+    with pytest.raises(TypeError, match="convert dates"):
+        bouma.from_xarray(data, tmp_path / "d.bouma")

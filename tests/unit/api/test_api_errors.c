@@ -95,7 +95,9 @@ static void directories_on_disk_are_told_apart(void)
     snprintf(path, sizeof(path), "%s/no/such.bouma", dir);
     CHECK_FAILS(ds, bouma_dataset_create(&ds, path, NULL), BOUMA_ENOTFOUND,
                 path);
-    CHECK_TEXT(bouma_error_message(ds), "no such file or directory");
+    snprintf(path, sizeof(path),
+             "could not be created: there is no directory %s/no", dir);
+    CHECK_TEXT(bouma_error_message(ds), path);
     bouma_dataset_free(ds);
     snprintf(path, sizeof(path), "%s/file", dir);
     snprintf(command, sizeof(command), "touch %s/file", dir);
@@ -508,6 +510,36 @@ static void fields_of_other_layouts_are_refused(void)
 }
 
 /* Tiles must fit, and only exact codecs keep coefficients. */
+static void wrong_elements_of_a_shape_or_patch_are_named(void)
+{
+    static const struct {
+        bouma_grid_spec spec;
+        const char *text;
+    } cases[] = {
+        {{.shape = {8, 8, 0}}, "grid \"w\": shape[2] is 0"},
+        {{.shape = {8, -3, 8}}, "shape[1] is -3"},
+        {{.shape = {0, 8, 8}, .layout = BOUMA_LAYOUT_HZ}, "shape[0] is 0"},
+        {{.shape = {8, 8, 8}, .patch = {4, 6, 4}},
+         "grid \"w\": patch[1] is 6, which is not a power of two"},
+        {{.shape = {8, 8, 8}, .patch = {4, 4, -4}}, "patch[2] is -4"}};
+    bouma_io *memory = bouma_io_memory_new();
+    bouma_options opts = {.size = sizeof(opts), .io = memory};
+    bouma_dataset *ds = NULL;
+    bouma_grid *grid;
+
+    REQUIRE(!bouma_dataset_create(&ds, "elements", &opts));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        bouma_grid_spec spec = cases[i].spec;
+
+        spec.size = sizeof(spec);
+        spec.ndims = 3;
+        CHECK_EQ(bouma_grid_define(&grid, ds, "w", &spec), BOUMA_EINVAL);
+        CHECK_TEXT(bouma_error_message(ds), cases[i].text);
+    }
+    bouma_dataset_free(ds);
+    bouma_io_memory_free(memory);
+}
+
 static void wrong_wavelets_are_refused(void)
 {
     static const struct {
@@ -683,6 +715,7 @@ int main(void)
     levels_and_boxes_that_are_not_there_are_told();
     specs_of_other_versions_are_refused();
     fields_of_other_layouts_are_refused();
+    wrong_elements_of_a_shape_or_patch_are_named();
     wrong_wavelets_are_refused();
     a_newer_format_is_refused();
     a_lost_file_dataset_is_told();

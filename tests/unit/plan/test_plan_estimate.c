@@ -390,19 +390,36 @@ static void check_template(const char *expected, int ndims,
                            const int64_t *shape, const int64_t *ranks,
                            bouma_rank_order order)
 {
-    char text[64] = "?";
+    char text[64] = "?", why[200] = "?";
 
-    CHECK_EQ(bouma_hz_template(text, sizeof(text), ndims, shape, ranks, order),
-             *expected ? BOUMA_OK : BOUMA_EINVAL);
+    CHECK_EQ(bouma_hz_template(text, sizeof(text), ndims, shape, ranks, order,
+                               why, sizeof(why)),
+             BOUMA_OK);
     CHECK(!strcmp(text, expected));
+    CHECK_EQ(why[0], 0);
     if (strcmp(text, expected))
         printf("got %s\n", text);
+}
+
+static void check_no_template(const char *expected, int ndims,
+                              const int64_t *shape, const int64_t *ranks,
+                              bouma_rank_order order)
+{
+    char text[64] = "?", why[200] = "";
+
+    CHECK_EQ(bouma_hz_template(text, sizeof(text), ndims, shape, ranks, order,
+                               why, sizeof(why)),
+             BOUMA_EINVAL);
+    CHECK_EQ(text[0], 0);
+    CHECK(strstr(why, expected) != NULL);
+    if (!strstr(why, expected))
+        printf("got %s\n", why);
 }
 
 static void templates_follow_from_ranks(void)
 {
     int64_t cube[] = {32, 32, 32}, ranks[] = {4, 4, 2};
-    char small[63] = "?";
+    char small[63] = "?", why[200] = "";
 
     check_template("zzyyxxzyxzyxzyx", 3, cube, ranks, 0);
     check_template("zzyyxxzyxzyxzyx", 3, cube, ranks,
@@ -413,17 +430,25 @@ static void templates_follow_from_ranks(void)
     /* 1000 samples on 8 ranks: as if each had 128. */
     check_template("yyyxxxyxyxyxyxyxyxyx", 2, (int64_t[]){1000, 1000},
                    (int64_t[]){8, 8}, 0);
-    check_template("", 2, (int64_t[]){1000, 0}, (int64_t[]){8, 8}, 0);
-    check_template("", 2, (int64_t[]){1000, 9}, (int64_t[]){0, 8}, 0);
-    check_template("", 4, cube, ranks, 0);
-    check_template("", 3, cube, ranks, (bouma_rank_order)4);
-    check_template("", 3, (int64_t[]){(int64_t)1 << 40, (int64_t)1 << 40, 16},
-                   ranks, 0);
-    check_template("", 1, (int64_t[]){INT64_MAX}, (int64_t[]){1}, 0);
-    CHECK_EQ(bouma_hz_template(small, sizeof(small), 3, cube, ranks, 0),
+    check_no_template("shape[1] is 0", 2, (int64_t[]){1000, 0},
+                      (int64_t[]){8, 8}, 0);
+    check_no_template("ranks[0] is -2", 2, (int64_t[]){1000, 9},
+                      (int64_t[]){-2, 8}, 0);
+    check_no_template("ndims is 4", 4, cube, ranks, 0);
+    check_no_template("shape is NULL", 3, NULL, ranks, 0);
+    check_no_template("ranks is NULL", 3, cube, NULL, 0);
+    check_no_template("order of ranks 4", 3, cube, ranks, (bouma_rank_order)4);
+    check_no_template("at most 62 characters", 3,
+                      (int64_t[]){(int64_t)1 << 40, (int64_t)1 << 40, 16},
+                      ranks, 0);
+    check_no_template("too many", 1, (int64_t[]){INT64_MAX}, (int64_t[]){1}, 0);
+    CHECK_EQ(bouma_hz_template(small, sizeof(small), 3, cube, ranks, 0, why,
+                               sizeof(why)),
              BOUMA_EINVAL);
     CHECK_EQ(small[0], 0);
-    CHECK_EQ(bouma_hz_template(NULL, 64, 3, cube, ranks, 0), BOUMA_EINVAL);
+    CHECK(strstr(why, "room for 63 bytes; a template needs 64") != NULL);
+    CHECK_EQ(bouma_hz_template(NULL, 64, 3, cube, ranks, 0, NULL, 0),
+             BOUMA_EINVAL);
 }
 
 /* Blocks that are filled up are stored as such. */
