@@ -868,6 +868,55 @@ struct patch_query {
 
 struct request;
 
+/* Bins of a histogram: of equal width, from the lowest value to the highest if
+ * no ends are given. */
+class bins
+{
+  public:
+    explicit bins(std::size_t count, double low = 0, double high = 0)
+        : spec_(detail::sized<bouma_histogram_spec>())
+    {
+        spec_.bins = count;
+        spec_.low = low;
+        spec_.high = high;
+    }
+    /* Between these edges, which ascend. */
+    static bins between(std::vector<double> edges)
+    {
+        bins out(edges.empty() ? 0 : edges.size() - 1);
+        out.edges_ = std::move(edges);
+        return out;
+    }
+    bins &component(int number)
+    {
+        spec_.component = number;
+        return *this;
+    }
+    /* Read no values, only what is known of them. */
+    bins &index_only()
+    {
+        spec_.index_only = 1;
+        return *this;
+    }
+    /* It points to what is here. */
+    bouma_histogram_spec raw() const
+    {
+        bouma_histogram_spec out = spec_;
+        out.edges = edges_.empty() ? nullptr : edges_.data();
+        return out;
+    }
+
+  private:
+    bouma_histogram_spec spec_;
+    std::vector<double> edges_;
+};
+
+/* A histogram: what is known of its bins, and of the rest. */
+struct histogram {
+    bouma_histogram about;
+    std::vector<bouma_bin> bins;
+};
+
 class variable
 {
   public:
@@ -894,6 +943,22 @@ class variable
         bouma_range out{};
         detail::finish_by(bouma_variable_range(&out, handle_, component), st,
                           handle_);
+        return out;
+    }
+    /* How many samples of a grid have which values; without limits, all samples
+     * are read. */
+    bouma::histogram histogram(const bins &in, const bouma_box *where = nullptr,
+                               const bouma_budget *limits = nullptr,
+                               status *st = nullptr) const
+    {
+        bouma_histogram_spec raw = in.raw();
+        bouma::histogram out{detail::sized<bouma_histogram>(),
+                             std::vector<bouma_bin>(raw.bins + 1)};
+        detail::finish_by(bouma_variable_histogram(&out.about, out.bins.data(),
+                                                   handle_, &raw, where,
+                                                   limits),
+                          st, handle_);
+        out.bins.resize(raw.bins);
         return out;
     }
     bouma_selection select(int level, const bouma_box *where = nullptr,
@@ -1671,6 +1736,24 @@ class particles
         detail::finish_by(bouma_particles_count(&n, handle_, &raw), st,
                           handle_);
         return n;
+    }
+    /* How many particles have which values of a variable; without limits, all
+     * values are read. */
+    bouma::histogram histogram(const variable &v, const bins &in,
+                               const query &which = query(),
+                               const bouma_budget *limits = nullptr,
+                               status *st = nullptr) const
+    {
+        bouma_histogram_spec raw = in.raw();
+        bouma_particles_query all = which.raw();
+        bouma::histogram out{detail::sized<bouma_histogram>(),
+                             std::vector<bouma_bin>(raw.bins + 1)};
+        detail::finish_by(bouma_particles_histogram(&out.about, out.bins.data(),
+                                                    v.handle(), &raw, &all,
+                                                    limits),
+                          st, handle_);
+        out.bins.resize(raw.bins);
+        return out;
     }
     particle_data read(const query &which = query(), status *st = nullptr) const
     {

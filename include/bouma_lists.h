@@ -170,4 +170,9 @@
     X(LIMIT_POINTS, 2, "points")                                               \
     X(LIMIT_ERROR, 3, "error")
 
+#define BOUMA_BASIS_LIST(X)                                                    \
+    X(BASIS_INDEX, 1, "index")                                                 \
+    X(BASIS_SAMPLE, 2, "sample")                                               \
+    X(BASIS_EXACT, 3, "exact")
+
 #endif

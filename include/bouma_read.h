@@ -667,6 +667,100 @@ BOUMA_API int bouma_particles_restart_into(uint64_t *count,
                                            size_t column_count,
                                            uint64_t capacity);
 
+/* ---- histograms --------------------------------------------------------- */
+
+/* Bins, and the values that are counted in them. A value is in a bin if it is
+ * not below its low edge, and below its high edge; the last bin includes its
+ * high edge. NaN is in no bin. Numbers of any type are compared with edges
+ * exactly. Counted are the values that a read gives, which a tolerance may have
+ * changed. */
+typedef struct bouma_histogram_spec {
+    size_t size;   /* sizeof(bouma_histogram_spec) */
+    int component; /* of the variable */
+    size_t bins;   /* 1 to 65536 */
+    /* The outermost edges, of bins that are equally wide; both 0: those of the
+     * values that the step has on record, without infinite ones. If it has
+     * none, 0 and 1; if there is only one, half a unit around it. */
+    double low, high;
+    const double *edges; /* [bins + 1], ascending; then low and high are 0 */
+    int index_only;      /* 1: read no values, only what is known of them */
+} bouma_histogram_spec;
+
+/* How many values are in a bin. The count is from 'lower' to 'upper', whatever
+ * 'estimate' says; 'error' is the standard error of that. This struct never
+ * grows. */
+typedef struct bouma_bin {
+    double low, high; /* edges */
+    uint64_t lower, upper;
+    double estimate, error;
+} bouma_bin;
+
+/* What counts come from. */
+typedef enum bouma_basis {
+    BOUMA_BASIS_INDEX = 1,  /* ranges and bitmaps; no value was read */
+    BOUMA_BASIS_SAMPLE = 2, /* these, and the values of coarse levels */
+    BOUMA_BASIS_EXACT = 3   /* all values: 'lower' is 'upper' */
+} bouma_basis;
+
+/* A histogram, beside its bins. */
+typedef struct bouma_histogram {
+    size_t size; /* sizeof(bouma_histogram), set by the caller */
+    bouma_basis basis;
+    bouma_bin below, above; /* the first edge, and the last */
+    bouma_bin all;          /* all values that match, NaN included */
+    int level;              /* the finest that was read; -1: none */
+    uint64_t points;        /* values that were looked at */
+    uint64_t bytes;         /* that this call has read from storage */
+    bouma_limit limit;      /* why no more was read */
+    uint64_t next_bytes;    /* that one level more takes, beside these; with
+                                'index_only', the rest of the index */
+} bouma_histogram;
+
+/* How many particles have which values of a variable of theirs, out of those
+ * that match 'query' (NULL: all), whose variables and order do not matter; it
+ * has no quality. Without a budget, all of these values are read, batch by
+ * batch, and counts are exact.
+ *
+ * With a budget, the index is read first (trees of files, which tell where
+ * particles are, and by bitmaps which values they have), if that takes no more
+ * than half of the bytes; then as many levels of detail as the rest allows, as
+ * a whole. If these are all, counts are exact. Else those of the levels are
+ * scaled up. The standard error is that of a random sample; levels of detail
+ * are spread more evenly, so that it is rather too large than too small. A
+ * budget of points limits the particles that are looked at. There is always an
+ * answer, if only from what the step says of each file: no budget is too small.
+ *
+ * With 'index_only', no particle is read, and the budget is for the index. The
+ * estimate then takes values to be spread evenly over what a bitmap leaves
+ * open, and 'error' is that of a number of which only the bounds are known:
+ * (upper - lower) / sqrt(12).
+ *
+ *     bouma_histogram_spec spec = {.size = sizeof(spec), .bins = 20};
+ *     bouma_budget budget = {.size = sizeof(budget), .bytes = 1 << 20};
+ *     bouma_histogram about = {.size = sizeof(about)};
+ *     bouma_bin bins[20];
+ *
+ *     rc = bouma_particles_histogram(&about, bins, heat, &spec, NULL, &budget);
+ *
+ * Not collective. */
+BOUMA_API int bouma_particles_histogram(bouma_histogram *out, bouma_bin *bins,
+                                        bouma_variable *variable,
+                                        const bouma_histogram_spec *spec,
+                                        const bouma_particles_query *query,
+                                        const bouma_budget *budget);
+
+/* The same for the samples of a grid's variable in 'box' (NULL: all). The index
+ * is the ranges of patches, which heads of files have. With a budget, the
+ * finest level that it allows is taken for a sample; with 'index_only', none
+ * is. Where coarser levels are averages ('averages' of bouma_variable_info),
+ * 'error' is NaN: what a sample would tell is not known. A budget of error is
+ * BOUMA_EINVAL. Not collective. */
+BOUMA_API int bouma_variable_histogram(bouma_histogram *out, bouma_bin *bins,
+                                       bouma_variable *variable,
+                                       const bouma_histogram_spec *spec,
+                                       const bouma_box *box,
+                                       const bouma_budget *budget);
+
 #ifdef __cplusplus
 }
 #endif

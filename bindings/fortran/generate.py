@@ -43,7 +43,7 @@ TOLD = ("bouma_record", "bouma_step_info", "bouma_dataset_info", "bouma_step_det
         "bouma_particles_file", "bouma_particles_node", "bouma_verify_report", "bouma_repair_report",
         "bouma_drain_report", "bouma_finding", "bouma_loss", "bouma_codec_info", "bouma_option_info",
         "bouma_attribute", "bouma_answer", "bouma_file_report", "bouma_plan_report", "bouma_plan_patch",
-        "bouma_plan_file", "bouma_plan_cost", "bouma_probe_report")
+        "bouma_plan_file", "bouma_plan_cost", "bouma_probe_report", "bouma_bin", "bouma_histogram")
 REVERSED = ("bouma_grid_spec", "bouma_grid_info", "bouma_selection", "bouma_plan_spec", "bouma_plan_report")
 # Numbers that count from 1 in Fortran; "none" is 0.
 INDICES = {("bouma_selection", "first"), ("bouma_plan_patch", "file"), ("bouma_particles_file", "file"),
@@ -65,8 +65,8 @@ RANKS = (1, 2, 3, 4)
 
 # Functions that the template has, and those that are in bouma_c only.
 BY_HAND = re.compile(r"bouma_(options_(set|get|info)|attributes_(set|get|find)\w*|grid_(box|bounds)|"
-                     r"variable_(put_\w+|read|select)|step_read|refinement_(open\w*|get)|"
-                     r"particles_(put_\w+|count|\w+_into|refinement_open)|file_(declare|write|read)|"
+                     r"variable_(put_\w+|read|select|histogram)|step_read|refinement_(open\w*|get)|"
+                     r"particles_(put_\w+|count|\w+_into|refinement_open|histogram)|file_(declare|write|read)|"
                      r"plan_(patch_get|rank_get|holders)|probe_text|error_message|\w+_message|hz_template|"
                      r"dataset_delete_steps|value_\w+|\w+_fint)$")
 C_ONLY = re.compile(r"bouma_(io_\w+|array_inside|variable_query|particles_(query_run|read|sample|restart|"

@@ -297,16 +297,6 @@ uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
     return piece < 0 ? 0 : variable->in_step.level_bytes[piece];
 }
 
-/* Codecs make them of levels that are pieces; tiles, of all. */
-static int has_averages(const bouma_variable *v)
-{
-    const struct bm_object *o = v->object;
-
-    if (bm_object_is_tiled(o))
-        return o->levels > 1 && o->layout->tiles->averages(v);
-    return bm_pieces(o) > 1 && bm_codec_find((int)v->codec)->averages;
-}
-
 int bouma_variable_info_get(bouma_variable_info *given,
                             const bouma_variable *variable)
 {
@@ -335,7 +325,7 @@ int bouma_variable_info_get(bouma_variable_info *given,
     out->span = variable->span;
     out->psnr = psnr_of(variable);
     out->nominal = variable->nominal;
-    out->averages = has_averages(variable);
+    out->averages = bm_variable_averages(variable);
     return bm_reply(given, &own, sizeof(own));
 }
 

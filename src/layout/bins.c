@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "bouma_lists.h"
@@ -290,6 +291,23 @@ static int values_in(const struct bm_bins *b, int bin, union bm_scalar *low,
         high->u = b->low.u + last;
     }
     return 1;
+}
+
+int bm_bins_values(const struct bm_bins *b, int bin, union bm_scalar *low,
+                   union bm_scalar *high)
+{
+    int endless = bm_type_is_float(b->type) && !b->finite;
+    int any = values_in(b, bin, low, high);
+
+    if (endless && bin == 0) {
+        low->f = -INFINITY;
+        high->f = any ? high->f : -INFINITY;
+    }
+    if (endless && bin == LAST) {
+        low->f = any ? low->f : INFINITY;
+        high->f = INFINITY;
+    }
+    return any || (endless && (bin == 0 || bin == LAST));
 }
 
 uint32_t bm_bins_remap(const struct bm_bins *from, uint32_t map,

@@ -50,6 +50,11 @@ uint32_t bm_bins_map(const struct bm_bins *b, const void *values, size_t count);
 uint32_t bm_bins_select(const struct bm_bins *b, union bm_scalar low,
                         union bm_scalar high);
 
+/* The smallest and the largest value that can be in a bin; 0 if none can. Unless
+ * 'finite' is set, that may be an infinity. */
+int bm_bins_values(const struct bm_bins *b, int bin, union bm_scalar *low,
+                   union bm_scalar *high);
+
 /* The bins of 'to' that values in the bins 'map' of 'from' can be in; the range
  * of 'to' is to have all of 'from'. */
 uint32_t bm_bins_remap(const struct bm_bins *from, uint32_t map,

@@ -43,3 +43,12 @@ void bm_coder_release(struct bm_coder *d)
         bm_drop(d->a, d->room[i].data);
     memset(d, 0, sizeof(*d));
 }
+
+int bm_variable_averages(const struct bouma_variable *v)
+{
+    const struct bm_object *o = v->object;
+
+    if (bm_object_is_tiled(o))
+        return o->levels > 1 && o->layout->tiles->averages(v);
+    return bm_pieces(o) > 1 && bm_codec_find((int)v->codec)->averages;
+}

@@ -293,6 +293,10 @@ static inline int bm_object_is_tiled(const struct bm_object *o)
     return bm_object_tiling(o, &t);
 }
 
+/* Whether coarser levels of a variable are averages, not samples: codecs make
+ * them of levels that are pieces; tiles, of all. */
+int bm_variable_averages(const struct bouma_variable *v);
+
 /* The level of a piece, for messages: "level 2, "; or nothing, if pieces are
  * not levels. */
 #define BM_PIECE_TEXT_BYTES 32

@@ -54,6 +54,17 @@ int bm_particle_summary_set_rows(struct bm_particle_summary *c,
     return BOUMA_OK;
 }
 
+uint32_t bm_particle_row(const struct bm_object *set,
+                         const struct bouma_variable *v, int component)
+{
+    uint32_t row = (uint32_t)component;
+
+    for (int j = 1; j < set->count && set->variables[j] != v; j++)
+        if (set->variables[j]->in_step.present)
+            row += (uint32_t)set->variables[j]->components;
+    return row;
+}
+
 int bm_particle_summary_copy(struct bm_particle_summary *out,
                              const struct bm_particle_summary *c,
                              const bouma_allocator *a)

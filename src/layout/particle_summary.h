@@ -46,6 +46,11 @@ int bm_particle_summary_set_rows(struct bm_particle_summary *c,
                                  struct bouma_variable *const *variables,
                                  int count);
 
+/* The row that a component of a variable is, in a step that has it; not of the
+ * position. */
+uint32_t bm_particle_row(const struct bm_object *set,
+                         const struct bouma_variable *v, int component);
+
 /* Into an uninitialised one, which can be released in any case. */
 int bm_particle_summary_copy(struct bm_particle_summary *out,
                              const struct bm_particle_summary *c,

@@ -71,25 +71,16 @@ void bm_tree_join_maps(struct bm_tree *t)
 
 /* ---- queries ------------------------------------------------------------ */
 
-/* A node to be looked at; of those that lie in the box as a whole, all below
- * do. */
-struct visit {
-    double low[3], high[3]; /* closed */
-    uint32_t node;
-    int inside;
-};
-
+/* The nodes that are still to be looked at. */
 struct search {
     const struct bm_tree *t;
     const struct bm_tree_query *query;
-    struct visit *pending;
+    struct bm_tree_visit *pending;
     size_t depth, room;
     uint32_t begin, end; /* slots */
-    struct bm_run *runs;
-    size_t count, runs_room;
 };
 
-static int push(struct search *s, const struct visit *v)
+static int push(struct search *s, const struct bm_tree_visit *v)
 {
     if (s->depth == s->room) {
         size_t room = s->room ? 2 * s->room : 64;
@@ -104,31 +95,9 @@ static int push(struct search *s, const struct visit *v)
     return BOUMA_OK;
 }
 
-static int add_run(struct search *s, uint32_t begin, uint32_t end, int inside)
-{
-    struct bm_run *last = s->count ? &s->runs[s->count - 1] : NULL;
-
-    begin = begin > s->begin ? begin : s->begin;
-    end = end < s->end ? end : s->end;
-    if (last && last->end == begin && last->inside == inside) {
-        last->end = end;
-        return BOUMA_OK;
-    }
-    if (s->count == s->runs_room) {
-        size_t room = s->runs_room ? 2 * s->runs_room : 16;
-        void *grown = bm_resize(s->t->a, s->runs, room, sizeof(*s->runs));
-
-        if (!grown)
-            return BOUMA_ENOMEM;
-        s->runs = grown;
-        s->runs_room = room;
-    }
-    s->runs[s->count++] = (struct bm_run){begin, end, inside};
-    return BOUMA_OK;
-}
-
 /* Whether the box has any of the region; *inside: all of it. */
-static int meets_box(const struct search *s, const struct visit *v, int *inside)
+static int meets_box(const struct search *s, const struct bm_tree_visit *v,
+                     int *inside)
 {
     const struct bm_tree_query *q = s->query;
 
@@ -161,18 +130,21 @@ static int has_wanted(const struct search *s, uint32_t node)
     return 1;
 }
 
-/* One node: dropped, taken, or replaced by its children. */
-static int visit(struct search *s, struct visit *v)
+/* One node: dropped, or told, and perhaps replaced by its children. */
+static int visit(struct search *s, struct bm_tree_visit *v,
+                 int (*each)(void *context, const struct bm_tree_visit *v),
+                 void *context)
 {
     const struct bm_tree_node *node = &s->t->nodes[v->node];
-    struct visit right;
+    struct bm_tree_visit right;
     int rc;
 
     if (node->end <= s->begin || node->begin >= s->end ||
         !has_wanted(s, v->node) || (!v->inside && !meets_box(s, v, &v->inside)))
         return BOUMA_OK;
-    if (!node->right || (v->inside && !s->query->rows))
-        return add_run(s, node->begin, node->end, v->inside);
+    rc = each(context, v);
+    if (rc <= 0 || !node->right)
+        return rc < 0 ? rc : BOUMA_OK;
     right = *v;
     right.node = node->right;
     right.low[node->axis] = node->split;
@@ -182,14 +154,15 @@ static int visit(struct search *s, struct visit *v)
     return rc ? rc : push(s, v);
 }
 
-int bm_tree_select(const struct bm_tree *t, const struct bm_tree_query *query,
-                   struct bm_run **runs, size_t *count)
+int bm_tree_walk(const struct bm_tree *t, const struct bm_tree_query *query,
+                 int (*each)(void *context, const struct bm_tree_visit *v),
+                 void *context)
 {
     struct search s = {.t = t,
                        .query = query,
                        .begin = query->begin,
                        .end = query->end ? query->end : UINT32_MAX};
-    struct visit v = {.inside = !query->boxed};
+    struct bm_tree_visit v = {.inside = !query->boxed};
     int rc = BOUMA_OK;
 
     memcpy(v.low, t->low, sizeof(v.low));
@@ -198,12 +171,63 @@ int bm_tree_select(const struct bm_tree *t, const struct bm_tree_query *query,
         rc = push(&s, &v);
     while (!rc && s.depth) {
         v = s.pending[--s.depth];
-        rc = visit(&s, &v);
+        rc = visit(&s, &v, each, context);
     }
     bm_drop(t->a, s.pending);
+    return rc;
+}
+
+/* ---- runs --------------------------------------------------------------- */
+
+struct runs {
+    const struct bm_tree *t;
+    const struct bm_tree_query *query;
+    struct bm_run *list;
+    size_t count, room;
+};
+
+static int add_run(struct runs *r, uint32_t begin, uint32_t end, int inside)
+{
+    struct bm_run *last = r->count ? &r->list[r->count - 1] : NULL;
+
+    begin = begin > r->query->begin ? begin : r->query->begin;
+    end = r->query->end && end > r->query->end ? r->query->end : end;
+    if (last && last->end == begin && last->inside == inside) {
+        last->end = end;
+        return BOUMA_OK;
+    }
+    if (r->count == r->room) {
+        size_t room = r->room ? 2 * r->room : 16;
+        void *grown = bm_resize(r->t->a, r->list, room, sizeof(*r->list));
+
+        if (!grown)
+            return BOUMA_ENOMEM;
+        r->list = grown;
+        r->room = room;
+    }
+    r->list[r->count++] = (struct bm_run){begin, end, inside};
+    return BOUMA_OK;
+}
+
+static int take_node(void *context, const struct bm_tree_visit *v)
+{
+    struct runs *r = context;
+    const struct bm_tree_node *node = &r->t->nodes[v->node];
+
+    if (node->right && !(v->inside && !r->query->rows))
+        return 1;
+    return add_run(r, node->begin, node->end, v->inside);
+}
+
+int bm_tree_select(const struct bm_tree *t, const struct bm_tree_query *query,
+                   struct bm_run **runs, size_t *count)
+{
+    struct runs r = {.t = t, .query = query};
+    int rc = bm_tree_walk(t, query, take_node, &r);
+
     if (rc)
-        bm_drop(t->a, s.runs);
-    *runs = rc ? NULL : s.runs;
-    *count = rc ? 0 : s.count;
+        bm_drop(t->a, r.list);
+    *runs = rc ? NULL : r.list;
+    *count = rc ? 0 : r.count;
     return rc;
 }

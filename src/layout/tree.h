@@ -102,6 +102,20 @@ struct bm_tree_query {
     uint32_t begin, end; /* of the slots that are asked for; end 0: of all */
 };
 
+/* A node that can have matching particles: its region (closed), and whether all
+ * of that lies in the box. */
+struct bm_tree_visit {
+    double low[3], high[3];
+    uint32_t node;
+    int inside;
+};
+
+/* Tell such nodes, in preorder. 'each' returns 1 to go on with the children of a
+ * node, BOUMA_OK not to, or a failure, which ends it. Its status, or ENOMEM. */
+int bm_tree_walk(const struct bm_tree *t, const struct bm_tree_query *query,
+                 int (*each)(void *context, const struct bm_tree_visit *v),
+                 void *context);
+
 /* The runs that can have matching particles, ascending, neighbours of one kind
  * joined: *runs is the caller's to drop. BOUMA_OK or ENOMEM. */
 int bm_tree_select(const struct bm_tree *t, const struct bm_tree_query *query,

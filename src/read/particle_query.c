@@ -353,9 +353,8 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
     return rc ? rc : run_batch(s);
 }
 
-/* The files that can have what is looked for. */
-static size_t select_files(struct bm_query_state *s,
-                           const struct bm_file_tree *tree, size_t *files)
+size_t bm_query_select_files(const struct bm_query_state *s,
+                             const struct bm_file_tree *tree, size_t *files)
 {
     const struct bm_query_question *asked = &s->asked;
     struct bm_file_tree_query q = {.boxed = asked->tree.boxed &&
@@ -387,7 +386,7 @@ int bm_particle_query(const struct bm_particle_query *query)
         if (!files)
             rc = no_memory(&s);
         else
-            count = s.asked.never ? 0 : select_files(&s, tree, files);
+            count = s.asked.never ? 0 : bm_query_select_files(&s, tree, files);
     }
     for (size_t i = 0; i < count && !rc; i++)
         s.total +=

@@ -99,6 +99,11 @@ void bm_query_release(struct bm_query_state *s);
 /* The message for it. */
 int bm_query_no_memory(struct bm_error *error);
 
+/* The set's files that can have what is looked for, into files[tree->files];
+ * gives their number. */
+size_t bm_query_select_files(const struct bm_query_state *s,
+                             const struct bm_file_tree *tree, size_t *files);
+
 /* Whether all ranks of a level are wanted. */
 int bm_query_level_whole(const struct bm_query_state *s, int k);
 

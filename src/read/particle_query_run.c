@@ -30,18 +30,6 @@ static int add_column(struct bm_query_question *q,
     return q->column_count++;
 }
 
-/* The row of a tree's bitmaps that a component of a variable is. */
-static uint32_t row_of(const struct bm_object *set,
-                       const struct bouma_variable *v, int component)
-{
-    uint32_t row = (uint32_t)component;
-
-    for (int j = 1; set->variables[j] != v; j++)
-        if (set->variables[j]->in_step.present)
-            row += (uint32_t)set->variables[j]->components;
-    return row;
-}
-
 static int is_empty(bouma_type type, union bm_scalar low, union bm_scalar high)
 {
     if (bm_type_is_float(type))
@@ -78,7 +66,7 @@ static void add_test(struct bm_query_state *s, const struct bouma_variable *v,
         q->least[q->tree.rows] = low;
         q->most[q->tree.rows] = high;
         ((uint32_t *)q->tree.row)[q->tree.rows++] =
-            row_of(s->set, v, component);
+            bm_particle_row(s->set, v, component);
     }
 }
 

@@ -136,22 +136,28 @@ static int no_memory(const struct bouma_particles_refinement *r)
                    "no memory for the particles that were found");
 }
 
-/* Read some slices. */
+/* Read some slices, for 'query->each'. */
+static int pass_slices(struct bouma_particles_refinement *r,
+                       struct bm_particle_query *query, int first, int count)
+{
+    query->step = r->step;
+    query->set = r->set;
+    query->query = r->asked;
+    query->exact = 1;
+    query->query.from = slice_begin(r, first);
+    query->query.quality = r->slices[first + count - 1].end;
+    return bm_particle_query(query);
+}
+
+/* The same into a collector. */
 static int read_slices(struct bouma_particles_refinement *r, int first,
                        int count, struct bm_collector *to)
 {
-    struct bm_particle_query query = {.step = r->step,
-                                      .set = r->set,
-                                      .query = r->asked,
-                                      .each = bm_collector_add,
+    struct bm_particle_query query = {.each = bm_collector_add,
                                       .context = to,
-                                      .exact = 1,
                                       .draw = to->draw ? &r->keys : NULL};
-    int rc;
+    int rc = pass_slices(r, &query, first, count);
 
-    query.query.from = slice_begin(r, first);
-    query.query.quality = r->slices[first + count - 1].end;
-    rc = bm_particle_query(&query);
     return rc == BOUMA_EABORTED ? no_memory(r) : rc;
 }
 
@@ -381,5 +387,43 @@ int bm_particle_refinement_next(bouma_particle_data **out, struct bm_into *into,
     }
     bm_collector_release(&t.kept);
     bm_collector_release(&t.out);
+    return rc;
+}
+
+/* ---- whole levels -------------------------------------------------------- */
+
+int bm_particle_refinement_pass(
+    struct bm_particle_levels *out, struct bouma_particles_refinement *r,
+    const struct bm_budget *budget,
+    int (*each)(void *context, const bouma_batch *batch), void *context)
+{
+    uint64_t before = bm_dataset_bytes_read(r->step->ds), read;
+    struct bm_particle_query query = {.each = each, .context = context};
+    struct rest rest = {r, 0};
+    struct bm_steps steps = {&rest, r->count, points_of, cost_of};
+    struct bm_budget left = *budget;
+    struct bm_reach reach = {.limit = BOUMA_LIMIT_BYTES};
+    int rc = look(r, budget->bytes);
+
+    memset(out, 0, sizeof(*out));
+    out->level = -1;
+    if (rc)
+        return rc;
+    read = bm_dataset_bytes_read(r->step->ds) - before;
+    if (left.bytes < UINT64_MAX)
+        left.bytes = left.bytes > read ? left.bytes - read : 0;
+    if (!r->looked)
+        left.bytes = 0; /* heads are missing: no level can be read */
+    rc = bm_budget_reach(&reach, &steps, &left, r->looked ? INT_MAX : 0);
+    if (!rc && reach.steps)
+        rc = pass_slices(r, &query, 0, reach.steps);
+    out->limit = r->looked ? reach.limit : BOUMA_LIMIT_BYTES;
+    out->next_bytes = reach.next_bytes;
+    out->complete = r->looked && reach.steps == r->count;
+    out->all = r->count ? points_of(&rest, r->count - 1) : 0;
+    if (reach.steps) {
+        out->level = r->slices[reach.steps - 1].level;
+        out->particles = points_of(&rest, reach.steps - 1);
+    }
     return rc;
 }

@@ -27,4 +27,21 @@ struct bouma_particles_refinement {
     int calls;                /* under way: they keep it */
 };
 
+/* As many levels as a budget allows, from a refinement that has given nothing
+ * yet: their particles that match to 'each', as bm_particle_query() does. The
+ * refinement stays as it was. */
+struct bm_particle_levels {
+    int level; /* the finest; -1: none */
+    int complete;
+    uint64_t particles; /* of these levels, in chunks that can have matches */
+    uint64_t all;       /* of all levels */
+    bouma_limit limit;
+    uint64_t next_bytes; /* of the next level, as far as is known */
+};
+struct bm_budget;
+int bm_particle_refinement_pass(
+    struct bm_particle_levels *out, struct bouma_particles_refinement *r,
+    const struct bm_budget *budget,
+    int (*each)(void *context, const bouma_batch *batch), void *context);
+
 #endif

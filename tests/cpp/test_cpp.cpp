@@ -102,6 +102,9 @@ static void grids_go_there_and_back()
     std::vector<double> back(6 * 5 * 4);
     g["v"].read(bouma::view<double, 3>(back.data(), {6, 5, 4}));
     CHECK(back == field);
+    bouma::histogram all = g["v"].histogram(bouma::bins(7));
+    CHECK(all.bins.size() == 7 && all.about.all.lower == 120 &&
+          all.about.basis == BOUMA_BASIS_EXACT);
     bouma::array<float> half = g["v"].read<float>(1);
     CHECK((half.shape == std::vector<std::int64_t>{3, 3, 2}));
     CHECK(half.as<3>()(2, 1, 1) == 422);
@@ -213,6 +216,17 @@ static void particles_go_there_and_back()
     for (std::uint64_t i : some.column<std::uint64_t>("id"))
         CHECK(i >= 80 && i < 120);
     CHECK(some.column<double>("position").size() == 120);
+    bouma::histogram ids = set.histogram(set["id"], bouma::bins(3), q);
+    CHECK(ids.bins.size() == 3 && ids.about.basis == BOUMA_BASIS_EXACT &&
+          ids.about.all.lower == 40);
+    ids = set.histogram(set["id"], bouma::bins::between({0, 100, 300}));
+    CHECK(ids.bins[0].lower == 100 && ids.bins[1].upper == 200);
+    ids = set.histogram(set["position"],
+                        bouma::bins(2).component(1).index_only());
+    CHECK(ids.about.basis == BOUMA_BASIS_INDEX && ids.about.points == 0);
+    bouma::status refused;
+    set.histogram(set["id"], bouma::bins(3, 2, 1), q, nullptr, &refused);
+    CHECK(refused.code == BOUMA_EINVAL);
     CHECK(set.sample(10, 1).count() == 10 &&
           set.restart(nullptr).count() == 300);
     CHECK(set.count(bouma::query().quality(0.5)) == 150);

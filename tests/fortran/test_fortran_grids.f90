@@ -123,6 +123,8 @@ contains
     type(bouma_dataset) :: run
     type(bouma_step) :: step
     type(bouma_variable) :: v
+    type(bouma_histogram) :: about
+    type(bouma_bin) :: bins(2)
     real(real64), target :: a(nx, ny, nz), plane(3, 4), line(5), lower(nx, ny, 2), upper(nx, ny, nz - 2)
     real(real64) :: b(nx, ny, nz)
     character(:), allocatable :: path
@@ -141,6 +143,11 @@ contains
     call claim(all(plane == a(2:4, 3:6, 4)), 'a plane of a grid of three axes')
     call bouma_variable_read(v, line, bouma_box([1, 2, 6], [5, 2, 6]))
     call claim(all(line == a(1:5, 2, 6)), 'a line')
+    call bouma_variable_histogram(bins, v, box=bouma_box([1, 2, 6], [5, 2, 6]), edges=[line(1), line(3), line(5)], &
+      about=about)
+    call claim(all(bins%lower == [2, 3]) .and. all(bins%upper == bins%lower), 'a histogram of a line')
+    call bouma_variable_histogram(bins, v, index_only=.true., max_bytes=1_int64, about=about)
+    call claim(about%basis == BOUMA_BASIS_INDEX .and. about%all%lower == size(a) .and. about%bytes == 0, 'of all')
     b = 0
     call bouma_variable_read(v, b(3:9:2, 10:1:-3, 2:2), bouma_box([5, 6, 7 - 1]))
     call claim(all(b(3:9:2, 10:1:-3, 2) == a(5:8, 6:9, 6)) .and. count(b /= 0) == 16, 'into a section')

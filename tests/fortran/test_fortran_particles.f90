@@ -19,6 +19,7 @@ program test_fortran_particles
   call arrays_go_there_and_back()
   call members_go_there_and_back()
   call queries_choose()
+  call histograms_count()
   call ranks_without_particles()
   call mistakes_are_told()
   call end_of_claims()
@@ -234,6 +235,47 @@ contains
     call bouma_columns_add(get, variable_of(dust, 'id'), ids(1:10))
     call bouma_particles_read_into(count, dust, get, ierr=ierr)
     call claim(ierr == BOUMA_ELIMIT .and. count == n, 'too little room')
+    call bouma_step_free(step)
+    call bouma_dataset_free(run)
+  end subroutine
+
+  subroutine histograms_count()
+    type(bouma_dataset) :: run
+    type(bouma_particles) :: dust
+    type(bouma_variable) :: id, speed, mass
+    type(bouma_step) :: step
+    type(bouma_columns) :: columns
+    type(bouma_query) :: query
+    type(bouma_bin) :: bins(4), some(4)
+    type(bouma_histogram) :: about
+    type(grain), target :: grains(n)
+    integer :: i, ierr
+    integer(int64) :: right(4)
+    character(:), allocatable :: path
+    character(200) :: text
+
+    path = in_place('histograms.bouma')
+    call start(run, dust, id, speed, mass, path)
+    call fill(grains)
+    call describe(columns, dust, grains)
+    call bouma_particles_put_copy(dust, columns)
+    call write_and_open(run, step, dust, path)
+    call fill(grains)
+    do i = 1, 4
+      right(i) = count(grains%mass >= 25 * (i - 1) .and. grains%mass < 25 * i .and. grains%id >= 10, kind=int64)
+    end do
+    call bouma_query_at_least(query, variable_of(dust, 'id'), 10)
+    call bouma_particles_histogram(bins, variable_of(dust, 'mass'), edges=[0d0, 25d0, 50d0, 75d0, 99.999d0], &
+      query=query, about=about)
+    call claim(all(bins%lower == right) .and. all(bins%upper == right) .and. sum(right) > 5, 'counts')
+    call claim(about%basis == BOUMA_BASIS_EXACT .and. about%all%lower == count(grains%id >= 10), 'all')
+    call bouma_particles_histogram(some, variable_of(dust, 'mass'), low=0d0, high=99.999d0, query=query, &
+      index_only=.true., about=about)
+    call claim(about%basis == BOUMA_BASIS_INDEX .and. about%points == 0, 'the index alone')
+    call bouma_particles_histogram(some, variable_of(dust, 'speed'), component=3, max_points=100_int64, about=about)
+    call claim(about%basis == BOUMA_BASIS_SAMPLE .and. about%limit == BOUMA_LIMIT_POINTS, 'a sample')
+    call bouma_particles_histogram(some, variable_of(dust, 'mass'), component=2, ierr=ierr, errmsg=text)
+    call claim(ierr == BOUMA_EINVAL, 'a component that is not there')
     call bouma_step_free(step)
     call bouma_dataset_free(run)
   end subroutine

@@ -66,6 +66,7 @@ extern const struct command *const commands[];
     X(info)                                                                    \
     X(read)                                                                    \
     X(query)                                                                   \
+    X(histogram)                                                               \
     X(render)                                                                  \
     X(export)                                                                  \
     X(serve)                                                                   \

@@ -22,6 +22,11 @@ _LIMITS: Dict[int, Optional[str]] = {value: name[len("BOUMA_LIMIT_"):].lower() f
                                      _api.CONSTANTS.items() if name.startswith("BOUMA_LIMIT_")}
 
 
+def limit_of(number: int) -> Optional[str]:
+    """What ended a call: 'bytes', 'points', 'error' or 'none'."""
+    return _LIMITS.get(number)
+
+
 def positive(name: str, value: Any) -> None:
     if not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError("%s is a number, not %r" % (name, value))
@@ -84,7 +89,7 @@ class Answer(NamedTuple):
 
 def answer_of(answer: Any) -> Answer:
     return Answer(bool(answer.complete), answer.level, answer.quality, answer.points, answer.bytes, answer.error,
-                  bool(answer.error_is_bound), _LIMITS.get(answer.limit), answer.next_bytes, answer.next_points)
+                  bool(answer.error_is_bound), limit_of(answer.limit), answer.next_bytes, answer.next_points)
 
 
 class Refinement:

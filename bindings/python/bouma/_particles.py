@@ -8,6 +8,7 @@ import numpy as np
 
 from ._attributes import read_all
 from ._budget import Answer, Budget, next_particles, positive, query_within
+from ._histogram import Bins, Histogram, wanted, with_component
 from ._names import Names, unknown
 from ._types import callback, constant, fitting, many, new, struct
 from ._variable import Facts, get_from, range_of_all, read_ranges
@@ -87,18 +88,6 @@ class Some(Table):
                                  constant("ESTATE"))
             found: Some = next_particles(particles, refinement, names, budget, limits)
         return found
-
-
-class Histogram(NamedTuple):
-    """How many particles have values in each bin.
-
-    'counts' has a number for each bin, 'edges' one more: the ends of the bins. 'exact' is
-    true if all particles were counted, and 'errors' are standard errors, zero then."""
-
-    counts: np.ndarray
-    edges: np.ndarray
-    errors: np.ndarray
-    exact: bool
 
 
 class Owned:
@@ -500,44 +489,35 @@ class Particles(Names[Column]):
                 raise failed[0]
             session.check(rc)
 
-    def histogram(self, name: str, bins: int = 50, range: Optional[Tuple[float, float]] = None, *, component: int = 0,
-                  box: Any = None, where: Optional[str] = None, sample: Optional[int] = None,
-                  seed: int = 1) -> Histogram:
+    def histogram(self, name: str, bins: Bins = 50, range: Optional[Tuple[float, float]] = None, *, component: int = 0,
+                  box: Any = None, where: Optional[str] = None, exact: Optional[bool] = None,
+                  max_bytes: Optional[int] = None, max_points: Optional[int] = None) -> Histogram:
         """How many particles have which values of a variable.
 
-        The ends of the bins are taken from the index of the step, without reading. All
-        particles that match are counted, batch by batch; or with 'sample' just that many,
-        drawn at random, and the counts of all are estimated, with standard errors.
+        'bins' is their number, or the edges; the range is that of all values, which the
+        step has on record, if nothing is said. All particles that match are counted.
+
+        With a budget - bytes read, particles looked at - the counts are estimated from as
+        many levels of detail as it allows, with standard errors. With exact=False no
+        particle is read: what the index tells of them gives bounds and an estimate.
 
         >>> import bouma
         >>> p = bouma.open(example)[-1].coal
-        >>> h = p.histogram("T", bins=4)
-        >>> int(h.counts.sum()), h.exact
-        (1000, True)
-        >>> p.histogram("T", bins=4, sample=100).errors.shape
-        (4,)
+        >>> h = p.histogram("T", bins=4, where="type == 2")
+        >>> h.exact, int(h.counts.sum()) == p.matches(where="type == 2")
+        (True, True)
+        >>> h = p.histogram("T", bins=4, max_points=200)
+        >>> h.basis, h.points <= 200, h.error.shape
+        ('sample', True, (4,))
         """
-        column = self[name]
+        column, ranges = self[name], self._ranges(where)
         if not 0 <= component < column.components:
             raise IndexError("%s has the components 0 to %d" % (name, column.components - 1))
-        low, high = column.ranges[component] if range is None else range
-        edges = np.histogram_bin_edges([], bins, (0, 1) if low is None else (low, high))
-        counts = np.zeros(len(edges) - 1, np.int64)
-
-        def add(table: Dict[str, np.ndarray]) -> None:
-            values = table[name] if column.components == 1 else table[name][:, component]
-            counts[:] += np.histogram(values, edges)[0]
-
-        if sample is None:
-            self.each(add, box, where, columns=[name])
-            return Histogram(counts, edges, np.zeros(len(counts)), True)
-        some, total = self.sample(sample, seed, box, where, [name]), self.matches(box, where)
-        add(some)
-        n = max(1, some.count)
-        share = counts / n
-        left = max(0.0, 1 - n / max(1, total))  # of all particles: those that were not drawn
-        errors = total * np.sqrt(share * (1 - share) / max(1, n - 1) * left)
-        return Histogram(total * share, edges, errors, some.count >= total)
+        asked = wanted(bins, range, component, exact, Budget(max_bytes, max_points))
+        with self._source.borrow() as session:
+            query = Query(self, session, box, ranges, [], 0.0, 1.0)
+            return asked.run(session, session.library.bouma_particles_histogram, self._handle(session, name),
+                             query.pointer(), with_component(name, component, column.components, column.unit))
 
     def plot(self, color: Optional[str] = None, *, axes: Optional[str] = None, box: Any = None,
              where: Optional[str] = None, limit: int = 100_000, ax: Any = None, colorbar: bool = True,

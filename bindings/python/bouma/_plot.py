@@ -8,6 +8,7 @@ from ._names import unknown
 from ._variable import lattice
 
 if TYPE_CHECKING:
+    from ._histogram import Histogram
     from ._particles import Particles
     from ._variable import Variable
 
@@ -192,3 +193,16 @@ def plot_particles(p: "Particles", color: Optional[str], axes: Optional[str], qu
     part = "%d" % some.count if some.count == p.count else "%d of %d" % (some.count, p.count)
     ax.set_title("%s, %s particles, %s" % (p.name, part, when(p.step)), fontsize="medium")
     return made
+
+
+def plot_histogram(h: "Histogram", ax: Any, more: Dict[str, Any]) -> Any:
+    """Steps; what is not known exactly as a band of bounds, and bars of errors."""
+    ax = axes_or_new(ax)
+    steps = ax.stairs(h.counts, h.edges, **more)
+    color = steps.get_edgecolor()
+    if not h.exact:
+        ax.stairs(h.upper, h.edges, baseline=h.lower, fill=True, color=color, alpha=0.15, linewidth=0)
+        ax.errorbar(h.centers, h.counts, h.error, fmt="none", ecolor=color, alpha=0.7)
+    ax.set_xlabel(h.label)
+    ax.set_ylabel("count")
+    return steps

@@ -16,6 +16,7 @@ from .errors import error_of
 if TYPE_CHECKING:
     from ._budget import Approximation
     from ._dataset import Grid
+    from ._histogram import Bins, Histogram
 
 Shape = Tuple[int, ...]
 
@@ -390,6 +391,36 @@ class Variable(Lazy):
         return array, level.value
 
     # Other programs.
+
+    def histogram(self, bins: "Bins" = 50, range: Optional[Tuple[float, float]] = None, *, component: int = 0,
+                  box: Any = None, exact: Optional[bool] = None, max_bytes: Optional[int] = None,
+                  max_points: Optional[int] = None) -> "Histogram":
+        """How many samples have which values: of all samples, or of a box.
+
+        'bins' is their number, or the edges; the range is that of all values, which the
+        step has on record, if nothing is said. With a budget - bytes read, samples - the
+        finest level within it is taken for a sample. With exact=False no sample is read:
+        the ranges of patches give bounds and an estimate.
+
+        >>> import bouma
+        >>> v = bouma.open(example)[-1]["flow/density"]
+        >>> h = v.histogram(bins=8)
+        >>> h.exact, int(h.counts.sum())
+        (True, 32768)
+        >>> v.histogram(bins=8, max_points=1000).level
+        2
+        """
+        from ._budget import Budget
+        from ._histogram import wanted, with_component
+
+        if not 0 <= component < self._facts.components:
+            raise IndexError("%s has the components 0 to %d" % (self.path, self._facts.components - 1))
+        asked = wanted(bins, range, component, exact, Budget(max_bytes, max_points))
+        ends = box_of(*zip(*parse_box(box, self.grid.shape)))
+        label = with_component(self.name, component, self._facts.components, self.unit)
+        with self.grid._source.borrow() as session:
+            return asked.run(session, session.library.bouma_variable_histogram, self._handle(session), c.byref(ends),
+                             label)
 
     def plot(self, *, level: Optional[int] = None, component: Optional[int] = None, ax: Any = None,
              colorbar: bool = True, **more: Any) -> Any:

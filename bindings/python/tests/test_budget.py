@@ -42,6 +42,22 @@ def test_grids(run):
     assert part.complete and np.array_equal(part.array, whole[:32, :32, :16])
 
 
+def test_histograms_of_grids(run):
+    v = run[0]["g/v"]
+    box = [(0, 40), (3, 64), (0, 64)]
+    right, edges = np.histogram(v.read(box), 11, v.range)
+    for limits, basis in (({}, "exact"), ({"exact": False}, "index"), ({"max_points": 9000}, "sample"),
+                          ({"max_bytes": 10 ** 7}, "exact"), ({"max_bytes": 1}, "index")):
+        h = v.histogram(11, box=box, **limits)
+        assert h.basis == basis and np.allclose(h.edges, edges)
+        assert (h.lower <= right).all() and (right <= h.upper).all() and h.total[0] == h.total[1] == right.sum()
+        assert (np.abs(h.counts - right) <= 5 * h.error).all() or basis == "index"
+    assert h.bytes == 0 and h.limit == "bytes" and h.next_bytes > 0
+    assert "11 bins" in repr(h) and h.centers.shape == (11,)
+    with pytest.raises(IndexError):
+        v.histogram(component=1)
+
+
 def test_budgets_that_are_wrong(run):
     v, p = run[0]["g/v"], run[0].p
     with pytest.raises(bouma.LimitError):

@@ -151,13 +151,29 @@ def test_histograms(crowd):
     known = data["T"][~np.isnan(data["T"])]
     h = p.histogram("T", bins=20)
     counts, edges = np.histogram(known, 20, (known.min(), known.max()))
-    assert np.array_equal(h.counts, counts) and np.allclose(h.edges, edges) and h.exact and not h.errors.any()
-    guess = p.histogram("T", bins=5, range=(200, 400), sample=1000, where="type >= 0", box={"x": (0, 0.9)})
+    assert np.array_equal(h.counts, counts) and np.allclose(h.edges, edges) and h.exact and not h.error.any()
+    assert np.array_equal(h.lower, h.upper) and np.array_equal(h.lower, counts) and h.total[0] == N
+    guess = p.histogram("T", bins=5, range=(200, 400), max_points=1000, where="type >= 0", box={"x": (0, 0.9)})
     chosen = data["T"][(data["type"] >= 0) & (data["position"][:, 0] < np.float64(0.9))]
     exact = np.histogram(chosen, 5, (200, 400))[0]
-    assert not guess.exact and (guess.errors > 0).all() and (np.abs(guess.counts - exact) < 5 * guess.errors).all()
+    assert guess.basis == "sample" and (guess.error > 0).all() and guess.points <= 1000
+    assert (np.abs(guess.counts - exact) < 5 * guess.error).all()
+    for few in (guess, p.histogram("T", 5, (200, 400), exact=False, where="type >= 0", box={"x": (0, 0.9)}),
+                p.histogram("T", 5, (200, 400), max_bytes=3000, where="type >= 0", box={"x": (0, 0.9)})):
+        assert (few.lower <= exact).all() and (exact <= few.upper).all()
+        assert (few.lower <= few.counts).all() and (few.counts <= few.upper).all()
+    index = p.histogram("T", exact=False)
+    assert index.basis == "index" and index.points == 0 and index.level is None
     assert p.histogram("velocity", 4, component=1).counts.sum() == N
-    assert p.histogram("T", 5, sample=10 * N).exact
+    assert p.histogram("T", 5, max_points=10 * N).exact
+    ends = [250, 300, 301, 380.5]
+    assert np.array_equal(p.histogram("T", ends).counts, np.histogram(known, ends)[0])
+    assert p.histogram("T", 3, (300, 300)).edges[0] == 299.5
+    for wrong, kind in ((dict(bins=0), bouma.InvalidError), (dict(bins=[1, 0]), bouma.InvalidError),
+                        (dict(bins=[0, 1], range=(0, 1)), TypeError), (dict(component=1), IndexError),
+                        (dict(exact=True, max_bytes=5), TypeError), (dict(max_bytes=0), ValueError)):
+        with pytest.raises(kind):
+            p.histogram("T", **wrong)
 
 
 def test_errors_in_functions_come_through(crowd):
@@ -226,7 +242,7 @@ def test_a_step_without_particles(tmp_path):
         assert p.query(columns=["q"]).to_structured().shape == (0,) and p["v"][...].shape == (0, 2)
         assert p.query(limit=5).complete and p.matches(where="q > 3") == 0
         p.each(lambda table: 1 / 0)
-        assert p.histogram("q").counts.sum() == 0 and p.histogram("q", sample=5).counts.sum() == 0
+        assert p.histogram("q").counts.sum() == 0 and p.histogram("q", exact=False).counts.sum() == 0
         assert [some.count for some, _ in p.progressive()] == [0] * 4 and p["q"].range == (None, None)
     assert ds[2]["p"].query().count == 5
     for call in (ds[2]["p"].query, ds[0]["p"].query, ds[2]["p"].restart):

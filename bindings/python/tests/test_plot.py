@@ -129,3 +129,12 @@ def test_nothing_is_imported_before_it_is_used(example):
     program = ("import sys, bouma; step = bouma.open(%r)[-1]; step.flow.density[0]; step.coal.query()\n"
                "assert not {'matplotlib', 'yt', 'xarray', 'pandas'} & set(sys.modules)" % example)
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_histogram(step):
+    h = step.coal.histogram("T", bins=10)
+    steps = h.plot(color="C3")
+    assert np.array_equal(steps.get_data().values, h.counts) and steps.axes.get_xlabel() == "T in K"
+    ax = step["flow/velocity"].histogram(8, component=2, exact=False).plot().axes
+    assert ax.get_xlabel() == "velocity[2] in m/s" and len(ax.patches) == 2  # the band, too
+    ax.figure.canvas.draw()
