@@ -25,6 +25,8 @@ URLS = [
     b"/api/v1/run/3/dust/particles?box=0:1,0:1,0:1&where=T>300+%26%26+id<5&quality=0.5&from=0.1",
     b"/api/v1/run/3/dust/particles?limit=10&variables=position,T&type=f32&origin=0,0,0",
     b"/api/v1/run/series/grid/rho?at=1,2,3&from=0&to=3&every=2",
+    b"/api/v1/run/3/dust/T/histogram?bins=9&low=1&high=2&component=0&max_bytes=0&where=id<9",
+    b"/api/v1/run/1/grid/rho/histogram?bins=9&exact=1&box=0:3,0:3,0:3",
     b"/files/run/", b"/files/run/DATASET", b"/files/run/steps/00000000/manifest",
 ]
 SPICE = [

@@ -144,6 +144,30 @@ def particles(server):
     equal((code, headers["Bouma-Count"], len(body)), (200, "0", 0))
 
 
+def histograms(server):
+    """Counted here, from what was read."""
+    values = read("grid/rho", "--step", 1)
+    got = server.json("/api/v1/run/1/grid/rho/histogram?bins=4&low=-1&high=1&exact=1")
+    edges = [-1, -0.5, 0, 0.5, 1]
+    equal((got["edges"], got["exact"]), (edges, True))
+    counts = [sum(a <= v < b or v == b == 1 for v in values) for a, b in zip(edges, edges[1:])]
+    equal((got["estimate"], got["lower"], got["upper"]), (counts, counts, counts))
+    equal((got["below"]["lower"], got["all"]["lower"]), (sum(v < -1 for v in values), len(values)))
+    temperatures = [row[3] for row in query("--where", "id < 1000")]
+    url = "/api/v1/run/3/dust/T/histogram?bins=3&low=200&high=500&where=id<1000"
+    got = server.json(url + "&exact=1")
+    equal(got["lower"], [sum(a <= t < a + 100 for t in temperatures) for a in (200, 300, 400)])
+    index = server.json(url + "&max_bytes=0")
+    equal(index["exact"], False)
+    check(all(a <= n <= b for a, n, b in zip(index["lower"], got["lower"], index["upper"])), "bounds hold")
+    equal(sum(server.json("/api/v1/run/3/dust/position/histogram?component=2")["estimate"]), PARTICLES)
+    equal(server.json("/api/v1/run/3/dust/T/histogram?where=id<0")["all"]["upper"], 0)
+    for wrong in ("bins=0", "bins=65537", "low=1", "low=2&high=1", "component=1", "exact=1&max_bytes=5", "exact=2"):
+        equal(server.ask("/api/v1/run/3/dust/T/histogram?" + wrong)[0], 400, wrong)
+    equal(server.ask("/api/v1/run/1/grid/rho/histogram?where=T>1")[0], 400)
+    equal(server.ask("/api/v1/run/3/dust/none/histogram")[0], 404)
+
+
 def files(server):
     listed = server.json("/files/run/")["files"]
     for name, size in listed:
@@ -280,6 +304,7 @@ boxes(server)
 ranges(server)
 series(server)
 particles(server)
+histograms(server)
 files(server)
 caching(server)
 wrong(server)

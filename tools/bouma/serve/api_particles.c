@@ -247,7 +247,8 @@ static int find_particles(void *user, const struct read_step *step,
 
     (void)user;
     if (particle_request_read(&wanted, step, request, answer,
-                              request->names[2])) {
+                              request->names[2]) &&
+        particle_request_budget(&wanted, request, answer)) {
         g.most = (answer->limit - 8 * wanted.column_count) /
                  particle_request_row(&wanted); /* columns are aligned */
         g.columns = memory_budget_resize(

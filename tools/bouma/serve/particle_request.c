@@ -58,8 +58,9 @@ static bool read_quality(struct particle_request *wanted,
     return true;
 }
 
-static bool read_budget(struct particle_request *wanted,
-                        const struct request *request, struct answer *answer)
+bool particle_request_budget(struct particle_request *wanted,
+                             const struct request *request,
+                             struct answer *answer)
 {
     int64_t limit = 0, bytes = 0;
 
@@ -250,7 +251,6 @@ bool particle_request_read(struct particle_request *out,
     bouma_particles_info_get(SIZED(&out->about), out->particles);
     return read_box(out, request, answer) &&
            read_quality(out, request, answer) &&
-           read_budget(out, request, answer) &&
            read_where(out, request, answer) &&
            read_columns(out, request, answer);
 }

@@ -35,6 +35,10 @@ bool particle_request_read(struct particle_request *out,
                            const struct read_step *step,
                            const struct request *request, struct answer *answer,
                            const char *object);
+/* Read a budget, too: 'limit' and 'max_bytes'. */
+bool particle_request_budget(struct particle_request *wanted,
+                             const struct request *request,
+                             struct answer *answer);
 void particle_request_release(struct particle_request *wanted);
 
 /* Bytes of one particle as it is sent. */

@@ -22,6 +22,8 @@
       "box level max_bytes max_points max_error type low high component",      \
       api_samples)                                                             \
     X("/api/v1/*/*/*/*/ranges", "box component", api_ranges)                   \
+    X("/api/v1/*/*/*/*/histogram",                                             \
+      "bins component low high box where max_bytes exact", api_histogram)      \
     X("/files/*/**", "", files)
 
 #define SERVE_ROUTE_ENTRY(pattern, parameters, name)                           \
