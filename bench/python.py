@@ -20,16 +20,11 @@ from python_dask import means
 def say(what, value, most, unit=""):
     """A line of the table."""
     target, verdict = ("", "") if most is None else ("%g%s" % (most, unit), "met" if value <= most else "missed")
-    print("%-52s %12s %10s  %s" % (what, "%.3f%s" % (value, unit), target, verdict), flush=True)
+    print("%-58s %12s %10s  %s" % (what, "%.3f%s" % (value, unit), target, verdict), flush=True)
 
 
-def shortest(call, count):
-    best = float("inf")
-    for _ in range(count):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
+def median(values):
+    return float(np.median(values))
 
 
 def seconds_of_import(module):
@@ -87,33 +82,65 @@ def medians(rounds):
     return [np.median(np.concatenate(times), axis=0) for times in zip(*rounds)]
 
 
-def series(folder, steps):
-    """One point of 32^3 samples in chunks of 16^3, over all steps, opened anew each time."""
-    field = np.random.default_rng(1).random((32, 32, 32)).astype("f4")
-    path = os.path.join(folder, "series.bouma")
+def write_series(folder, field, steps, codec, filters):
+    """The same steps in a dataset, and in one HDF5 file with the same chunks, if h5py is there."""
+    path, name = os.path.join(folder, "series-%s.bouma" % codec), os.path.join(folder, "series-%s.h5" % codec)
     with bouma.create(path, durability="fast") as ds:
-        v = ds.grid("g", field.shape, patch=(16, 16, 16)).variable("v", "f4", codec="raw")
+        v = ds.grid("g", field.shape, patch=(16, 16, 16)).variable("v", "f4", codec=codec)
         for i in range(steps):
             with ds.step(i, time=i):
                 v.put(field)
-    ours = shortest(lambda: bouma.open(path)["g/v"][:, 3, 4, 5], 3)
-    say("a point over %d steps, microseconds a step" % steps, 1e6 * ours / steps, None)
     try:
         import h5py
     except ImportError:
-        print("h5py is not there: no comparison")
-        return
-    name = os.path.join(folder, "series.h5")
+        return path, None
     with h5py.File(name, "w") as f:
-        made = f.create_dataset("v", (steps,) + field.shape, "f4", chunks=(1, 16, 16, 16))
+        made = f.create_dataset("v", (steps,) + field.shape, "f4", chunks=(1, 16, 16, 16), **filters)
         for i in range(steps):
             made[i] = field
+    return path, name
 
-    def theirs():
-        with h5py.File(name, "r") as f:
-            return f["v"][:, 3, 4, 5]
 
-    say("a point over %d steps, bouma / h5py" % steps, ours / shortest(theirs, 3), 1.0)
+def read_directly(path):
+    with bouma.open(path) as ds:
+        return ds["g/v"][:, 3, 4, 5]
+
+
+def read_by_xarray(path):
+    import xarray
+
+    with xarray.open_dataset(path, engine="bouma") as ds:
+        return ds["v"][:, 3, 4, 5].values
+
+
+def read_by_h5py(name):
+    import h5py
+
+    with h5py.File(name, "r") as f:
+        return f["v"][:, 3, 4, 5]
+
+
+def series(folder, steps):
+    """One point of 32^3 samples in chunks of 16^3, over all steps, opened anew each time. h5py
+    has no zstd: compressed, it is zstd beside gzip, which is no fair comparison of formats."""
+    field = np.random.default_rng(1).random((32, 32, 32)).astype("f4")
+    for codec, filters, most in (("raw", {}, 1.0), ("zstd", {"compression": "gzip", "compression_opts": 1}, None)):
+        path, name = write_series(folder, field, steps, codec, filters)
+        calls = [lambda: read_directly(path), lambda: read_by_xarray(path)]
+        if name is None:
+            print("h5py is not there: no comparison")
+        else:
+            calls.append(lambda: read_by_h5py(name))
+        values = [call() for call in calls]
+        assert all(np.array_equal(values[0], one) for one in values)
+        # In turns: [turn][call][on the clock, of processors]
+        times = np.array([[in_python(call, 1)[0] for call in calls] for _ in range(9)])
+        for k, way in enumerate(("directly", "through xarray")):
+            what = "%s, a point over %d steps, %s" % (codec, steps, way)
+            say(what + ": us a step", 1e6 * median(times[:, k, 0]) / steps, None)
+            if name is not None:
+                say("- bouma / h5py", median(times[:, k, 0] / times[:, 2, 0]), most)
+                say("- the same in processor time", median(times[:, k, 1] / times[:, 2, 1]), None)
 
 
 def main():
@@ -124,7 +151,7 @@ def main():
     parser.add_argument("--steps", type=int, default=10000)
     parser.add_argument("--field")
     given = parser.parse_args()
-    print("%-52s %12s %10s" % ("", "measured", "at most"))
+    print("%-58s %12s %10s" % ("", "measured", "at most"))
     imports()
     reads(given.program, os.path.join(given.directory, "reads.bouma"), given.size)
     series(given.directory, given.steps)

@@ -1135,6 +1135,60 @@ class variable
         detail::finish_by(rc, st, handle_);
     }
 
+    /* The same of many steps; they are the first axis. Collective. */
+    template <class T>
+    array<T> read_series(span<const std::int64_t> steps, int level = 0,
+                         const bouma_box *where = nullptr,
+                         bouma_convert convert = BOUMA_CONVERT_EXACT,
+                         status *st = nullptr) const
+    {
+        array<T> out;
+        status own;
+        bouma_variable_info about = info(&own);
+        bouma_selection what = detail::sized<bouma_selection>();
+        if (own)
+            what = select(level, where, &own);
+        if (!own) {
+            detail::fail(own.code, own.message, st);
+            return out;
+        }
+        std::size_t count =
+            static_cast<std::size_t>(about.components) * steps.size();
+        out.shape.push_back(static_cast<std::int64_t>(steps.size()));
+        for (int i = 0; i < what.ndims; i++) {
+            out.shape.push_back(what.shape[i]);
+            count *= static_cast<std::size_t>(what.shape[i]);
+        }
+        if (about.components > 1)
+            out.shape.push_back(about.components);
+        out.values.resize(count);
+        bouma_array a = detail::sized<bouma_array>();
+        a.type = type_of<T>();
+        a.convert = convert;
+        a.data = out.values.data();
+        a.bytes = count * sizeof(T);
+        bouma_series series = detail::sized<bouma_series>();
+        series.steps = steps.data();
+        series.step_count = steps.size();
+        series.level = level;
+        series.box = where;
+        series.array = &a;
+        if (!detail::finish_by(
+                bouma_variable_read_series(nullptr, handle_, &series), st,
+                handle_))
+            out = array<T>();
+        return out;
+    }
+
+    template <class T>
+    array<T> read_series(span<const std::int64_t> steps, int level,
+                         const bouma_box &where,
+                         bouma_convert convert = BOUMA_CONVERT_EXACT,
+                         status *st = nullptr) const
+    {
+        return read_series<T>(steps, level, &where, convert, st);
+    }
+
   private:
     friend struct request;
     refinement refined(bouma_refinement *out, int rc, const bouma_answer &told,

@@ -240,6 +240,43 @@ BOUMA_API int bouma_variable_read(bouma_variable *variable, int level,
                                   const bouma_box *box,
                                   const bouma_array *array);
 
+/* The same box in many steps: of the grid and the variable that have the names
+ * of these there, and whatever else differs, the same shape, levels, type and
+ * components; else BOUMA_EMISMATCH. 'array' is that of the first step, but its
+ * 'bytes' are those of the memory for all. *done (may be NULL) becomes the
+ * number of steps that were read, also after a failure, which is that of the
+ * next one. A step without the variable is BOUMA_ENOTFOUND.
+ *
+ *     double history[100];
+ *     int64_t steps[100] = {0, 10, 20};
+ *     bouma_box point = {{31, 15}, {32, 16}};
+ *     bouma_array array =
+ *         BOUMA_ARRAY(BOUMA_TYPE_F64, history, sizeof(history));
+ *     bouma_series series = {.size = sizeof(series), .steps = steps,
+ *                            .step_count = 3, .box = &point, .array = &array};
+ *     rc = bouma_variable_read_series(NULL, heat, &series);
+ *
+ * A reader of one process expects each step to lie in files as the one before,
+ * and then opens only the files that have the samples. All that these say is
+ * checked, but the manifest is not read: steps are those of the list (see
+ * bouma_dataset_step_count()), and one whose manifest is damaged can be read.
+ * Where anything is otherwise, the step is opened as by bouma_step_open().
+ *
+ * Collective: ranks give the same steps; boxes and arrays are their own. */
+typedef struct bouma_series {
+    size_t size; /* sizeof(bouma_series) */
+    const int64_t *steps;
+    size_t step_count;
+    int level;
+    const bouma_box *box; /* NULL: the whole grid */
+    const bouma_array *array;
+    int64_t step_stride; /* bytes from a step to the next, of which each is
+                            behind all of the one before; 0: no gap between
+                            dense arrays */
+} bouma_series;
+BOUMA_API int bouma_variable_read_series(size_t *done, bouma_variable *variable,
+                                         const bouma_series *series);
+
 /* The same for any number of boxes on each rank (may be 0) of one step. Each
  * chunk is read by one rank only, which passes it on to the others. A box whose
  * array has another type than the variable, or a function 'copy', is first read

@@ -38,7 +38,7 @@ ELSEWHERE = {
     "cpp": {
         "a text or a number, and nothing to free or to fail: C's own does it":
             "bouma_version bouma_version_number bouma_build_info bouma_build_field bouma_status_name bouma_type_size "
-            "bouma_type_parse bouma_options_info bouma_options_field bouma_assign_is_for_grids bouma_io_posix "
+            "bouma_type_parse bouma_options_info bouma_assign_is_for_grids bouma_io_posix "
             "bouma_durability_name bouma_distribute_name bouma_assign_name bouma_place_name bouma_order_name "
             "bouma_layout_name bouma_hz_order_name bouma_hz_index_name bouma_rank_order_name bouma_codec_name "
             "bouma_tier_name bouma_transport_name bouma_predict_name bouma_durability_parse "

@@ -65,7 +65,7 @@ RANKS = (1, 2, 3, 4)
 
 # Functions that the template has, and those that are in bouma_c only.
 BY_HAND = re.compile(r"bouma_(options_(set|get|info)|attributes_(set|get|find)\w*|grid_(box|bounds)|"
-                     r"variable_(put_\w+|read|select|histogram)|step_read|refinement_(open\w*|get)|"
+                     r"variable_(put_\w+|read|read_series|select|histogram)|step_read|refinement_(open\w*|get)|"
                      r"particles_(put_\w+|count|\w+_into|refinement_open|histogram)|file_(declare|write|read)|"
                      r"plan_(patch_get|rank_get|holders)|probe_text|error_message|\w+_message|hz_template|"
                      r"dataset_delete_steps|value_\w+|\w+_fint)$")
@@ -621,6 +621,7 @@ GENERIC = {
     "bouma_variable_put_borrow": (True, "in", "variable", "box"),
     "bouma_variable_put_copy": (False, "in", "variable", "box"),
     "bouma_variable_read": (False, "inout", "variable", "box, level"),
+    "bouma_variable_read_series": (False, "inout", "variable, steps", "box, level, done"),
     "bouma_requests_add": (True, "in", "requests, variable", "box, level"),
     "bouma_columns_add": (True, "in", "columns, variable", ""),
 }
@@ -630,6 +631,8 @@ DECLARED = {
     "columns": "type(bouma_columns), intent(inout) :: columns",
     "box": "type(bouma_box), intent(in), optional :: box",
     "level": "integer, intent(in), optional :: level",
+    "steps": "integer(int64), intent(in) :: steps(:)",
+    "done": "integer, intent(out), optional :: done",
 }
 USUAL = ("components_last", "unsigned", "convert", "ierr", "errmsg")
 

@@ -7,6 +7,7 @@
 #include "base/value.h"
 #include "layout/writings.h"
 #include "read/read.h"
+#include "read/series.h"
 
 /* ---- steps -------------------------------------------------------------- */
 

@@ -192,7 +192,8 @@ int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
     bm_head_init(head, r->ds.a);
     rc = bm_repair_load_front(r, &b, &e, &bytes, name, &why);
     if (!rc) {
-        struct bm_head_bytes from = {b.data, b.size, bytes, r->ds.id, name};
+        struct bm_head_bytes from = {b.data,   b.size, bytes,
+                                     r->ds.id, name,   NULL};
 
         rc = bm_head_decode(head, schema, own, &from, &why);
         memcpy(hash, e.hash, 16);

@@ -294,7 +294,7 @@ static int compare_front(struct bm_repair *r, struct ends *e,
     const struct bm_subfile_info *info = &m->subfiles[number];
     const struct bm_buffer *good = e->front_rc ? &e->back : &e->front;
     struct bm_head_bytes from = {good->data, good->size, info->file_bytes,
-                                 r->ds.id, f->name};
+                                 r->ds.id,   f->name,    NULL};
     struct bm_error why = {0};
     struct bm_buffer found;
     struct bm_head head;

@@ -152,8 +152,9 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
     bm_head_init(head, c->step->ds->a);
     if (!load(c, offset, info->head_bytes))
         return 0;
-    from = (struct bm_head_bytes){c->raw.data, c->raw.size, info->file_bytes,
-                                  c->step->ds->id, which};
+    from =
+        (struct bm_head_bytes){c->raw.data,     c->raw.size, info->file_bytes,
+                               c->step->ds->id, which,       NULL};
     rc = bm_head_decode(head, c->step->manifest.schema, NULL, &from, &why);
     /* Whatever version it claims to have. */
     if ((!rc || rc == BOUMA_EVERSION) &&

@@ -161,8 +161,8 @@ static int load_head(struct trip *t)
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
     if (!rc)
         rc = bm_file_read(f, raw->data, raw->size, first.offset, error);
-    from = (struct bm_head_bytes){raw->data, raw->size, file_bytes, t->c->id,
-                                  full};
+    from = (struct bm_head_bytes){raw->data, raw->size, file_bytes,
+                                  t->c->id,  full,      NULL};
     if (!rc)
         rc = bm_head_decode(&t->head, NULL, &t->schema, &from, error);
     if (!rc)

@@ -176,15 +176,18 @@ static size_t table_bytes(const struct bm_section *s)
 
 /* All of a head but its sections and data_offset; 0 if there is no memory. */
 static size_t bytes_before_sections(const struct bm_head *h,
-                                    const struct bm_schema *schema)
+                                    const struct bm_schema *schema,
+                                    const struct bm_buffer *encoded)
 {
     struct bm_buffer b;
     size_t bytes;
 
     bm_buffer_init(&b, h->a);
-    bm_schema_encode(&b, schema);
+    if (!encoded)
+        bm_schema_encode(&b, schema);
     bm_summaries_encode(&b, &h->summaries);
-    bytes = BM_ENVELOPE_BYTES + 48 + (h->base.epoch ? 8 : 0) + b.size + 8;
+    bytes = BM_ENVELOPE_BYTES + 48 + (h->base.epoch ? 8 : 0) + b.size + 8 +
+            (encoded ? encoded->size : 0);
     if (b.failed)
         bytes = 0;
     bm_buffer_release(&b);
@@ -215,9 +218,11 @@ static int find_front(struct bm_front *out, const struct bm_head *h)
     return rc;
 }
 
-int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
+/* 'encoded' is the schema, or NULL. */
+static int arrange(struct bm_head *h, const struct bm_schema *schema,
+                   const struct bm_buffer *encoded)
 {
-    size_t before = bytes_before_sections(h, schema);
+    size_t before = bytes_before_sections(h, schema, encoded);
     struct bm_front front;
 
     if (!before)
@@ -245,6 +250,11 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
     return !h->has_offsets || offsets_fit(h) ? BOUMA_OK : BOUMA_EFORMAT;
 }
 
+int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
+{
+    return arrange(h, schema, NULL);
+}
+
 int bm_head_bound(uint64_t *out, const struct bm_head *h,
                   const struct bm_schema *schema, uint64_t data_bytes)
 {
@@ -253,7 +263,7 @@ int bm_head_bound(uint64_t *out, const struct bm_head *h,
     size_t level = bm_varint_bytes(largest) + bm_varint_bytes(2 * data_bytes);
     struct bm_front front;
 
-    *out = bytes_before_sections(h, schema);
+    *out = bytes_before_sections(h, schema, NULL);
     if (!*out)
         return BOUMA_ENOMEM;
     if (find_front(&front, h))
@@ -489,18 +499,21 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
 
 /* Pass over the subfile's copy of the schema, which must be the step's own to
  * the byte. */
-static int compare_schema(struct bm_cursor *c, const struct bm_schema *schema)
+static int compare_schema(struct bm_cursor *c, const struct bm_schema *schema,
+                          const struct bm_buffer *bytes)
 {
-    struct bm_buffer b;
     const uint8_t *raw;
+    struct bm_buffer b;
     int rc = BOUMA_OK;
 
     bm_buffer_init(&b, schema->a);
-    bm_schema_encode(&b, schema);
-    raw = b.failed ? NULL : bm_get_bytes(c, b.size);
-    if (b.failed)
+    if (!bytes)
+        bm_schema_encode(&b, schema);
+    bytes = bytes ? bytes : &b;
+    raw = bytes->failed ? NULL : bm_get_bytes(c, bytes->size);
+    if (bytes->failed)
         rc = BOUMA_ENOMEM;
-    else if (!raw || memcmp(raw, b.data, b.size))
+    else if (!raw || memcmp(raw, bytes->data, bytes->size))
         rc = BOUMA_EFORMAT;
     bm_buffer_release(&b);
     return rc;
@@ -571,7 +584,7 @@ static int check_arranged(struct bm_head *h, const struct bm_schema *schema,
                           const struct bm_head_bytes *from)
 {
     uint64_t data_bytes = h->data_bytes;
-    int rc = bm_head_arrange(h, schema);
+    int rc = arrange(h, schema, from->schema);
 
     if (!rc && (h->data_bytes != data_bytes || h->head_bytes != from->bytes ||
                 h->file_bytes != from->file_bytes))
@@ -596,7 +609,7 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
     if (c.failed)
         rc = BOUMA_EFORMAT;
     else
-        rc = schema ? compare_schema(&c, schema)
+        rc = schema ? compare_schema(&c, schema, from->schema)
                     : bm_schema_decode(own, &c, from->name, error);
     schema = schema ? schema : own;
     if (!rc)

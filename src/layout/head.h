@@ -120,6 +120,9 @@ struct bm_head_bytes {
     uint64_t file_bytes; /* the size of the file */
     const uint8_t *id;   /* of the dataset; NULL: any */
     const char *name;    /* for messages */
+    /* The step's schema as bytes, if the caller has them for many heads; NULL:
+     * they are made. */
+    const struct bm_buffer *schema;
 };
 
 /* Decode and check all that can be checked. 'schema' is that of the step (its

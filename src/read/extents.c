@@ -89,11 +89,22 @@ static int check_limit(const struct bouma_dataset *ds, uint64_t bytes,
                          bytes);
 }
 
+/* Bytes that were read with the head of a file, or NULL. */
+static const uint8_t *find_in_front(const struct bm_source *s, uint64_t from,
+                                    uint64_t end)
+{
+    return s->front_bytes && from >= s->front_offset &&
+                   end <= s->front_offset + s->front_bytes
+               ? (const uint8_t *)s->front.data + (from - s->front_offset)
+               : NULL;
+}
+
 int bm_extents_read(struct bouma_step *step, size_t source,
                     struct bm_extent *extents, size_t count, int exact,
                     struct bm_block_of_memory *raw)
 {
     struct bouma_dataset *ds = step->ds;
+    struct bm_source *s = &step->sources[source];
     size_t need = 0, at = 0;
     uint8_t *to;
     uint64_t end, gap;
@@ -118,12 +129,18 @@ int bm_extents_read(struct bouma_step *step, size_t source,
     to = raw->data;
     for (size_t i = 0, next; i < count && !rc; i = next) {
         uint64_t from = extents[i].offset;
+        const uint8_t *data;
 
         next = run_end(extents, i, count, gap, &end);
-        rc = bm_file_read(&step->sources[source].file, to + at,
-                          (size_t)(end - from), from, &ds->error);
+        if (!i)
+            s->first_end = end;
+        data = find_in_front(s, from, end);
+        if (!data)
+            rc = bm_file_read(&s->file, to + at, (size_t)(end - from), from,
+                              &ds->error);
         for (size_t k = i; k < next; k++)
-            extents[k].data = to + at + (extents[k].offset - from);
+            extents[k].data =
+                (data ? data : to + at) + (extents[k].offset - from);
         at += ((size_t)(end - from) + 15) / 16 * 16;
     }
     return rc;

@@ -16,6 +16,10 @@ struct bm_source {
     uint64_t bytes;        /* that the file has: perhaps less than written */
     struct bm_tree *trees; /* [head.summaries.count], once asked for */
     uint64_t used; /* when, to close the one that was used longest ago */
+    /* Of a step that was aimed: the bytes that were read with the head, and how
+     * far the first read behind the head went in the step before. */
+    struct bm_block_of_memory front;
+    uint64_t front_offset, front_bytes, first_end;
 };
 
 struct bouma_step {
@@ -29,6 +33,8 @@ struct bouma_step {
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], one for each thread */
     int worker_count;
+    int aimed; /* see bm_step_aim(); then: */
+    struct bm_buffer schema_bytes;
     int freed; /* by its caller */
     int holds; /* the caller's, until then; those of refinements, of particles
                   in memory and of calls that are under way */
@@ -51,6 +57,14 @@ void bm_step_drop(struct bouma_step *step); /* accepts NULL */
 
 /* Close the files of a step, or of a writing, and drop what it has for them. */
 void bm_step_close(struct bouma_step *step);
+
+/* Turn to another step, which is expected to lie in files as this one does, and
+ * was not extended (nor was this one): its manifest is not read. Where a chunk
+ * is expected decides only which files are opened. Their heads must be those of
+ * this writing of the step, and have the schema of this one to the byte; they
+ * tell where chunks lie, and what their checksums are. If anything is otherwise,
+ * reads fail, which says nothing of the step: then open it. */
+void bm_step_aim(struct bouma_step *step, const struct bm_step_entry *entry);
 
 /* Of a step whose manifest is there: the writings before the last, and what is
  * seen of all. BOUMA_OK or ENOMEM. */

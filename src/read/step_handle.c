@@ -7,8 +7,10 @@
 #include "dataset/lost.h"
 #include "layout/writings.h"
 #include "read/fetcher.h"
+#include "store/envelope.h"
 
 #define MOST_OPEN_FILES 64
+#define FRONT_BYTES     ((uint64_t)8 << 10) /* to read with a head, at most */
 
 /* Rank 0: why a step is not among those that are there. One that was committed
  * and is lost must not pass for one that never was. */
@@ -94,6 +96,7 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
     s->manifest_bytes = manifest->size;
     s->manifest_hash = bm_hash64(manifest->data, manifest->size, 0);
     bm_schema_init(&s->schema, ds->a, &ds->error);
+    bm_buffer_init(&s->schema_bytes, ds->a);
     s->schema.dataset = ds;
     s->schema.step = s;
     bm_manifest_init(&s->manifest, ds->a, &s->schema, &ds->error);
@@ -166,23 +169,46 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
     return BOUMA_OK;
 }
 
-void bm_step_close(struct bouma_step *step)
+/* Close the files, and drop what they have told. */
+static void close_sources(struct bouma_step *step)
 {
     const bouma_allocator *a = step->ds->a;
     struct bm_error ignored = {0};
 
     for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
-        if (step->sources[i].file.store)
-            bm_file_close(&step->sources[i].file, &ignored);
-        for (size_t k = 0; step->sources[i].trees &&
-                           k < step->sources[i].head.summaries.count;
-             k++)
-            bm_tree_release(&step->sources[i].trees[k]);
-        bm_drop(a, step->sources[i].trees);
-        bm_head_release(&step->sources[i].head);
+        struct bm_source *s = &step->sources[i];
+
+        if (s->file.store)
+            bm_file_close(&s->file, &ignored);
+        for (size_t k = 0; s->trees && k < s->head.summaries.count; k++)
+            bm_tree_release(&s->trees[k]);
+        bm_drop(a, s->trees);
+        bm_head_release(&s->head);
+        s->trees = NULL;
+        s->loaded = 0;
+        s->front_bytes = 0;
     }
-    bm_drop(a, step->sources);
+    step->open_files = 0;
+}
+
+void bm_step_close(struct bouma_step *step)
+{
+    close_sources(step);
+    for (size_t i = 0; step->sources && i < step->manifest.count; i++)
+        bm_drop(step->ds->a, step->sources[i].front.data);
+    bm_drop(step->ds->a, step->sources);
     bm_workers_release(step);
+}
+
+void bm_step_aim(struct bouma_step *step, const struct bm_step_entry *entry)
+{
+    close_sources(step);
+    if (!step->aimed)
+        bm_schema_encode(&step->schema_bytes, step->manifest.schema);
+    step->aimed = 1;
+    step->manifest.step = step->open.step = entry->step;
+    step->manifest.generation = step->open.generation = entry->generation;
+    step->manifest.time = entry->time;
 }
 
 void bm_step_free(struct bouma_step *step)
@@ -200,6 +226,7 @@ void bm_step_free(struct bouma_step *step)
         *link = step->open.next;
     bm_step_close(step);
     bm_step_free_writings(step);
+    bm_buffer_release(&step->schema_bytes);
     bm_manifest_release(&step->manifest);
     bm_schema_release(&step->schema);
     bm_drop(a, step);
@@ -287,8 +314,11 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
         return bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
     rc = bm_file_read(&s->file, raw, (size_t)info->head_bytes, offset, error);
     bm_head_init(&s->head, a);
-    from = (struct bm_head_bytes){raw, (size_t)info->head_bytes,
-                                  info->file_bytes, step->ds->id, full};
+    from = (struct bm_head_bytes){.data = raw,
+                                  .bytes = (size_t)info->head_bytes,
+                                  .file_bytes = info->file_bytes,
+                                  .id = step->ds->id,
+                                  .name = full};
     if (!rc)
         rc =
             bm_head_decode(&s->head, step->manifest.schema, NULL, &from, error);
@@ -300,6 +330,64 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
         rc = bm_fail(error, BOUMA_EFORMAT,
                      "%s: is not the file that the manifest names", full);
     bm_drop(a, raw);
+    if (rc)
+        bm_head_release(&s->head);
+    return rc;
+}
+
+/* How many bytes to read for a head that is expected to have as many as that of
+ * another step, and perhaps some more: with it, what is likely to be wanted and
+ * lies close behind. */
+static uint64_t front_to_read(const struct bm_subfile_info *info,
+                              const struct bm_source *s)
+{
+    uint64_t bytes = info->head_bytes + info->head_bytes / 8;
+    uint64_t end =
+        s->first_end > info->head_offset ? s->first_end - info->head_offset : 0;
+    uint64_t left =
+        s->bytes > info->head_offset ? s->bytes - info->head_offset : 0;
+
+    bytes = end > bytes && end - bytes <= FRONT_BYTES ? end : bytes;
+    return bytes < left ? bytes : left;
+}
+
+/* The same if the manifest is another step's. A head that is as its checksum
+ * says, of this file of this writing, needs no manifest to be believed. */
+static int load_aimed_head(struct bouma_step *step, size_t i, const char *full,
+                           struct bm_error *error)
+{
+    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
+    struct bm_source *s = &step->sources[i];
+    struct bm_head_bytes from = {.file_bytes = s->bytes,
+                                 .id = step->ds->id,
+                                 .name = full,
+                                 .schema = &step->schema_bytes};
+    uint64_t bytes = front_to_read(info, s);
+    struct bm_envelope e;
+    int rc;
+
+    if (bytes > step->ds->store.memory_limit)
+        return bm_fail(error, BOUMA_ELIMIT, "%s: its head is too large", full);
+    if (bm_block_grow(step->ds->a, &s->front, (size_t)bytes))
+        return bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
+    from.data = s->front.data;
+    rc = bm_file_read(&s->file, s->front.data, (size_t)bytes, info->head_offset,
+                      error);
+    if (!rc)
+        rc = bm_envelope_peek(&e, from.data, (size_t)bytes, BM_KIND_HEAD, full,
+                              error);
+    if (!rc && e.body_bytes > bytes - BM_ENVELOPE_BYTES)
+        rc = bm_fail(error, BOUMA_EFORMAT, "%s: its head is longer", full);
+    bm_head_init(&s->head, step->ds->a);
+    if (!rc) {
+        from.bytes = BM_ENVELOPE_BYTES + (size_t)e.body_bytes;
+        rc =
+            bm_head_decode(&s->head, step->manifest.schema, NULL, &from, error);
+    }
+    if (!rc && bm_manifest_glance(&step->manifest, i, &s->head))
+        rc = bm_fail(error, BOUMA_EFORMAT, "%s: is another file", full);
+    s->front_offset = info->head_offset;
+    s->front_bytes = rc ? 0 : bytes;
     if (rc)
         bm_head_release(&s->head);
     return rc;
@@ -382,7 +470,7 @@ static int open_source(struct bouma_step *step, size_t i,
     if (rc)
         return bm_fail(error, rc, "%s", again.text);
     rc = bm_file_size(&s->file, &s->bytes, error);
-    if (!rc && s->bytes != info->file_bytes) {
+    if (!rc && !step->aimed && s->bytes != info->file_bytes) {
         *is_cut |= s->bytes < info->file_bytes;
         if (!cut_will_do || s->bytes > info->file_bytes ||
             s->bytes < info->head_offset + info->head_bytes)
@@ -392,7 +480,8 @@ static int open_source(struct bouma_step *step, size_t i,
                          full, s->bytes, info->file_bytes);
     }
     if (!rc && !s->loaded) {
-        rc = load_any_head(step, i, full, error);
+        rc = step->aimed ? load_aimed_head(step, i, full, error)
+                         : load_any_head(step, i, full, error);
         s->loaded = !rc;
     }
     if (rc)

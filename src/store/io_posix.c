@@ -8,9 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bouma.h"
+
+#if defined(__linux__) && defined(SYS_openat2) && defined(__has_include)
+#if __has_include(<linux/openat2.h>)
+#include <linux/openat2.h>
+#endif
+#endif
 
 /* Roots and files are descriptors, handed out as pointers that are one more,
  * so that descriptor 0 is not NULL. */
@@ -80,6 +87,23 @@ static int walk(int root, const char *name, int *fd, const char **last)
     }
     *last = name;
     return 0;
+}
+
+/* Open a file to read in one call, where the system walks as walk() does; -1 if
+ * it cannot, or the file cannot be opened: walk() tells why. */
+static int open_at_once(int root, const char *name, int flags)
+{
+#ifdef RESOLVE_NO_SYMLINKS
+    struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
+                           .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH};
+
+    return (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
+#else
+    (void)root;
+    (void)name;
+    (void)flags;
+    return -1;
+#endif
 }
 
 static void unwalk(int root, int fd)
@@ -294,18 +318,24 @@ static int posix_open(void *user, void *root, void **file, const char *name,
         [BOUMA_OPEN_MODE_EMPTY] = O_RDWR | O_CREAT | O_NONBLOCK | O_TRUNC,
         [BOUMA_OPEN_MODE_VIEW] = O_RDONLY | O_NONBLOCK,
     };
+    int fd = mode == BOUMA_OPEN_MODE_READ
+                 ? open_at_once(unwrap(root), name, flags[mode])
+                 : -1;
     const char *last;
     struct stat st;
-    int dir, fd, code = walk(unwrap(root), name, &dir, &last);
+    int dir, code;
 
     (void)user;
-    if (code)
-        return code;
-    fd = open_retry(dir, last, flags[mode], 0666);
-    code = fd < 0 ? errno : 0;
-    unwalk(unwrap(root), dir);
-    if (code)
-        return code;
+    if (fd < 0) {
+        code = walk(unwrap(root), name, &dir, &last);
+        if (code)
+            return code;
+        fd = open_retry(dir, last, flags[mode], 0666);
+        code = fd < 0 ? errno : 0;
+        unwalk(unwrap(root), dir);
+        if (code)
+            return code;
+    }
     /* A pipe or device instead of a file would block or have no size. */
     code = fstat(fd, &st) ? errno : 0;
     if (code || !S_ISREG(st.st_mode)) {

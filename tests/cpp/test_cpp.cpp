@@ -121,6 +121,17 @@ static void grids_go_there_and_back()
                 bouma::box({1, 4, 3}, {2, 5, 4}));
     CHECK(one == 143);
     CHECK(g["w"].read<double>().as<3>()(1, 4, 3) == 143);
+    std::vector<std::int64_t> twice{3, 3}, missing{3, 4};
+    bouma::array<double> series = g["v"].read_series<double>(twice, 0, part);
+    CHECK((series.shape == std::vector<std::int64_t>{2, 2, 3, 1}));
+    CHECK(series.as<4>()(1, 1, 2, 0) == 243);
+    CHECK(g["pairs"].read_series<int>(twice).shape.size() == 5);
+    bouma::status absent;
+    CHECK(g["v"]
+              .read_series<double>(missing, 0, &part, BOUMA_CONVERT_EXACT,
+                                   &absent)
+              .values.empty());
+    CHECK(absent.code == BOUMA_ENOTFOUND);
     bouma::box empty({1, 2, 3}, {1, 2, 3});
     bouma::status used{BOUMA_EIO, "of a call before"};
     CHECK(g["w"]

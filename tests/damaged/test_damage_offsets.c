@@ -58,7 +58,7 @@ static void write_dataset(const struct world *w, bouma_order order)
 /* Which bytes of the file are there for something. */
 static void know_bytes(struct world *w)
 {
-    struct bm_head_bytes from = {w->bytes, 0, w->size, NULL, "subfile"};
+    struct bm_head_bytes from = {w->bytes, 0, w->size, NULL, "subfile", NULL};
     struct bm_error error = {0};
     struct bm_schema schema;
     struct bm_head h;

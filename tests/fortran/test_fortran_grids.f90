@@ -126,7 +126,8 @@ contains
     type(bouma_histogram) :: about
     type(bouma_bin) :: bins(2)
     real(real64), target :: a(nx, ny, nz), plane(3, 4), line(5), lower(nx, ny, 2), upper(nx, ny, nz - 2)
-    real(real64) :: b(nx, ny, nz)
+    real(real64) :: b(nx, ny, nz), history(2), twice(nx, ny, nz, 2)
+    integer :: done, ierr
     character(:), allocatable :: path
 
     path = in_place('boxes.bouma')
@@ -151,6 +152,14 @@ contains
     b = 0
     call bouma_variable_read(v, b(3:9:2, 10:1:-3, 2:2), bouma_box([5, 6, 7 - 1]))
     call claim(all(b(3:9:2, 10:1:-3, 2) == a(5:8, 6:9, 6)) .and. count(b /= 0) == 16, 'into a section')
+    call bouma_variable_read_series(v, [0_int64, 0_int64], history, bouma_box([2, 3, 4], [2, 3, 4]), done=done)
+    call claim(all(history == a(2, 3, 4)) .and. done == 2, 'a point of two steps')
+    call bouma_variable_read_series(v, [0_int64, 0_int64], twice)
+    call claim(all(twice(:, :, :, 1) == a) .and. all(twice(:, :, :, 2) == a), 'two steps')
+    call bouma_variable_read_series(v, [0_int64], twice, ierr=ierr)
+    call claim(ierr == BOUMA_EINVAL, 'as many steps as the last axis has')
+    call bouma_variable_read_series(v, [0_int64, 7_int64], twice, done=done, ierr=ierr)
+    call claim(ierr == BOUMA_ENOTFOUND .and. done == 1, 'a step that is not there')
     call finish(run, step)
   end subroutine
 

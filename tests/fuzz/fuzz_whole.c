@@ -406,8 +406,8 @@ static void record_levels(struct original *o, int file)
 {
     const struct content *c = &o->files[file];
     uint64_t step = (uint64_t)((file - AT_STEPS) / PER_STEP);
-    struct bm_head_bytes from = {c->bytes, head_bytes(c), c->size, NULL,
-                                 "head"};
+    struct bm_head_bytes from = {c->bytes, head_bytes(c), c->size,
+                                 NULL,     "head",        NULL};
     struct bm_error error = {0};
     struct bm_schema schema;
     struct bm_head h;

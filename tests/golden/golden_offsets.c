@@ -130,8 +130,8 @@ static int store_offsets(const char *path, const struct bm_manifest *m,
     bm_head_init(&old, a);
     bm_head_init(&h, a);
     bad = load(&from, path);
-    front = (struct bm_head_bytes){from.data, info->head_bytes, from.size, id,
-                                   path};
+    front = (struct bm_head_bytes){
+        from.data, info->head_bytes, from.size, id, path, NULL};
     bad = bad || bm_head_decode(&old, m->schema, NULL, &front, &error) ||
           bm_head_decode(&h, m->schema, NULL, &front, &error) ||
           choose_offsets(&h, m->schema);

@@ -32,7 +32,8 @@ struct head_trial {
 static inline int try_head(void *context, const uint8_t *data, size_t bytes)
 {
     const struct head_trial *t = context;
-    struct bm_head_bytes from = {data, bytes, t->file_bytes, head_id, "file"};
+    struct bm_head_bytes from = {data,    bytes,  t->file_bytes,
+                                 head_id, "file", NULL};
     struct bm_error error = {0}, usual = {0};
     struct bm_schema own;
     struct bm_head h;

@@ -71,14 +71,14 @@ class Dataset(Sequence["Step"]):
         count = library.bouma_dataset_step_count(handle)
         if count < 0:
             raise session.fail("EFORMAT")
-        numbers, times = np.empty(count, np.int64), np.empty(count)
-        info = new("bouma_step_info")
-        given, get = c.byref(info), library.bouma_dataset_step_get
+        found = np.zeros(count, np.dtype(struct("bouma_step_info")))
+        found["size"] = bytes_of_one = found.itemsize
+        at, get = found.ctypes.data, library.bouma_dataset_step_get
         for i in range(count):
-            rc = get(given, handle, i)
+            rc = get(at + i * bytes_of_one, handle, i)
             if rc:
                 session.check(rc)
-            numbers[i], times[i] = info.step, info.time
+        numbers, times = found["step"].copy(), found["time"].copy()
         numbers.flags.writeable = times.flags.writeable = False
         return numbers, times
 

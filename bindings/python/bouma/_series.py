@@ -1,15 +1,14 @@
 """A variable over all steps: time is the first axis."""
-import copy
 import ctypes as c
 import warnings
-from typing import TYPE_CHECKING, Any, List, Sequence
+from typing import TYPE_CHECKING, Any, List, Sequence, Set
 
 import numpy as np
 
 from . import _index
-from ._types import new
+from ._array import box_of, describe
+from ._types import constant, new
 from ._variable import Lazy, Variable, check_level, finish, lattice, read_plan
-from .errors import NotFoundError
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
@@ -38,7 +37,6 @@ class Series(Lazy):
         check_level(level, last.levels)
         self.variable = last  # in the last step, as an example for all
         self.dtype = last.dtype
-        self._reference: Any = None
         axes = len(last.grid.shape)
         self._space = lattice(last.grid.shape, level) + last.shape[axes:]
 
@@ -79,26 +77,47 @@ class Series(Lazy):
 
     def _read(self, wanted: List[int], plan: Sequence[Any], result: np.ndarray) -> None:
         """Read some steps, each into its part of 'result'."""
-        numbers, one = self.dataset.steps, copy.copy(self.variable)
-        info, facts = new("bouma_grid_info"), new("bouma_variable_info")
-        differ = []
-        with self.dataset._source.borrow(int(numbers[wanted[0]])) as session:
-            self._last(session)
-            for i, index in enumerate(wanted):
-                one._number = int(numbers[index])
-                if self._same(session, one._number, info, facts):
-                    read_plan(one, plan, self._level, result[i], session)
-                else:
-                    differ.append(i)
+        one_by_one = self.dataset.comm is not None or len(wanted) == 1  # a step that stays open for others
+        differ = list(range(len(wanted))) if one_by_one else self._read_alike(wanted, plan, result)
         for i in differ:
             v = self._other(wanted[i])
-            with v.grid._source.borrow() as session:
+            with v.grid._source.borrow(v._number) as session:
                 if v.dtype == self.dtype:
-                    read_plan(v, plan, self._level, result[i], session)
+                    read_plan(v, plan, self._level, result[i], v._reader(session))
                 else:
                     part = np.empty(result.shape[1:], v.dtype)
-                    read_plan(v, plan, self._level, part, session)
+                    read_plan(v, plan, self._level, part, v._reader(session))
                     result[i] = self._converted(part, v)
+
+    def _read_alike(self, wanted: List[int], plan: Sequence[Any], result: np.ndarray) -> List[int]:
+        """Read the steps in which the variable is as in the last one, a box of all of them at a
+        time; return which others there are."""
+        numbers, differ = np.ascontiguousarray(self.dataset.steps[wanted]), set()  # type: Any, Set[int]
+        with self.dataset._source.borrow() as session:
+            def read(level: int, low: Sequence[int], high: Sequence[int], out: np.ndarray, first: int) -> None:
+                self._read_box(session, level, box_of(low, high), out, numbers[first:first + len(out)], first, differ)
+
+            read_plan(self.variable, plan, self._level, result, read, before=1)
+        return sorted(differ)
+
+    def _read_box(self, session: Any, level: int, box: Any, out: np.ndarray, numbers: np.ndarray, first: int,
+                  differ: Set[int]) -> None:
+        """Read a box of these steps, the first of which is number 'first' of all."""
+        handle, done, at = self.variable._handle(session), c.c_size_t(), 0
+        others = (constant("EMISMATCH"), constant("ENOTFOUND"))
+        while at < len(numbers):
+            array = describe(out[at], len(self.variable.grid.shape))
+            array.bytes += (len(numbers) - at - 1) * out.strides[0]
+            series = new("bouma_series", steps=numbers[at:].ctypes.data, step_count=len(numbers) - at, level=level,
+                         box=c.addressof(box), array=c.addressof(array), step_stride=out.strides[0])
+            rc = session.library.bouma_variable_read_series(c.byref(done), handle, c.byref(series))
+            at += done.value
+            if not rc:
+                return
+            if rc not in others:
+                session.check(rc)
+            differ.add(first + at)
+            at += 1
 
     def _converted(self, part: np.ndarray, v: Variable) -> np.ndarray:
         """Values in the type of the last step; reals may be rounded, no others."""
@@ -113,31 +132,6 @@ class Series(Lazy):
             raise ValueError("%s is of type %s in step %d, and its values are not in %s, the type of the last one: "
                              "read the steps one by one" % (self.path, v.dtype, v._number, self.dtype))
         return made
-
-    def _last(self, session: Any) -> None:
-        """What the last step has, to compare with."""
-        if self._reference is None:
-            v, info, facts = self.variable, new("bouma_grid_info"), new("bouma_variable_info")
-            grid = session.object(v._number, "grid", v.grid.name)
-            session.check(session.library.bouma_grid_info_get(c.byref(info), grid))
-            session.check(session.library.bouma_variable_info_get(c.byref(facts), v._handle(session)))
-            self._reference = self._key(info, facts)
-
-    @staticmethod
-    def _key(info: Any, facts: Any) -> Any:
-        return (bytes(info.shape), bytes(info.patch), info.ndims, info.levels, facts.type, facts.components,
-                facts.averages, facts.present)
-
-    def _same(self, session: Any, number: int, info: Any, facts: Any) -> bool:
-        """Whether grid and variable lie in a step as in the last one."""
-        v, library = self.variable, session.library
-        try:
-            handle = session.variable(number, "grid", v.grid.name, v.name)
-        except NotFoundError:
-            return False
-        session.check(library.bouma_grid_info_get(c.byref(info), session.object(number, "grid", v.grid.name)))
-        session.check(library.bouma_variable_info_get(c.byref(facts), handle))
-        return bool(self._key(info, facts) == self._reference)
 
     def _other(self, index: int) -> Variable:
         """The variable in a step that differs; it must have the same shape."""

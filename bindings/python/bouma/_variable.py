@@ -1,7 +1,7 @@
 """Variables of grids: lazy arrays that are read by slices, boxes and levels."""
 import ctypes as c
 import operator
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ._histogram import Bins, Histogram
 
 Shape = Tuple[int, ...]
+# Reads a box of full-resolution samples at a level; the last argument is the first of the steps.
+Reader = Callable[[int, Sequence[int], Sequence[int], np.ndarray, int], None]
+BATCH_BYTES = 1 << 24  # of boxes of which only some samples are wanted
 
 
 def number_of(value: Any) -> Union[int, float, None]:
@@ -318,6 +321,9 @@ class Variable(Lazy):
             request = new("bouma_request", variable=self._handle(session), box=whole, array=c.addressof(array))
             session.library.bouma_step_read(step, c.byref(request), 1)
 
+    def _reader(self, session: Any) -> "Reader":
+        return lambda level, low, high, out, first: self._read(session, level, low, high, out)
+
     def _handle(self, session: Any) -> Any:
         return session.variable(self._number, "grid", self.grid.name, self.name)
 
@@ -524,7 +530,7 @@ def read_index(variable: Variable, key: Any, base: int) -> Any:
     result = np.empty(full, variable.dtype)
     if result.size:
         with variable.grid._source.borrow(variable._number) as session:
-            read_plan(variable, plan, base, result, session)
+            read_plan(variable, plan, base, result, variable._reader(session))
     return finish(result, plan)
 
 
@@ -538,13 +544,16 @@ def finish(result: np.ndarray, plan: Sequence[Any]) -> Any:
     return result.reshape(kept) if kept else result.reshape(())[()]
 
 
-def read_plan(variable: Variable, plan: Sequence[Any], base: int, result: np.ndarray, session: Any) -> None:
-    """Carry out a plan of level 'base', reading a coarser one if that has all."""
+def read_plan(variable: Variable, plan: Sequence[Any], base: int, result: np.ndarray, read: Reader,
+              before: int = 0) -> None:
+    """Carry out a plan of level 'base', reading a coarser one if that has all. With 'before' = 1
+    the first axis of 'result' is that of steps, which are read together."""
     axes = len(variable.grid.shape)
     more = 0 if variable.averages else _index.coarsest(plan[:axes], variable.levels - 1 - base)
     level = base + more
-    view = result[tuple(slice(None, None, -1) if isinstance(one, _index.Span) and one.reverse else slice(None)
-                        for one in plan)]
+    all_steps = (slice(None),) * before
+    view = result[all_steps + tuple(slice(None, None, -1) if isinstance(one, _index.Span) and one.reverse
+                                    else slice(None) for one in plan)]
     values = variable.shape[axes:]
     components: Any = ()
     if values:
@@ -556,13 +565,26 @@ def read_plan(variable: Variable, plan: Sequence[Any], base: int, result: np.nda
     for parts in _index.boxes(plan[:axes], more, [max(1, n >> base) for n in variable.grid.patch]):
         low = [one.low << level for one in parts]
         high = [(one.high - 1 << level) + 1 for one in parts]
-        into = view[tuple(one.into for one in parts)]
+        into = view[all_steps + tuple(one.into for one in parts)]
         if all(one.pick is None for one in parts) and not components:
-            variable._read(session, level, low, high, into)
+            read(level, low, high, into, 0)
             continue
-        read = np.empty(tuple(one.high - one.low for one in parts) + values, variable.dtype)
-        variable._read(session, level, low, high, read)
-        for axis, one in enumerate(parts):
-            if one.pick is not None:
-                read = read[(slice(None),) * axis + (one.pick,)]
-        into[...] = read[(Ellipsis,) + components] if components else read
+        shape = tuple(one.high - one.low for one in parts) + values
+        for first, some in few_steps(into, before, shape):
+            found = np.empty(some.shape[:before] + shape, variable.dtype)
+            read(level, low, high, found, first)
+            for axis, one in enumerate(parts):
+                if one.pick is not None:
+                    found = found[(slice(None),) * (before + axis) + (one.pick,)]
+            some[...] = found[(Ellipsis,) + components] if components else found
+
+
+def few_steps(into: np.ndarray, before: int, shape: Shape) -> Iterator[Tuple[int, np.ndarray]]:
+    """An array for steps, as arrays for so few of them that boxes of this shape are not large
+    together; and where these begin."""
+    if not before:
+        yield 0, into
+        return
+    many = max(1, BATCH_BYTES // max(1, into.itemsize * int(np.prod(shape, dtype=np.int64))))
+    for first in range(0, len(into), many):
+        yield first, into[first:first + many]

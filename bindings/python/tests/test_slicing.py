@@ -264,6 +264,43 @@ def test_series_of_steps_that_differ(tmp_path):
         bouma.open(tmp_path / "d.bouma")["g/v"][0, 3]
 
 
+@pytest.mark.parametrize("codec, components", [("raw", 1), ("zstd", 3)])
+def test_series_of_many_steps(tmp_path, codec, components):
+    rng = np.random.default_rng(5)
+    shape = (9, 12) + ((components,) if components > 1 else ())
+    whole = rng.random((90,) + shape).astype("f4")
+    with bouma.create(tmp_path / "d.bouma", durability="fast") as ds:
+        v = ds.grid("g", (9, 12), patch=(4, 4), levels=2).variable("v", "f4", codec=codec, components=components)
+        for i, one in enumerate(whole):
+            with ds.step(2 * i, time=i):
+                v.put(one, copy=True)
+    for threads in (1, 3):
+        ds = bouma.open(tmp_path / "d.bouma", threads=threads)
+        series = ds["g/v"]
+        same(series[...], whole)
+        for _ in range(12):
+            key = random_index(series.shape, rng)
+            same(series[key], whole[key])
+        same(series[::-2, ::-1, 1::5], whole[::-2, ::-1, 1::5])
+        same(series.level(1)[:, 2], whole[:, 4, ::2])
+
+
+def test_damage_in_a_series_is_named(tmp_path):
+    with bouma.create(tmp_path / "d.bouma", durability="fast") as ds:
+        v = ds.grid("g", (64,)).variable("v", "f4", codec="raw")
+        for i in range(40):
+            with ds.step(i):
+                v.put(np.full(64, i, "f4"), copy=True)
+    ds = bouma.open(tmp_path / "d.bouma")
+    name, = (tmp_path / "d.bouma" / "steps" / "00000021").glob("d.*")
+    raw = bytearray(name.read_bytes())
+    raw[len(raw) // 2 - 64:len(raw) // 2 + 64] = bytes(128)
+    name.write_bytes(bytes(raw))
+    with pytest.raises(bouma.BoumaError, match="00000021"):
+        ds["g/v"][:, 63]
+    assert ds["g/v"][:21, 63].tolist() == list(range(21))
+
+
 def test_series_of_types_that_differ(tmp_path):
     for i, (dtype, values) in enumerate([("f8", [1.5, 2.5, 1e300, -7.9]), ("i4", [1, 2, 3, -4]), ("f4", [1.5, 2, 3, 4]),
                                          ("u4", [2 ** 32 - 4, 1, 2, 3]), ("i4", [1, 2, 3, 4])]):

@@ -140,8 +140,8 @@ static void check_round_trip(const struct bm_schema *schema, bouma_order order)
     CHECK_EQ(through_bytes(&was, schema), BOUMA_OK);
     head_bytes(&b, &was, schema);
     bm_head_init(&is, bm_allocator_default());
-    from =
-        (struct bm_head_bytes){b.data, b.size, was.file_bytes, head_id, "file"};
+    from = (struct bm_head_bytes){b.data,  b.size, was.file_bytes,
+                                  head_id, "file", NULL};
     REQUIRE(!bm_head_decode(&is, schema, NULL, &from, &error));
     CHECK(is.has_offsets == 1 && is.data_offset == was.data_offset &&
           is.data_bytes == was.data_bytes && is.count == was.count);
@@ -471,8 +471,8 @@ static void each_failed_allocation_is_told(void)
     build_head(&h, &schema, 0, 1, BOUMA_ORDER_LEVEL);
     choose_offsets(&h, &schema);
     head_bytes(&b, &h, &schema);
-    from =
-        (struct bm_head_bytes){b.data, b.size, h.file_bytes, head_id, "file"};
+    from = (struct bm_head_bytes){b.data,  b.size, h.file_bytes,
+                                  head_id, "file", NULL};
     bm_head_release(&h);
     for (; rc && calls < 1000; calls++) {
         fault_alloc_arm(&memory, calls + 1, 1);

@@ -162,7 +162,8 @@ static void a_head_goes_through_its_bytes(void)
     CHECK_EQ(try_head(&t, b.data, b.size), BOUMA_OK);
     build_head(&was, &schema, 1, 3, BOUMA_ORDER_CHUNK);
     bm_head_init(&is, bm_allocator_default());
-    from = (struct bm_head_bytes){b.data, b.size, t.file_bytes, NULL, "file"};
+    from = (struct bm_head_bytes){b.data, b.size, t.file_bytes,
+                                  NULL,   "file", NULL};
     REQUIRE(!bm_head_decode(&is, &schema, NULL, &from, &error));
     CHECK(is.step == 42 && is.time == 0.125 && is.subfile == 1 &&
           is.subfiles == 3 && is.generation.epoch == 3 &&
@@ -283,7 +284,8 @@ static void a_head_of_another_dataset_or_version_is_refused(void)
 
     encode_sample(&b, &schema, &t, BOUMA_ORDER_LEVEL);
     bm_head_init(&h, bm_allocator_default());
-    from = (struct bm_head_bytes){b.data, b.size, t.file_bytes, other, "file"};
+    from = (struct bm_head_bytes){b.data, b.size, t.file_bytes,
+                                  other,  "file", NULL};
     CHECK_EQ(bm_head_decode(&h, &schema, NULL, &from, &error), BOUMA_EFORMAT);
     CHECK_TEXT(error.text, "another dataset");
     bm_store_u16(b.data + 12, 2);
