@@ -1,6 +1,7 @@
 """A server on small datasets, and requests to it: for the tests of `bouma serve`."""
 
 import array
+import atexit
 import http.client
 import json
 import math
@@ -90,6 +91,7 @@ class Server:
         self.log = tempfile.TemporaryFile() if log is None else log
         self.process = subprocess.Popen([BOUMA, "serve", "--port", "0", *map(str, args)],
                                         stdout=subprocess.PIPE, stderr=self.log)
+        atexit.register(self.process.kill)  # if the test does not come to its end
         self.url = self.process.stdout.readline().decode().strip()
         if not self.url:
             self.process.wait()
