@@ -11,16 +11,6 @@
 #define MOST_MISSES                                                            \
     4 /* in a row: then steps are no longer expected to be alike */
 
-int bm_variable_averages(const struct bouma_variable *v)
-{
-    const struct bm_object *o = v->object;
-
-    /* Codecs make them of levels that are pieces; tiles, of all. */
-    if (bm_object_is_tiled(o))
-        return o->levels > 1 && o->layout->tiles->averages(v);
-    return bm_pieces(o) > 1 && bm_codec_find((int)v->codec)->averages;
-}
-
 void bm_series_leave(struct bm_series_lane *lane)
 {
     bm_step_drop(lane->step);

@@ -39,7 +39,4 @@ int bm_series_read_step(struct bm_series_lane *lane, uint64_t step,
                         const struct bm_step_entry *expected,
                         const struct bm_read_request *request);
 
-/* Whether coarser levels are averages of samples, and not samples. */
-int bm_variable_averages(const struct bouma_variable *v);
-
 #endif
