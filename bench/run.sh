@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles, aggregate or python),
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles, aggregate, python or serve),
 # clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
@@ -8,7 +8,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate|python [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate|python|serve [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -17,7 +17,7 @@ name=$1
 shift
 programs=${BUILD:-build}/bench
 case $name in
-write | open | plan | grid | hz | particles | aggregate | python) ;;
+write | open | plan | grid | hz | particles | aggregate | python | serve) ;;
 *) usage ;;
 esac
 [ -x "$programs/bench_$name" ] || {
@@ -71,6 +71,9 @@ hz) # in memory, plans, files; --small: all of it in a second, to see that it wo
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-8}" \
         "$programs/bench_hz_files" --directory "$data" "${files[@]}" "$@"
+    ;;
+serve) # over HTTP beside C
+    "$programs/bench_serve" "${BUILD:-build}/bin/bouma" --directory "$data" "$@"
     ;;
 python) # the package beside C, h5py and Zarr
     turbulence=${TURBULENCE:-../shared/data/vorticity_41x128x128.f32.raw}

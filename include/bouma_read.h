@@ -45,6 +45,8 @@ typedef struct bouma_step_info {
     size_t size; /* sizeof(bouma_step_info), set by the caller */
     int64_t step;
     double time;
+    uint64_t writing; /* another number once the step has been rewritten or
+                         extended; 0: not known */
 } bouma_step_info;
 BOUMA_API int64_t bouma_dataset_step_count(const bouma_dataset *ds);
 BOUMA_API int bouma_dataset_step_get(bouma_step_info *out,
@@ -109,6 +111,8 @@ typedef struct bouma_step_details {
     bouma_place place;
     uint64_t manifest_bytes;
     bouma_assign assign_particles; /* as 'assign' is that of grids */
+    uint64_t tag; /* a checksum of what the step is, the same for all who read
+                     it: another one once it has been rewritten or extended */
 } bouma_step_details;
 BOUMA_API int bouma_step_details_get(bouma_step_details *out,
                                      const bouma_step *step);

@@ -372,6 +372,7 @@ int bouma_dataset_step_get(bouma_step_info *given, const bouma_dataset *ds,
     }
     out->step = (int64_t)ds->found.steps.entries[i].step;
     out->time = ds->found.steps.entries[i].time;
+    out->writing = bm_generation_number(ds->found.steps.entries[i].generation);
     return bm_reply(given, &own, sizeof(own));
 }
 

@@ -48,6 +48,7 @@ int bouma_step_details_get(bouma_step_details *given, const bouma_step *step)
     out->place = m->place;
     out->manifest_bytes = step->manifest_bytes;
     out->assign_particles = m->assign_particles;
+    out->tag = step->manifest_hash;
     return bm_reply(given, &own, sizeof(own));
 }
 

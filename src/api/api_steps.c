@@ -27,7 +27,9 @@ static int begin(bouma_step_info *out, const bouma_dataset *ds)
 
 static int give(bouma_step_info *out, const struct bm_step_entry *entry)
 {
-    bouma_step_info own = {.step = (int64_t)entry->step, .time = entry->time};
+    bouma_step_info own = {.step = (int64_t)entry->step,
+                           .time = entry->time,
+                           .writing = bm_generation_number(entry->generation)};
 
     return bm_reply(out, &own, sizeof(own));
 }

@@ -27,7 +27,7 @@ struct bouma_step {
     struct bouma_dataset *ds;
     struct bm_schema schema;
     struct bm_manifest manifest;
-    uint64_t manifest_bytes;
+    uint64_t manifest_bytes, manifest_hash;
     struct bm_source *sources; /* [manifest.count] */
     int open_files;
     uint64_t clock;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "dataset/lost.h"
 #include "layout/writings.h"
 #include "read/fetcher.h"
@@ -93,6 +94,7 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
 
     s->ds = ds;
     s->manifest_bytes = manifest->size;
+    s->manifest_hash = bm_hash64(manifest->data, manifest->size, 0);
     bm_schema_init(&s->schema, ds->a, &ds->error);
     bm_buffer_init(&s->schema_bytes, ds->a);
     s->schema.dataset = ds;

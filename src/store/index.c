@@ -169,6 +169,11 @@ int bm_generation_is_later(struct bm_generation a, struct bm_generation b)
     return a.epoch != b.epoch ? a.epoch > b.epoch : a.attempt > b.attempt;
 }
 
+uint64_t bm_generation_number(struct bm_generation g)
+{
+    return (uint64_t)g.epoch << 32 | g.attempt;
+}
+
 int bm_step_entry_is_same(const struct bm_step_entry *a,
                           const struct bm_step_entry *b)
 {

@@ -52,6 +52,8 @@ const struct bm_step_entry *bm_step_list_next(const struct bm_step_list *list,
 /* Whether 'a' was written after 'b'. */
 int bm_generation_is_same(struct bm_generation a, struct bm_generation b);
 int bm_generation_is_later(struct bm_generation a, struct bm_generation b);
+/* One number for both; 0 for none. */
+uint64_t bm_generation_number(struct bm_generation g);
 
 int bm_step_entry_is_same(const struct bm_step_entry *a,
                           const struct bm_step_entry *b);

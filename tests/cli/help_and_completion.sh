@@ -4,7 +4,7 @@
 source "$(dirname "$0")/common.bash"
 
 expect 0 "$BOUMA" --version
-[[ $out =~ ^bouma\ [0-9]+\.[0-9]+\.[0-9]+$'\n'built\ with\ hwloc,\ jansson,\ libpng,\ lz4$'\n'library:\ mpi\ no,\ hwloc\ [0-9] ]] ||
+[[ $out =~ ^bouma\ [0-9]+\.[0-9]+\.[0-9]+$'\n'built\ with\ hwloc,\ jansson,\ libpng,\ lz4,\ libmicrohttpd$'\n'library:\ mpi\ no,\ hwloc\ [0-9] ]] ||
     complain "version: $out"
 for call in help --help -h; do
     expect 0 "$BOUMA" $call

@@ -114,7 +114,7 @@ expect 0 "$BOUMA" repair run.bouma --json
 object "assert o['applied'] is False and o['actions'] == 0 == o['hopeless']"
 
 expect 0 "$BOUMA" --version --json
-object "assert o['version'] and o['libraries'] == {'hwloc': True, 'jansson': True, 'libpng': True, 'lz4': True}
+object "assert o['version'] and o['libraries'] == {'hwloc': True, 'jansson': True, 'libpng': True, 'lz4': True, 'libmicrohttpd': True}
 assert o['build']['mpi'] == 'no' and o['build']['zfp'][0].isdigit() and o['build']['compiler']"
 expect 0 "$BOUMA" help --json
 object "assert 'import' in [c['name'] for c in o['commands']]"

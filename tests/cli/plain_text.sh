@@ -11,7 +11,7 @@ lacks()
 {
     grep -qE "^built without (.*, )?$1(,|$)" <<<"$version"
 }
-for library in hwloc jansson libpng lz4; do
+for library in hwloc jansson libpng lz4 libmicrohttpd; do
     [[ $(grep -cE "^built with(out)? (.*, )?$library(,|$)" <<<"$version") -eq 1 ]] ||
         complain "$library is not named once: $version"
 done

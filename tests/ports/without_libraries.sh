@@ -9,7 +9,7 @@ build=$PWD/build-without_libraries
 
 mkdir -p "$build"
 cmake -S . -B "$build" -G Ninja -DBOUMA_HWLOC=OFF -DBOUMA_JANSSON=OFF -DBOUMA_PNG=OFF -DBOUMA_LZ4=OFF \
-    -DBOUMA_MPI=OFF -DBOUMA_WERROR=ON >"$build/log" 2>&1 || {
+    -DBOUMA_MICROHTTPD=OFF -DBOUMA_MPI=OFF -DBOUMA_WERROR=ON >"$build/log" 2>&1 || {
     cat "$build/log"
     exit 1
 }

@@ -69,6 +69,7 @@ extern const struct command *const commands[];
     X(histogram)                                                               \
     X(render)                                                                  \
     X(export)                                                                  \
+    X(serve)                                                                   \
     X(verify)                                                                  \
     X(repair)                                                                  \
     X(truncate)                                                                \

@@ -56,7 +56,8 @@ static const struct {
 } libraries[] = {{"hwloc", BOUMA_WITH_HWLOC},
                  {"jansson", BOUMA_WITH_JANSSON},
                  {"libpng", BOUMA_WITH_PNG},
-                 {"lz4", BOUMA_WITH_LZ4}};
+                 {"lz4", BOUMA_WITH_LZ4},
+                 {"libmicrohttpd", BOUMA_WITH_MICROHTTPD}};
 enum { LIBRARY_COUNT = sizeof(libraries) / sizeof(libraries[0]) };
 
 /* A line of those that are here, or are not; none if there are none. */

@@ -175,6 +175,47 @@ static void a_step_may_be_empty(void)
     }
 }
 
+/* The tag and the writing of step 1, as a new reader sees them. */
+static void identify(uint64_t *tag, uint64_t *writing, const bouma_options *o)
+{
+    bouma_step_details d = {.size = sizeof(d)};
+    bouma_step_info info = {.size = sizeof(info)};
+    bouma_dataset *ds;
+    bouma_step *step;
+
+    MUST(ds, bouma_dataset_open(&ds, "tags", o));
+    MUST(ds, bouma_dataset_step_get(&info, ds, 0));
+    CHECK_EQ(info.step, 1);
+    *writing = info.writing;
+    MUST(ds, bouma_dataset_last_step(&info, ds));
+    CHECK(info.writing != *writing);
+    MUST(ds, bouma_step_open(&step, ds, 1));
+    MUST(ds, bouma_step_details_get(&d, step));
+    *tag = d.tag;
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+static void a_step_has_another_tag_when_it_is_rewritten(void)
+{
+    uint64_t tag[3], writing[3];
+    bouma_options o = memory_options();
+    struct writer w;
+
+    o.replace = 1;
+    begin_writing(&w, "tags", &o, 0);
+    MUST(w.ds, write_step(&w, 1, 3));
+    MUST(w.ds, write_step(&w, 2, 3));
+    identify(&tag[0], &writing[0], &o);
+    identify(&tag[1], &writing[1], &o);
+    MUST(w.ds, write_step(&w, 1, 3)); /* the same values */
+    identify(&tag[2], &writing[2], &o);
+    CHECK(tag[0] == tag[1] && writing[0] == writing[1]);
+    CHECK(tag[0] != tag[2] && writing[0] != writing[2]);
+    CHECK(writing[0] && writing[2]);
+    bouma_dataset_free(w.ds);
+}
+
 static void steps_are_listed_in_order_with_their_times(void)
 {
     static const int64_t numbers[] = {30, 2, 1000000000000, 7, 0};
@@ -515,6 +556,7 @@ int main(void)
     REQUIRE(io);
     a_variable_may_be_absent();
     a_step_may_be_empty();
+    a_step_has_another_tag_when_it_is_rewritten();
     steps_are_listed_in_order_with_their_times();
     a_step_tells_how_it_lies_on_disk();
     ranges_leave_nan_out();

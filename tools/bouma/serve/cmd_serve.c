@@ -1,0 +1,271 @@
+/* cmd_serve.c -- bouma serve: datasets over HTTP. */
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../arguments.h"
+#include "http_server.h"
+#include "listen.h"
+
+extern char **environ;
+
+static const struct option_spec options[] = {
+    {.name = "port",
+     .argument = "N",
+     .help = "port; 0: any that is free; default: 8080"},
+    {.name = "bind",
+     .argument = "ADDRESS",
+     .help = "address to listen at; default: 127.0.0.1, this machine alone"},
+    {.name = "token",
+     .argument = "T",
+     .help = "answer only those who give this token; default: that of the "
+             "environment variable BOUMA_TOKEN, if there is one"},
+    {.name = "public",
+     .help = "answer everyone, also from other machines, without a token"},
+    {.name = "host",
+     .argument = "NAME",
+     .many = true,
+     .help = "a name by which clients reach this server; may be repeated"},
+    {.name = "allow-origin",
+     .argument = "ORIGIN",
+     .many = true,
+     .help = "pages of this origin (https://host:port, or * for all) may read "
+             "answers; may be repeated"},
+    {.name = "memory",
+     .argument = "BYTES",
+     .help = "memory for answers and open datasets; default: 1G"},
+    {.name = "max-answer",
+     .argument = "BYTES",
+     .help = "longest answer; default: 64M"},
+    {.name = "connections",
+     .argument = "N",
+     .help = "connections at once, a quarter of them from one address; "
+             "default: 1024"},
+    {.name = "workers",
+     .argument = "N",
+     .help = "threads that answer; default: one per processor, at least 4"},
+    {.name = "open", .help = "open the viewer in a browser"},
+    {0}};
+
+/* What one answer may cost: a plane through patches of 64^3 samples decodes 64
+ * times what it sends. */
+#define COST_FACTOR 64
+
+struct serving {
+    const struct arguments *args;
+    struct served served;
+    struct listening listening;
+    struct http_options http;
+    const char **hosts;
+    bool json;
+    char url[600];
+};
+
+/* ---- options ------------------------------------------------------------- */
+
+static int read_numbers(struct serving *s, struct context *ctx, int *port)
+{
+    int64_t number = 8080, memory = (int64_t)1 << 30, answer = 64 << 20;
+    int64_t connections = 1024, workers = sysconf(_SC_NPROCESSORS_ONLN);
+    int rc = arguments_integer(s->args, ctx, "port", 0, &number);
+
+    workers = workers < 4 ? 4 : workers > 64 ? 64 : workers;
+    if (!rc)
+        rc = arguments_integer(s->args, ctx, "memory", 1 << 20, &memory);
+    if (!rc)
+        rc = arguments_integer(s->args, ctx, "max-answer", 1 << 16, &answer);
+    if (!rc)
+        rc = arguments_integer(s->args, ctx, "connections", 1, &connections);
+    if (!rc)
+        rc = arguments_integer(s->args, ctx, "workers", 1, &workers);
+    if (!rc && number > 65535)
+        rc = context_fail(ctx, CALL_AT_FAULT, "--port %lld: 65535 is the last",
+                          (long long)number);
+    if (!rc && (connections > 100000 || workers > 1024))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--connections is at most 100000, and --workers at "
+                          "most 1024");
+    *port = (int)number;
+    s->http.memory = (size_t)memory;
+    s->http.limits.answer_bytes = (size_t)answer;
+    s->http.limits.cost_bytes = (uint64_t)answer * COST_FACTOR;
+    s->http.connections = (int)connections;
+    s->http.workers = (int)workers;
+    return rc;
+}
+
+/* Who may ask. */
+static int read_access(struct serving *s, struct context *ctx)
+{
+    struct access *access = &s->http.access;
+    const char *bind = arguments_text(s->args, "bind");
+    int hosts = arguments_count(s->args, "host");
+    int origins = arguments_count(s->args, "allow-origin");
+    const char **texts = calloc((size_t)(hosts + origins) + 2, sizeof(*texts));
+
+    s->hosts = texts;
+    if (!texts)
+        return context_fail_memory(ctx);
+    access->token = arguments_text(s->args, "token");
+    if (!access->token)
+        access->token = getenv("BOUMA_TOKEN");
+    if (access->token && !access_is_token(access->token))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "a token has 8 to 200 letters, digits, '-', '.', "
+                            "'_' or '~'");
+    if (access->token && arguments_has(s->args, "public"))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--public and a token cannot be combined");
+    access->origins = texts;
+    for (int i = 0; i < origins; i++)
+        *texts++ = arguments_nth(s->args, "allow-origin", i);
+    access->origin_count = origins;
+    access->hosts = texts;
+    for (int i = 0; i < hosts; i++)
+        *texts++ = arguments_nth(s->args, "host", i);
+    if (bind)
+        *texts++ = bind;
+    *texts++ = s->listening.host; /* filled in when it listens */
+    access->host_count = (int)(texts - access->hosts);
+    return DONE;
+}
+
+static int listen_safely(struct serving *s, struct context *ctx, int port)
+{
+    const char *bind = arguments_text(s->args, "bind");
+    char message[512];
+
+    if (!bind)
+        bind = "127.0.0.1";
+    if (!s->http.access.token && !arguments_has(s->args, "public") &&
+        !serve_is_loopback(bind))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--bind %s: other machines can reach that: give a "
+                            "--token, or --public to answer everyone",
+                            bind);
+    if (!serve_listen(&s->listening, bind, port, message, sizeof(message)))
+        return context_fail(ctx, CALL_AT_FAULT, "cannot listen at %s", message);
+    s->http.socket = s->listening.socket;
+    return DONE;
+}
+
+static int find_datasets(struct serving *s, struct context *ctx)
+{
+    char message[512];
+
+    if (!served_init(&s->served))
+        return context_fail_memory(ctx);
+    for (int i = 0; i < s->args->operand_count; i++)
+        if (!served_add(&s->served, s->args->operands[i], message,
+                        sizeof(message)))
+            return context_fail(ctx, CALL_AT_FAULT, "%s", message);
+    s->http.served = &s->served;
+    return DONE;
+}
+
+/* ---- serving ------------------------------------------------------------- */
+
+static void open_browser(const char *url)
+{
+    char *argv[] = {"xdg-open", (char *)(uintptr_t)url, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    pid_t child;
+
+    /* Signals are blocked here, and standard output is for the URL. */
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    if (posix_spawnp(&child, argv[0], &files, &attributes, argv, environ) != 0)
+        fprintf(stderr, "bouma serve: there is no xdg-open\n");
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+}
+
+/* The first line is the URL, for programs that wait for it. */
+static void tell_ready(void *user)
+{
+    struct serving *s = user;
+    const char *token = s->http.access.token;
+
+    snprintf(s->url, sizeof(s->url), "http://%s:%d/%s%s%s", s->listening.host,
+             s->listening.port, token ? "t/" : "", token ? token : "",
+             token ? "/" : "");
+    printf(s->json ? "{\"url\": \"%s\"}\n" : "%s\n", s->url);
+    fflush(stdout);
+    if (arguments_has(s->args, "open"))
+        open_browser(s->url);
+}
+
+static int serve(struct serving *s, struct context *ctx)
+{
+    char message[256];
+    int port, rc = read_numbers(s, ctx, &port);
+
+    s->listening.socket = -1;
+    if (!rc)
+        rc = find_datasets(s, ctx);
+    if (!rc)
+        rc = read_access(s, ctx);
+    if (!rc)
+        rc = listen_safely(s, ctx, port);
+    if (!rc && !http_serve(&s->http, tell_ready, s, message, sizeof(message)))
+        rc = context_fail(ctx, DATA_AT_FAULT, "%s", message);
+    if (s->http.served)
+        served_release(&s->served);
+    free(s->hosts);
+    return rc;
+}
+
+/* What is sent is little-endian, as memory is nearly everywhere. */
+static bool is_little_endian(void)
+{
+    const uint16_t one = 1;
+
+    return *(const unsigned char *)&one == 1;
+}
+
+static int run(struct context *ctx, const struct arguments *args)
+{
+    struct serving s = {.args = args, .json = ctx->json};
+
+    if (session_size(ctx->session) > 1)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "one process serves; do not start several");
+    if (!is_little_endian())
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "this machine is big-endian, and cannot serve");
+    return serve(&s, ctx);
+}
+
+const struct command cmd_serve = {
+    .name = "serve",
+    .summary = "answer over HTTP: a viewer, and data for other programs",
+    .operands = "PATH... [options]",
+    .least = 1,
+    .most = -1,
+    .examples = "  bouma serve run.bouma --open\n"
+                "  bouma serve runs/ --port 9000\n"
+                "  curl 'http://127.0.0.1:8080/api/v1/run/last/grid/rho/"
+                "samples?level=3' -o rho.f32\n",
+    .footer =
+        "PATH is a dataset, or a directory of datasets. New steps, and new "
+        "datasets in a\n"
+        "directory, appear while it runs. The first line on standard output "
+        "is the URL;\n"
+        "requests are logged on standard error. SIGINT (Ctrl-C) ends it.\n"
+        "\n"
+        "Data can only be read, and nothing outside of the datasets can be "
+        "named. An address\n"
+        "that other machines can reach needs --token, or --public. "
+        "docs/http.md describes the\n"
+        "interface.\n",
+    .options = options,
+    .run = run};
