@@ -233,18 +233,38 @@ static void put_attribute(struct json_out *out,
     json_out_close(out, ']');
 }
 
-void json_out_attributes(struct json_out *out,
-                         const bouma_attributes *attributes)
+/* Whether a name is one of 'except', or that of an attribute of 'hidden'. */
+static bool is_left_out(const char *name, const bouma_attributes *hidden,
+                        const char *const *except)
+{
+    bouma_attribute other = {.size = sizeof(other)};
+
+    for (int i = 0; except && except[i]; i++)
+        if (strcmp(except[i], name) == 0)
+            return true;
+    return hidden && !bouma_attributes_find(&other, hidden, name);
+}
+
+void json_out_members(struct json_out *out, const bouma_attributes *attributes,
+                      const bouma_attributes *hidden, const char *const *except)
 {
     bouma_attribute attribute = {.size = sizeof(attribute)};
 
-    json_out_open(out, '{');
     for (int i = 0; attributes && !out->failed &&
                     !bouma_attributes_get(&attribute, attributes, i);
          i++) {
+        if (is_left_out(attribute.name, hidden, except))
+            continue;
         json_out_key(out, attribute.name);
         put_attribute(out, &attribute);
     }
+}
+
+void json_out_attributes(struct json_out *out,
+                         const bouma_attributes *attributes)
+{
+    json_out_open(out, '{');
+    json_out_members(out, attributes, NULL, NULL);
     json_out_close(out, '}');
 }
 

@@ -51,6 +51,11 @@ void json_out_numbers(struct json_out *out, const double *values, int count);
 /* An object with all of them; a text, a number, or an array each. */
 void json_out_attributes(struct json_out *out,
                          const bouma_attributes *attributes);
+/* Its members alone, without those of names that 'hidden' has, too, or that are
+ * in the list 'except', which ends with NULL. Both may be NULL. */
+void json_out_members(struct json_out *out, const bouma_attributes *attributes,
+                      const bouma_attributes *hidden,
+                      const char *const *except);
 /* 16 hexadecimal digits. */
 void json_out_tag(struct json_out *out, uint64_t tag);
 

@@ -24,7 +24,10 @@
     X("/api/v1/*/*/*/*/ranges", "box component", api_ranges)                   \
     X("/api/v1/*/*/*/*/histogram",                                             \
       "bins component low high box where max_bytes exact", api_histogram)      \
-    X("/files/*/**", "", files)
+    X("/files/*/**", "", files)                                                \
+    X("/zarr/*/*/**", "", zarr)                                                \
+    X("/ome/*/*/*/**", "", ome)                                                \
+    X("/ome2/*/*/*/**", "", ome2)
 
 #define SERVE_ROUTE_ENTRY(pattern, parameters, name)                           \
     void route_##name(struct request *request, struct answer *answer);
