@@ -125,7 +125,7 @@ static void put_zgroup(struct json_out *out)
 static void put_group_attributes(struct json_out *out,
                                  const struct group *group)
 {
-    static const char *const own[] = {"grid", "level", NULL};
+    static const char *const own[] = {"grid", "level", "coordinates", NULL};
     const bouma_attributes *of_grid = bouma_grid_attributes(group->grid);
 
     json_out_open(out, '{');
@@ -135,6 +135,8 @@ static void put_group_attributes(struct json_out *out,
     put_pair(out, "grid", group->object);
     json_out_key(out, "level");
     json_out_integer(out, group->level);
+    /* The others are those of axes. */
+    put_pair(out, "coordinates", "step");
     json_out_close(out, '}');
 }
 
