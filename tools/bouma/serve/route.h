@@ -27,7 +27,9 @@
     X("/files/*/**", "", files)                                                \
     X("/zarr/*/*/**", "", zarr)                                                \
     X("/ome/*/*/*/**", "", ome)                                                \
-    X("/ome2/*/*/*/**", "", ome2)
+    X("/ome2/*/*/*/**", "", ome2)                                              \
+    X("/annotations/*/*/**", "", annotations)                                  \
+    X("/ept/*/*/**", "", ept)
 
 #define SERVE_ROUTE_ENTRY(pattern, parameters, name)                           \
     void route_##name(struct request *request, struct answer *answer);

@@ -103,3 +103,18 @@ bool view_run_example(struct read_step *out, const struct view_run *run,
                 run->one ? "this step" : "the last steps");
     return false;
 }
+
+void view_run_with_example(const struct request *request, struct answer *answer,
+                           const char *text, const char *object,
+                           reader_work work)
+{
+    struct view_run run;
+    struct read_step step;
+    char number[24];
+
+    if (!view_run_open(&run, request, answer, text) ||
+        !view_run_example(&step, &run, request, answer, object, NULL))
+        return;
+    snprintf(number, sizeof(number), "%" PRId64, step.number);
+    reader_with_step(request, answer, run.name, number, work, NULL);
+}

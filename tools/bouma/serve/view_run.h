@@ -31,4 +31,9 @@ bool view_run_example(struct read_step *out, const struct view_run *run,
                       const struct request *request, struct answer *answer,
                       const char *object, const char *variable);
 
+/* Let 'work' answer from that step, by reader_with_step(). */
+void view_run_with_example(const struct request *request, struct answer *answer,
+                           const char *text, const char *object,
+                           reader_work work);
+
 #endif
