@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# run_views.sh BUILD views|points|newest|npm -- the views of `bouma serve` with clients that know nothing of bouma: those
+# of the system's Python; the newest ones from PyPI; those from npm. 77: a client is missing.
+set -euo pipefail
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+python=${PYTHON:-/usr/bin/python3}
+export BOUMA=${BOUMA:-$build/bin/bouma} PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1
+
+case $2 in
+views | points)
+    "$python" "$here/test_$2.py"
+    ;;
+newest)
+    venv=$build/views_newest
+    cmp -s "$here/newest.txt" "$venv/done" || { "$python" -m venv "$venv" &&
+        "$venv/bin/pip" -q install -r "$here/newest.txt" &&
+        cp "$here/newest.txt" "$venv/done"; } || { echo "skipped: PyPI cannot be reached"; exit 77; }
+    "$venv/bin/python" "$here/test_views.py"
+    "$venv/bin/python" "$here/test_tensorstore.py"
+    ;;
+npm)
+    command -v npm >/dev/null || { echo "skipped: there is no npm"; exit 77; }
+    "$python" -c 'import numpy' 2>/dev/null || { echo "skipped: $python has no numpy"; exit 77; }
+    modules=$build/views_npm
+    mkdir -p "$modules"
+    cmp -s "$here/clients/package-lock.json" "$modules/done" || { cp "$here"/clients/package*.json "$modules" &&
+        (cd "$modules" && npm ci --no-audit --no-fund --loglevel=error) &&
+        cp "$here/clients/package-lock.json" "$modules/done"; } || { echo "skipped: npm cannot be reached"; exit 77; }
+    cp "$here"/clients/*.mjs "$modules"
+    MODULES=$modules "$python" "$here/test_npm.py"
+    ;;
+esac
