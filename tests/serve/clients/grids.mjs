@@ -22,7 +22,5 @@ print("zarr/rho/1", await zarr.get(await zarr.open(store, { kind: "array" }), [2
 for (const view of ["ome", "ome2"]) {
   const image = `${url}${view}/run/flow/rho`;
   const found = await omezarr.getMultiscaleWithArray(image, 1);
-  print(`${view} by ome-zarr.js`, await zarr.get(found.arr, [1, null, null, null]));
-  const picture = await omezarr.renderThumbnail(image, 64);
-  if (!picture.startsWith("data:image/png")) throw new Error("no picture");
+  print(`${view} by ome-zarr.js`, await found.arr.getChunk([1, 0, 0, 0])); // by a zarrita of its own
 }
