@@ -1,11 +1,24 @@
 #!/usr/bin/env bash
-# run_views.sh BUILD views|points|newest|npm -- the views of `bouma serve` with clients that know nothing of bouma: those
-# of the system's Python; the newest ones from PyPI; those from npm. 77: a client is missing.
+# run_views.sh BUILD views|points|newest|npm|neuroglancer -- the views of `bouma serve` with clients that know nothing of bouma: those
+# of the system's Python; the newest ones from PyPI; those from npm;
+# neuroglancer in a browser. 77: a client is missing.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-/usr/bin/python3}
 export BOUMA=${BOUMA:-$build/bin/bouma} PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1
+
+# install_from_npm FOLDER -- what its lock file lists, and its programs, into $modules.
+install_from_npm() {
+    command -v npm >/dev/null || { echo "skipped: there is no npm"; exit 77; }
+    "$python" -c 'import numpy' 2>/dev/null || { echo "skipped: $python has no numpy"; exit 77; }
+    modules=$build/views_$1
+    mkdir -p "$modules"
+    cmp -s "$here/$1/package-lock.json" "$modules/done" || { cp "$here/$1"/package*.json "$modules" &&
+        (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) &&
+        cp "$here/$1/package-lock.json" "$modules/done"; } || { echo "skipped: npm cannot be reached"; exit 77; }
+    cp "$here/$1"/*.mjs "$modules"
+}
 
 case $2 in
 views | points)
@@ -20,14 +33,13 @@ newest)
     "$venv/bin/python" "$here/test_tensorstore.py"
     ;;
 npm)
-    command -v npm >/dev/null || { echo "skipped: there is no npm"; exit 77; }
-    "$python" -c 'import numpy' 2>/dev/null || { echo "skipped: $python has no numpy"; exit 77; }
-    modules=$build/views_npm
-    mkdir -p "$modules"
-    cmp -s "$here/clients/package-lock.json" "$modules/done" || { cp "$here"/clients/package*.json "$modules" &&
-        (cd "$modules" && npm ci --no-audit --no-fund --loglevel=error) &&
-        cp "$here/clients/package-lock.json" "$modules/done"; } || { echo "skipped: npm cannot be reached"; exit 77; }
-    cp "$here"/clients/*.mjs "$modules"
+    install_from_npm clients
     MODULES=$modules "$python" "$here/test_npm.py"
+    ;;
+neuroglancer)
+    CHROMIUM=$(command -v chromium || command -v chromium-browser) || { echo "skipped: there is no chromium"; exit 77; }
+    install_from_npm viewers
+    (cd "$modules" && node build.mjs site)
+    MODULES=$modules CHROMIUM=$CHROMIUM "$python" "$here/test_neuroglancer.py"
     ;;
 esac
