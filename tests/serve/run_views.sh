@@ -14,10 +14,11 @@ install_from_npm() {
     "$python" -c 'import numpy' 2>/dev/null || { echo "skipped: $python has no numpy"; exit 77; }
     modules=$build/views_$1
     mkdir -p "$modules"
-    cmp -s "$here/$1/package-lock.json" "$modules/done" || { cp "$here/$1"/package*.json "$modules" &&
-        (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) &&
-        cp "$here/$1/package-lock.json" "$modules/done"; } || { echo "skipped: npm cannot be reached"; exit 77; }
-    cp "$here/$1"/*.mjs "$modules"
+    cp -r "$here/$1/." "$modules"
+    cmp -s "$here/$1/package-lock.json" "$modules/done" && return
+    npm ping >/dev/null 2>&1 || { echo "skipped: npm cannot be reached"; exit 77; }
+    (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+    cp "$here/$1/package-lock.json" "$modules/done"
 }
 
 case $2 in

@@ -1,4 +1,5 @@
-// build.mjs OUT -- neuroglancer as it is on npm, bundled into a site. Its icons come from elsewhere: they are left empty.
+// build.mjs OUT -- neuroglancer as it is on npm, bundled into a site. Its icons are not on npm: package.json puts nothing in
+// their place, and here they are empty.
 import * as esbuild from "esbuild";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 

@@ -9,7 +9,7 @@ const browser = await chromium.launch({ executablePath, args });
 const page = await browser.newPage({ viewport: { width: 500, height: 400 } });
 const asked = [];
 const errors = [];
-page.context().on("response", (r) => r.url().startsWith(data) && asked.push([r.status(), r.url().slice(data.length)]));
+page.context().on("response", (r) => r.url().startsWith(data) && asked.push([r.status(), decodeURIComponent(r.url().slice(data.length))]));
 page.on("pageerror", (error) => errors.push(String(error)));
 
 function valuesHere() {
