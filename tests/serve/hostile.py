@@ -27,6 +27,8 @@ URLS = [
     b"/api/v1/run/series/grid/rho?at=1,2,3&from=0&to=3&every=2",
     b"/api/v1/run/3/dust/T/histogram?bins=9&low=1&high=2&component=0&max_bytes=0&where=id<9",
     b"/api/v1/run/1/grid/rho/histogram?bins=9&exact=1&box=0:3,0:3,0:3",
+    b"/zarr/run/grid/1/.zmetadata", b"/zarr/run@1/grid/0/rho/0.0.0.0", b"/ome/run/grid/rho/0/c/1/0/0/0",
+    b"/ome2/run/grid/rho/.zattrs", b"/annotations/run/dust/0/0_0_0", b"/ept/run@3/dust/ept-data/0-0-0-0.bin",
     b"/files/run/", b"/files/run/DATASET", b"/files/run/steps/00000000/manifest",
 ]
 SPICE = [
