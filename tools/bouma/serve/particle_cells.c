@@ -158,6 +158,7 @@ int cell_quality(double *from, double *to, const struct cell_tree *tree,
 int cell_columns(struct cell_column *out, bouma_particles *particles)
 {
     int others = bouma_particles_variable_count(particles), count = 0;
+    int values = 0;
 
     for (int i = -1; i < others && count < CELL_COLUMNS; i++) {
         struct cell_column *column = &out[count];
@@ -165,7 +166,11 @@ int cell_columns(struct cell_column *out, bouma_particles *particles)
         column->variable = i < 0 ? bouma_particles_position(particles)
                                  : bouma_particles_variable(particles, i);
         bouma_variable_info_get(SIZED(&column->about), column->variable);
-        count += i < 0 || column->about.present;
+        if (i >= 0 && (!column->about.present ||
+                       values + column->about.components > CELL_VALUES))
+            continue;
+        values += column->about.components;
+        count++;
     }
     return count;
 }

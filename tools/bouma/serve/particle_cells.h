@@ -15,8 +15,10 @@
 #define CELL_PARTICLES 10000
 /* A cell of this depth has all that is left. */
 #define CELL_DEPTH 18
-/* Further variables are left out. */
+/* Further variables are left out, and those with which a particle would have
+ * more values than that. */
 #define CELL_COLUMNS 64
+#define CELL_VALUES  260
 
 struct cell_tree {
     bouma_particles *particles;
@@ -75,8 +77,8 @@ struct cell_column {
     bouma_variable_info about;
 };
 
-/* The position, and all other variables that the step has, up to CELL_COLUMNS:
- * how many. */
+/* The position, and all other variables that the step has, up to CELL_COLUMNS
+ * and CELL_VALUES: how many. */
 int cell_columns(struct cell_column *out, bouma_particles *particles);
 
 /* Read the particles of a cell into the answer's body: 'head' bytes that are

@@ -212,7 +212,9 @@ static void put_row(const void *user, void *row, const void *const *values)
     for (int i = 0; i < 3; i++, to += 4) {
         double at =
             i < t->about.ndims ? coordinate(t->about.type, values[0], i) : 0;
-        int32_t number = (int32_t)nearbyint((at - t->offset[i]) / t->scale);
+        double steps = nearbyint((at - t->offset[i]) / t->scale);
+        /* What a damaged file has may be anywhere. */
+        int32_t number = (int32_t)fmax(fmin(steps, INT32_MAX), INT32_MIN);
 
         memcpy(to, &number, sizeof(number));
     }

@@ -379,7 +379,6 @@ static bool open_image(struct image *out, const struct request *request,
     out->unit = length_unit_find(about.unit);
     out->ndims = about.ndims;
     out->levels = about.levels;
-    choose_times(out);
     if (about.ndims >= 2)
         return true;
     answer_fail(answer, 404, BOUMA_ENOTFOUND,
@@ -398,6 +397,7 @@ static void answer_image(struct request *request, struct answer *answer,
     if (!open_image(&image, request, answer))
         return;
     if (request->rest_count < 2) {
+        choose_times(&image);
         answer_root(&image, request->rest_count ? request->rest[0] : "",
                     answer);
         return;
