@@ -1,12 +1,9 @@
 """test_views.py -- grids and particles of `bouma serve` by clients that know nothing of bouma: xarray and zarr.
 The values are those of the Python package, and no chunk is asked for that is not shown."""
-import json
 import os
 import sys
 import tempfile
-import urllib.request
 
-os.environ.setdefault("NUMPY_EXPERIMENTAL_ARRAY_FUNCTION", "1")
 import numpy as np
 
 from served import Server, check, equal, finish
@@ -126,9 +123,24 @@ def errors(server):
     equal((status, body), (304, b""))
 
 
+def growing(server):
+    """What was opened before a step came reads on; what is opened after it has the step."""
+    before = xr.open_zarr(f"{server.url}zarr/run/flow/0/", consolidated=True)
+    with bouma.append(path, like=20) as more:
+        with more.step(30, time=7.5):
+            more.grid("flow").variable("rho").put(np.full((20, 70, 130), 5, "f4"))
+    same(before["rho"][2].values, ds[2]["flow/rho"][...], "opened before")
+    same(before["time"].values, np.array([0, 0.5, 1.0]), "times that were known")
+    after = xr.open_zarr(f"{server.url}zarr/run/flow/0/", consolidated=True)
+    same(after["time"].values, np.array([0, 0.5, 1.0, 7.5]), "times with the new one")
+    check((after["rho"][3].values == 5).all(), "the new step")
+    scales = server.json("/ome/run/flow/rho/zarr.json")["attributes"]["ome"]["multiscales"][0]
+    equal(scales["datasets"][0]["coordinateTransformations"][0]["scale"][0], 1, "times that are not even")
+
+
 def main():
     server = Server(path)
-    for test in (xarrays, few_chunks, images, errors):
+    for test in (xarrays, few_chunks, images, errors, growing):
         test(server)
     server.end()
     finish()

@@ -259,6 +259,18 @@ bouma_dataset *reader_dataset(struct reader *reader, struct answer *answer,
     return dataset ? dataset->ds : NULL;
 }
 
+bouma_dataset *reader_dataset_now(struct reader *reader, struct answer *answer,
+                                  const char *name)
+{
+    long number = served_find(reader->served, name);
+
+    for (int i = 0; number >= 0 && i < READER_DATASETS; i++)
+        if (reader->datasets[i].ds &&
+            reader->datasets[i].number == (size_t)number)
+            reader->datasets[i].looked = -LOOK_SECONDS;
+    return reader_dataset(reader, answer, name);
+}
+
 int reader_open(bouma_dataset **out, struct reader *reader, size_t number)
 {
     struct open_dataset *dataset;

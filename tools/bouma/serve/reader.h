@@ -32,6 +32,10 @@ void reader_forget(struct reader *reader);
  * ago. It is the reader's. NULL, and the answer tells why, if there is none. */
 bouma_dataset *reader_dataset(struct reader *reader, struct answer *answer,
                               const char *name);
+/* The same with the steps that are committed by now: threads that answer parts
+ * of one thing must not differ. */
+bouma_dataset *reader_dataset_now(struct reader *reader, struct answer *answer,
+                                  const char *name);
 /* The same by number, as of served_get(): a status. */
 int reader_open(bouma_dataset **out, struct reader *reader, size_t number);
 

@@ -33,7 +33,7 @@ bool view_run_open(struct view_run *out, const struct request *request,
         return false;
     }
     memcpy(out->name, text, length);
-    out->ds = reader_dataset(request->reader, answer, out->name);
+    out->ds = reader_dataset_now(request->reader, answer, out->name);
     if (!out->ds)
         return false;
     out->count = out->one ? 1 : bouma_dataset_step_count(out->ds);
