@@ -65,6 +65,9 @@ def xarrays(server):
     one = xr.open_zarr(f"{server.url}zarr/run@10/flow/1/", consolidated=True)
     equal((one.sizes["time"], float(one.time[0]), int(one.step[0])), (1, 0.5, 10))
     same(one["rho"].values[0], ds[1]["flow/rho"].level(1)[...], "one step")
+    for level in range(ds[0]["curve"].levels):
+        curve = xr.open_zarr(f"{server.url}zarr/run/curve/{level}/", consolidated=True)
+        same(curve["wave"].values[1], ds[1]["curve/wave"].level(level)[...], f"HZ order, level {level}")
     plane = xr.open_zarr(f"{server.url}zarr/run/plane/0/", consolidated=True)
     equal(plane["height"].dims, ("time", "y", "x"))
     same(plane["height"].values[2], ds[2]["plane/height"][...], "two axes")

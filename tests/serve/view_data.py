@@ -23,6 +23,8 @@ def write(path, steps=3):
         kind = flow.variable("kind", "i8")
         plane = ds.grid("plane", shape=(40, 50), patch=(16, 16), levels=2, unit="furlong")
         height = plane.variable("height", "u2")
+        curve = ds.grid("curve", shape=(20, 30, 70), layout="hz", levels=3)
+        wave = curve.variable("wave", "f4")
         dust = ds.particles("dust", ndims=3, dtype="f8", unit="um")
         dust.variable("T", "f4", unit="K").variable("id", "i8").variable("kind", "u1").variable("v", "f8", components=2)
         for i in range(steps):
@@ -32,6 +34,7 @@ def write(path, steps=3):
                 if i:
                     kind.put((x + y * z).astype("i8") * (i + 1))
                 height.put((np.add.outer(np.arange(40), np.arange(50)) + i).astype("u2"))
+                wave.put((z + x * y + i)[:, :30, :70].astype("f4"))
                 where = rng.random((COUNT, 3))
                 where[: COUNT // 2] = 0.7 + 0.01 * rng.normal(size=(COUNT // 2, 3))
                 dust.put(position=100 * where - 20, T=rng.normal(300, 20, COUNT).astype("f4"),

@@ -166,16 +166,25 @@ static int pad(const struct chunk_work *w, struct answer *answer)
 {
     const struct zarr_array *array = &w->array->array;
     uint64_t bytes = zarr_chunk_bytes(array);
+    uint64_t expected = bouma_type_size(array->type);
     int64_t shape[ZARR_AXES];
     void *whole;
 
+    zarr_chunk_shape(shape, array, w->index);
+    for (int i = 0; i < array->ndims; i++)
+        expected *= (uint64_t)shape[i];
+    if (answer->bytes != expected) {
+        answer_fail(answer, 500, BOUMA_EFORMAT,
+                    "a chunk has %zu bytes, not %" PRIu64, answer->bytes,
+                    expected);
+        return BOUMA_OK;
+    }
     if (answer->bytes == bytes)
         return BOUMA_OK;
     whole = memory_budget_resize(answer->memory, NULL, bytes);
     if (!whole)
         return BOUMA_ENOMEM;
     memset(whole, 0, bytes);
-    zarr_chunk_shape(shape, array, w->index);
     zarr_chunk_pad(whole, answer->body, array, shape);
     memory_budget_release(answer->memory, answer->body);
     answer->body = whole;
