@@ -64,6 +64,8 @@ extern const struct command *const commands[];
     X(import)                                                                  \
     X(add)                                                                     \
     X(info)                                                                    \
+    X(ls)                                                                      \
+    X(stats)                                                                   \
     X(read)                                                                    \
     X(query)                                                                   \
     X(histogram)                                                               \
