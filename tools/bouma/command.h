@@ -66,6 +66,7 @@ extern const struct command *const commands[];
     X(info)                                                                    \
     X(ls)                                                                      \
     X(stats)                                                                   \
+    X(diff)                                                                    \
     X(read)                                                                    \
     X(query)                                                                   \
     X(histogram)                                                               \
