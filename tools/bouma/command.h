@@ -73,6 +73,7 @@ extern const struct command *const commands[];
     X(render)                                                                  \
     X(export)                                                                  \
     X(serve)                                                                   \
+    X(copy)                                                                    \
     X(verify)                                                                  \
     X(repair)                                                                  \
     X(truncate)                                                                \
