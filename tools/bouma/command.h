@@ -74,6 +74,7 @@ extern const struct command *const commands[];
     X(export)                                                                  \
     X(serve)                                                                   \
     X(copy)                                                                    \
+    X(watch)                                                                   \
     X(verify)                                                                  \
     X(repair)                                                                  \
     X(truncate)                                                                \
