@@ -40,7 +40,7 @@ struct info_variables {
     void *of;
     int count, levels;
     int hidden; /* further ones, which are not shown */
-    bool hz; /* in HZ order: coarse levels are samples with every codec, and
+    bool hz;    /* in HZ order: coarse levels are samples with every codec, and
                 the bytes of a level are not on record */
 };
 int info_print_variables(const struct info_variables *variables,
