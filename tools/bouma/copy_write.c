@@ -31,19 +31,29 @@ static void loans_release(struct loans *loans)
 
 /* ---- memory -------------------------------------------------------------- */
 
-/* The layers of patches that this process copies; false if it has none. */
+/* The samples that this process copies: layers of patches or, if there are
+ * fewer of these than processes, of samples. False if it has none. */
 static bool part_of(const struct context *ctx, bouma_grid *grid, bouma_box *out)
 {
-    struct division division = {.size = session_size(ctx->session),
-                                .rank = session_rank(ctx->session)};
+    int size = session_size(ctx->session);
+    int64_t layers, thickness, first, last;
     bouma_grid_info about;
 
     bouma_grid_info_get(SIZED(&about), grid);
-    division.patch = about.patch[0];
-    division.step = about.shape[0] / division.patch + 1; /* all of them */
+    thickness = about.patch[0];
+    layers = (about.shape[0] - 1) / thickness + 1;
+    if (layers < size) {
+        thickness = 1;
+        layers = about.shape[0];
+    }
+    divide_evenly(layers, size, session_rank(ctx->session), &first, &last);
+    *out = (bouma_box){{0}, {0}};
     for (int i = 0; i < about.ndims; i++)
-        division.box.hi[i] = about.shape[i];
-    return division_piece(&division, 0, out);
+        out->hi[i] = about.shape[i];
+    out->lo[0] = first * thickness;
+    if (last < layers)
+        out->hi[0] = last * thickness;
+    return first < last;
 }
 
 static uint64_t bytes_of(struct context *ctx, const struct entry *entry)
