@@ -7,6 +7,9 @@
 
 static const struct option_spec options[] = {
     {.name = "step", .argument = "N", .help = "this step only"},
+    {.name = "all",
+     .help = "all steps, grids, sets of particles and variables; default: of "
+             "many, some"},
     {.name = "tree", .help = "draw the trees over the files of particles"},
     {0}};
 
@@ -83,7 +86,8 @@ static int choose_steps(struct info *info, struct context *ctx,
 static int run(struct context *ctx, const struct arguments *args)
 {
     struct info info = {.path = args->operands[0],
-                        .tree = arguments_has(args, "tree")};
+                        .tree = arguments_has(args, "tree"),
+                        .all = arguments_has(args, "all")};
     int status, rc;
 
     info.status = &status;
@@ -111,6 +115,8 @@ const struct command cmd_info = {
                 "  bouma info run.bouma --step 40\n"
                 "  bouma info run.bouma --tree\n"
                 "  bouma info run.bouma --json | jq '.steps[].time'\n",
-    .footer = "Balance is the size of the largest file over the mean.\n",
+    .footer = "Balance is the size of the largest file over the mean. With "
+              "--json, nothing is left\n"
+              "out.\n",
     .options = options,
     .run = run};

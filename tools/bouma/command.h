@@ -64,18 +64,24 @@ extern const struct command *const commands[];
     X(import)                                                                  \
     X(add)                                                                     \
     X(info)                                                                    \
+    X(ls)                                                                      \
+    X(stats)                                                                   \
+    X(diff)                                                                    \
     X(read)                                                                    \
     X(query)                                                                   \
     X(histogram)                                                               \
     X(render)                                                                  \
     X(export)                                                                  \
     X(serve)                                                                   \
+    X(copy)                                                                    \
+    X(watch)                                                                   \
     X(verify)                                                                  \
     X(repair)                                                                  \
     X(truncate)                                                                \
     X(delete_step)                                                             \
     X(drain)                                                                   \
     X(plan)                                                                    \
+    X(doctor)                                                                  \
     X(probe)                                                                   \
     X(trace)                                                                   \
     X(completion)                                                              \

@@ -301,6 +301,21 @@ static int read_environment(struct import_request *request, struct context *ctx)
     return status ? context_fail_status(ctx, status, message) : DONE;
 }
 
+int import_request_storage(struct import_request *request, struct context *ctx)
+{
+    int rc = read_codec(request, ctx);
+
+    if (!rc)
+        rc = read_tolerance(request, ctx);
+    if (!rc)
+        rc = check_effort(request, ctx);
+    if (!rc)
+        rc = read_grid(request, ctx);
+    if (!rc)
+        rc = arguments_fields(request->args, ctx, &request->opts);
+    return rc ? rc : read_environment(request, ctx);
+}
+
 int import_request_read(struct import_request *out, struct context *ctx,
                         const struct arguments *args)
 {
@@ -330,17 +345,7 @@ int import_request_read(struct import_request *out, struct context *ctx,
         rc = read_step(out, ctx);
     if (!rc)
         rc = read_request(out, ctx);
-    if (!rc)
-        rc = read_codec(out, ctx);
-    if (!rc)
-        rc = read_tolerance(out, ctx);
-    if (!rc)
-        rc = check_effort(out, ctx);
-    if (!rc)
-        rc = read_grid(out, ctx);
-    if (!rc)
-        rc = arguments_fields(args, ctx, &out->opts);
-    return rc ? rc : read_environment(out, ctx);
+    return rc ? rc : import_request_storage(out, ctx);
 }
 
 /* ---- with the sources ---------------------------------------------------- */

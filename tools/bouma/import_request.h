@@ -28,6 +28,10 @@ struct import_request {
 int import_request_read(struct import_request *out, struct context *ctx,
                         const struct arguments *args);
 
+/* Read only how values are to be stored: codecs, tolerances, layouts, and the
+ * options of the library; for commands that write steps without importing. */
+int import_request_storage(struct import_request *request, struct context *ctx);
+
 /* Complete 'request->grid' with the shape that the sources have. */
 int import_request_shape(struct import_request *request, struct context *ctx,
                          int ndims, const int64_t *shape);

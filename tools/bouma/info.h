@@ -11,6 +11,7 @@ struct info {
     bool one_step;       /* --step was given */
     int64_t first, last; /* first <= i < last: number in the list of steps */
     bool tree;           /* --tree was given */
+    bool all;            /* --all was given: nothing is left out */
     int *status;         /* of the last step that could not be opened */
 };
 
@@ -38,11 +39,16 @@ struct info_variables {
     bouma_variable *(*at)(void *of, int i);
     void *of;
     int count, levels;
-    bool hz; /* in HZ order: coarse levels are samples with every codec, and
+    int hidden; /* further ones, which are not shown */
+    bool hz;    /* in HZ order: coarse levels are samples with every codec, and
                 the bytes of a level are not on record */
 };
 int info_print_variables(const struct info_variables *variables,
                          struct context *ctx);
+/* There are 'count' of them; unless --all was given, the first few are shown.
+ */
+void info_variables_limit(struct info_variables *variables,
+                          const struct info *info, int count);
 
 int info_print_particles(const struct info *info, struct context *ctx,
                          const bouma_step *step, bouma_particles *particles);

@@ -183,7 +183,7 @@ int info_print_particles(const struct info *info, struct context *ctx,
     int rc;
 
     bouma_particles_info_get(&about, particles);
-    variables.count = particle_variable_count(particles);
+    info_variables_limit(&variables, info, particle_variable_count(particles));
     printf("\n  %sparticles %s%s: %" PRIu64 " on %d %s, levels of detail 0 to "
            "%d",
            context_bold(ctx), about.name, context_plain(ctx), about.count,

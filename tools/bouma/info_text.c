@@ -16,7 +16,8 @@ static bouma_variable *variable_at(void *of, int i)
     return bouma_grid_variable(of, i);
 }
 
-static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
+static int print_grid(const struct info *info, struct context *ctx,
+                      bouma_grid *grid)
 {
     char shape[FORMAT_BYTES], patch[FORMAT_BYTES], origin[FORMAT_BYTES],
         spacing[FORMAT_BYTES];
@@ -24,7 +25,7 @@ static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
     bouma_grid_info about = {.size = sizeof(about)};
 
     bouma_grid_info_get(&about, grid);
-    variables.count = about.variables;
+    info_variables_limit(&variables, info, about.variables);
     variables.levels = about.levels;
     variables.hz = about.layout == BOUMA_LAYOUT_HZ;
     printf("\n  %sgrid %s%s: %s samples, ", context_bold(ctx), about.name,
@@ -51,7 +52,7 @@ static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
     putchar('\n');
     if (about.idx)
         printf("    read by OpenVisus%s as %s/idx/%s.idx\n",
-               about.ndims == 3 ? " and PIDX" : "", path, about.name);
+               about.ndims == 3 ? " and PIDX" : "", info->path, about.name);
     attributes_print(bouma_grid_attributes(grid), 4);
     return info_print_variables(&variables, ctx);
 }
@@ -110,6 +111,28 @@ static void print_cost(bouma_step *step, const bouma_step_details *details)
            record->mean_encode);
 }
 
+/* Grids, then particles; of many, the first few. */
+static int print_objects(const struct info *info, struct context *ctx,
+                         bouma_step *step)
+{
+    const int most = 4;
+    int grids = bouma_step_grid_count(step);
+    int count = grids + bouma_step_particles_count(step);
+    int shown = info->all || count <= most ? count : most;
+    int rc = DONE;
+
+    for (int i = 0; !rc && i < shown; i++)
+        rc = i < grids
+                 ? print_grid(info, ctx, bouma_step_grid(step, i))
+                 : info_print_particles(info, ctx, step,
+                                        bouma_step_particles(step, i - grids));
+    if (!rc && shown < count)
+        printf("\n  ... %d more grids and sets of particles; --all shows them, "
+               "bouma ls lists them\n",
+               count - shown);
+    return rc;
+}
+
 static int print_step(const struct info *info, struct context *ctx, int64_t i)
 {
     bouma_step_details details = {.size = sizeof(details)};
@@ -121,11 +144,7 @@ static int print_step(const struct info *info, struct context *ctx, int64_t i)
     printf("\n%sStep %" PRId64 "%s, time %g\n", context_bold(ctx), details.step,
            context_plain(ctx), details.time);
     attributes_print(bouma_step_attributes(step), 2);
-    for (int g = 0; !rc && g < bouma_step_grid_count(step); g++)
-        rc = print_grid(bouma_step_grid(step, g), info->path, ctx);
-    for (int p = 0; !rc && p < bouma_step_particles_count(step); p++)
-        rc = info_print_particles(info, ctx, step,
-                                  bouma_step_particles(step, p));
+    rc = print_objects(info, ctx, step);
     print_cost(step, &details);
     bouma_step_free(step);
     return rc;
@@ -182,8 +201,8 @@ static void add_damaged(struct text_table *table, const struct info *info,
 /* All steps; of many, which take long to open, those at both ends. */
 static int print_steps(const struct info *info, struct context *ctx)
 {
-    const int64_t ends = 10;
-    bool cut = info->last - info->first > 2 * ends;
+    const int64_t ends = 5;
+    int64_t hidden = info->last - info->first - 2 * ends;
     struct text_table table;
     int rc, worst = DONE;
 
@@ -197,9 +216,10 @@ static int print_steps(const struct info *info, struct context *ctx)
     text_table_add(&table, "LARGEST");
     text_table_add(&table, "BALANCE");
     for (int64_t i = info->first; i < info->last; i++) {
-        if (cut && i == info->first + ends) {
+        if (!info->all && hidden > 0 && i == info->first + ends) {
             text_table_add(&table, "...");
-            add_blanks(&table, 7);
+            text_table_add(&table, "%" PRId64 " more", hidden);
+            add_blanks(&table, 6);
             i = info->last - ends;
         }
         rc = add_step(&table, info, ctx, i);

@@ -213,11 +213,22 @@ static void print_attributes(const struct info_variables *variables)
     }
 }
 
+void info_variables_limit(struct info_variables *variables,
+                          const struct info *info, int count)
+{
+    const int most = 10;
+
+    variables->count = info->all || count <= most ? count : most;
+    variables->hidden = count - variables->count;
+}
+
 int info_print_variables(const struct info_variables *variables,
                          struct context *ctx)
 {
     int rc = print_table(variables, ctx);
 
+    if (!rc && variables->hidden)
+        printf("    ... %d more; --all shows them\n", variables->hidden);
     if (!rc)
         print_mark(variables);
     if (!rc)
