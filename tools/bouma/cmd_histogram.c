@@ -28,7 +28,8 @@ static const struct option_spec options[] = {
      .help = "a picture (.png) or a table (.csv); default: bars of text"},
     {.name = "step",
      .argument = "N",
-     .help = "number of the step; default: the last"},
+     .help =
+         "number of the step; -1: the last, -2: the one before; default: last"},
     {.name = "bins", .argument = "N", .help = "number of bins; default: 20"},
     {.name = "range",
      .argument = "A:B",

@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "end_reading.h"
 #include "info.h"
+#include "locate.h"
 
 static const struct option_spec options[] = {
     {.name = "step", .argument = "N", .help = "this step only"},
@@ -54,16 +55,18 @@ static int choose_steps(struct info *info, struct context *ctx,
                         const struct arguments *args)
 {
     int64_t wanted = 0;
-    int rc = arguments_integer(args, ctx, "step", 0, &wanted);
+    int rc = DONE;
     bouma_step_info step = {.size = sizeof(step)};
     bouma_step *none;
     int status;
 
     info->last = bouma_dataset_step_count(info->ds);
     info->one_step = arguments_has(args, "step");
-    if (!rc && info->last < 0)
+    if (info->last < 0)
         return context_fail_status(ctx, BOUMA_EIO,
                                    bouma_error_message(info->ds));
+    if (info->one_step)
+        rc = locate_number(&wanted, ctx, info->ds, args);
     if (rc || !info->one_step)
         return rc;
     for (int64_t i = 0; i < info->last; i++)

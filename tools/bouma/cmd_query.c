@@ -26,7 +26,8 @@ static const struct option_spec options[] = {
              "output; default: only count"},
     {.name = "step",
      .argument = "N",
-     .help = "number of the step; default: the last"},
+     .help =
+         "number of the step; -1: the last, -2: the one before; default: last"},
     {.name = "quality",
      .argument = "Q",
      .help = "fraction of the particles, 0 to 1; default: 1, all"},

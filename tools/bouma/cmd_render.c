@@ -18,7 +18,8 @@ static const struct option_spec options[] = {
      .help = "the picture, or - for standard output (required)"},
     {.name = "step",
      .argument = "N",
-     .help = "number of the step; default: the last"},
+     .help =
+         "number of the step; -1: the last, -2: the one before; default: last"},
     {.name = "level",
      .argument = "K",
      .help = "one in 2^K samples along each axis; default: 0, all"},

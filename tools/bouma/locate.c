@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numbers.h"
 #include "suggest.h"
 
 static void see_loss(void *user, const bouma_loss *loss)
@@ -27,26 +28,46 @@ static void note_lost(const struct context *ctx, const char *path, int64_t last)
                      (long long)lost, (long long)last);
 }
 
+/* The step that is 'back' before the end, of which -1 is the last. */
+static int count_back(int64_t *number, struct context *ctx,
+                      const bouma_dataset *ds, int64_t back)
+{
+    bouma_step_info found = {.size = sizeof(found), .step = -1};
+    int64_t count = bouma_dataset_step_count(ds);
+    int status = BOUMA_OK;
+
+    if (count > 0 && back < -count)
+        return context_fail_missing(ctx,
+                                    "--step %lld: there are only %lld steps",
+                                    (long long)back, (long long)count);
+    if (count)
+        status = bouma_dataset_step_get(&found, ds, count + back);
+    *number = found.step;
+    return status ? context_fail_status(ctx, status, bouma_error_message(ds))
+                  : DONE;
+}
+
+int locate_number(int64_t *number, struct context *ctx, const bouma_dataset *ds,
+                  const struct arguments *args)
+{
+    const char *text = arguments_text(args, "step");
+
+    if (!text || strcmp(text, "last") == 0)
+        return count_back(number, ctx, ds, -1);
+    if (parse_integer(text, number) && *number < 0)
+        return count_back(number, ctx, ds, *number);
+    return arguments_integer(args, ctx, "step", 0, number);
+}
+
 int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
                 bouma_dataset *ds, const struct arguments *args)
 {
-    bouma_step_info last = {.size = sizeof(last),
-                            .step = -1}; /* which no step is */
-    int status = BOUMA_OK;
-    int rc = arguments_integer(args, ctx, "step", 0, number);
+    int status, rc = locate_number(number, ctx, ds, args);
 
     *out = NULL;
     if (rc)
         return rc;
-    if (!arguments_has(args, "step")) { /* only then all need be listed */
-        int64_t count = bouma_dataset_step_count(ds);
-
-        if (count)
-            status = bouma_dataset_step_get(&last, ds, count - 1);
-        *number = last.step;
-    }
-    if (!status)
-        status = bouma_step_open(out, ds, *number);
+    status = bouma_step_open(out, ds, *number);
     if (!status && !arguments_has(args, "step"))
         note_lost(ctx, args->operands[0], *number);
     if (status == BOUMA_ENOTFOUND && !bouma_dataset_step_count(ds))

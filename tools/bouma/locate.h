@@ -12,6 +12,12 @@ struct located_step {
     int64_t number;
 };
 
+/* The number of the step that --step names: a number, "last", or a negative one
+ * that counts from the end, -1 for the last; without --step, the last. -1 if
+ * there is no step at all. */
+int locate_number(int64_t *number, struct context *ctx, const bouma_dataset *ds,
+                  const struct arguments *args);
+
 /* Open the step of option --step, or the last one; *number says which. The
  * caller frees *out. Collective. */
 int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
