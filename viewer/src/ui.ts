@@ -108,7 +108,7 @@ export class Ui {
     const unit = this.app.gridLook()?.grid.unit ?? this.app.set()?.unit;
     const matrix = scene.matrix();
     const spots: [string, number[]][] = axes.map((axis, i) => [
-      `${axis} ${withUnit(number(scene.frame.high[i], 4), unit)}`, sides.map((s, j) => (i === j ? s * 1.12 + 0.02 : -s * 1.04)),
+      `${axis} ${withUnit(number(scene.frame.high[i], 4), unit)}`, sides.map((s, j) => (i === j ? s * 1.08 + 0.02 : (i === 1 && j === 0 ? s : -s) * 1.04)),
     ]);
     while (root.children.length < spots.length) root.append(h("span"));
     spots.forEach(([text, p], i) => {
