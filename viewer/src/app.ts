@@ -295,11 +295,11 @@ export class App {
   }
 
   private prepare(): void {
+    this.loader?.update();
     this.scene.hasty = !this.isComplete();
     this.scene.setPointSize(0.005 * this.view.size);
     const look = this.gridLook();
     if (!this.loader || !look) return;
-    this.loader.update();
     const current = this.loader.current;
     if (!current) return;
     const [low, high] = this.range(look);

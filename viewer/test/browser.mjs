@@ -107,7 +107,7 @@ function difference(whole, part, left, top, enough) {
 
 /** The picture of 'bouma render' has a title and axes around its cells: the best place for 'part'. */
 function bestDifference(whole, part) {
-  let best = 256;
+  let best = 64; // beyond that it is another picture
   for (let top = 0; top + part.height <= whole.height; top++)
     for (let left = 0; left + part.width <= whole.width; left++) best = Math.min(best, difference(whole, part, left, top, best));
   return best;
