@@ -233,14 +233,18 @@ export class Scene {
     return caster.ray;
   }
 
-  /** A frame soon. */
+  /** A frame soon; also where the browser gives none, as to a page that is not seen. */
   ask(): void {
     if (this.asked) return;
     this.asked = true;
-    requestAnimationFrame(() => {
+    const draw = () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(late);
       this.asked = false;
       this.draw();
-    });
+    };
+    const frame = requestAnimationFrame(draw);
+    const late = setTimeout(draw, 400);
   }
 
   private readonly buffer = new THREE.Vector2();
