@@ -101,7 +101,7 @@ export class Scene {
   /** From a corner, so that all is seen. */
   reset(): void {
     this.flat.zoom = 1;
-    this.setCamera([1.45, -2.2, 1.3, 0, 0, 0]);
+    this.setCamera([1.5, -2.3, 1.3, 0, 0, -0.03]);
   }
 
   setCamera(numbers: readonly number[]): void {
