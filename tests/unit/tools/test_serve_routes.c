@@ -7,6 +7,7 @@
 #include "must.h"
 #include "serve/reader.h"
 #include "serve/route.h"
+#include "serve/viewer.h"
 
 static char directory[] = "serve_routes_XXXXXX";
 static char run[64];
@@ -113,7 +114,10 @@ static void paths_find_their_routes(void)
     CHECK_EQ(ask("/files/run/DATASET"), 200);
     CHECK(answer.file >= 0 && answer.file_bytes == 64);
     CHECK_EQ(ask("/api/v1/run/1/a%2Fb/v/samples"), 404);
-    CHECK_EQ(ask("/"), 404);
+    CHECK_EQ(ask("/"), viewer_file_count ? 200 : 404);
+    CHECK_EQ(ask("/viewer/index.html"), viewer_file_count ? 200 : 404);
+    CHECK_EQ(ask("/viewer/nothing"), 404);
+    CHECK_EQ(ask("/nothing"), 404);
 }
 
 static void parameters_are_known_to_their_route(void)

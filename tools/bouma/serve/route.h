@@ -10,6 +10,8 @@
 #include "request.h"
 
 #define SERVE_ROUTES(X)                                                        \
+    X("/", "", viewer)                                                         \
+    X("/viewer/*", "", viewer)                                                 \
     X("/api/v1", "", api_root)                                                 \
     X("/api/v1/*", "", api_dataset)                                            \
     X("/api/v1/*/events", "", api_events)                                      \

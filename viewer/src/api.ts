@@ -1,0 +1,190 @@
+// api.ts -- the source of data that is a server: docs/http.md.
+import type { Columns, Histogram, Listener, ParticlesRequest, Run, Samples, SamplesRequest, Series, Source, Step, Which } from "./source.ts";
+
+/** The server understood, and says no. */
+export class ApiError extends Error {
+  constructor(readonly code: number, message: string) {
+    super(message);
+  }
+}
+
+const part = encodeURIComponent;
+
+export function query(parameters: Record<string, string | number | undefined>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
+  return given.length ? "?" + given.map(([name, value]) => `${name}=${part(String(value))}`).join("&") : "";
+}
+
+export function boxText(box: readonly [number, number][]): string {
+  return box.map(([low, high]) => `${low}:${high}`).join(",");
+}
+
+/** Columns begin at multiples of 8 bytes. */
+export function splitColumns(names: string, count: number, body: ArrayBuffer): Columns {
+  const columns: Columns["columns"] = new Map();
+  let offset = 0;
+  for (const column of names.split(",").filter(Boolean)) {
+    const fields = column.split(":");
+    const components = Number(fields.pop());
+    const type = fields.pop();
+    if (type !== "f32") throw new Error(`column ${column} is not f32`);
+    columns.set(decodeURIComponent(fields.join(":")), { components, data: new Float32Array(body, offset, count * components) });
+    offset = Math.ceil((offset + 4 * count * components) / 8) * 8;
+  }
+  return { count, columns };
+}
+
+/** How long to wait before attempt number 'i', in milliseconds. */
+export function patience(i: number): number {
+  return Math.min(250 * 2 ** i, 4000);
+}
+
+/** JSON cannot have all numbers: they are told as texts. */
+function toNumber(value: number | string | null): number {
+  return value === null ? NaN : value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
+}
+
+export class Server implements Source {
+  private fetched = 0;
+  private lost = false;
+
+  /** 'base' ends in a slash. 'tell' hears when the server is gone, and when it is back. */
+  constructor(private readonly base: string, private readonly tell: (there: boolean) => void) {}
+
+  bytes(): number {
+    return this.fetched;
+  }
+
+  private hear(there: boolean): void {
+    if (this.lost !== there) return;
+    this.lost = !there;
+    this.tell(there);
+  }
+
+  /** An answer; while there is none, ask again. */
+  private async get(path: string): Promise<Response> {
+    for (let i = 0; ; i++) {
+      let answer: Response | null = null;
+      try {
+        answer = await fetch(this.base + path);
+        if (answer.status !== 503) this.hear(true);
+      } catch {
+        this.hear(false);
+      }
+      if (answer?.ok) return answer;
+      if (answer && answer.status !== 503) {
+        const body = await answer.json().catch(() => null);
+        throw new ApiError(answer.status, body?.error?.message ?? `${answer.status} ${answer.statusText}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, patience(i)));
+    }
+  }
+
+  private async json<T>(path: string): Promise<T> {
+    const answer = await this.get(path);
+    return (await answer.json()) as T;
+  }
+
+  private async binary(path: string): Promise<[Headers, ArrayBuffer]> {
+    for (;;) {
+      const answer = await this.get(path);
+      try {
+        const body = await answer.arrayBuffer();
+        this.fetched += Number(answer.headers.get("Content-Length") ?? body.byteLength);
+        return [answer.headers, body];
+      } catch {
+        this.hear(false); // it went away in the middle
+      }
+    }
+  }
+
+  async runs(): Promise<string[]> {
+    const root = await this.json<{ datasets: { name: string }[] }>("api/v1");
+    return root.datasets.map((dataset) => dataset.name);
+  }
+
+  run(name: string): Promise<Run> {
+    return this.json<Run>(`api/v1/${part(name)}`);
+  }
+
+  step(run: string, step: number | "last"): Promise<Step> {
+    return this.json<Step>(`api/v1/${part(run)}/${step}`);
+  }
+
+  private path(which: Which, rest: string): string {
+    return `api/v1/${part(which.run)}/${which.step}/${part(which.object)}/${rest}`;
+  }
+
+  async samples(r: SamplesRequest): Promise<Samples> {
+    const parameters = { box: boxText(r.box), level: r.level, type: "u8", low: r.low, high: r.high, component: r.component, tag: r.tag };
+    const [headers, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters));
+    const error = headers.get("Bouma-Error");
+    return {
+      shape: (headers.get("Bouma-Shape") ?? "").split(",").map(Number),
+      data: new Uint8Array(body),
+      error: error === null ? null : Number(error),
+    };
+  }
+
+  async value(which: Which, variable: string, component: number, at: number[]): Promise<number> {
+    const box = boxText(at.map((i) => [i, i + 1] as [number, number]));
+    const parameters = { box, type: "f32", component, tag: which.tag };
+    const [, body] = await this.binary(this.path(which, `${part(variable)}/samples`) + query(parameters));
+    return new Float32Array(body)[0];
+  }
+
+  async particles(r: ParticlesRequest): Promise<Columns> {
+    const parameters = {
+      from: r.from, quality: r.quality, variables: r.variables.join(","), type: "f32", origin: r.origin.join(","),
+      box: r.box ? boxText(r.box) : "", where: r.where, tag: r.tag,
+    };
+    const [headers, body] = await this.binary(this.path(r, "particles") + query(parameters));
+    return splitColumns(headers.get("Bouma-Columns") ?? "", Number(headers.get("Bouma-Count")), body);
+  }
+
+  async histogram(which: Which, variable: string, component: number, bins: number, where: string): Promise<Histogram | null> {
+    try {
+      return await this.json<Histogram>(this.path(which, `${part(variable)}/histogram`) + query({ bins, component, where, tag: which.tag }));
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 404) return null;
+      throw error;
+    }
+  }
+
+  async series(run: string, object: string, variable: string, component: number, at: number[]): Promise<Series> {
+    const got = await this.json<{ times: (number | string | null)[]; values: (number | string | null)[] }>(
+      `api/v1/${part(run)}/series/${part(object)}/${part(variable)}` + query({ at: at.join(","), component }));
+    return { times: got.times.map(toNumber), values: got.values.map((v) => (v === null ? null : toNumber(v))) };
+  }
+
+  follow(run: string, listener: Listener): () => void {
+    let events: EventSource | null = null;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let attempt = 0;
+    const open = () => {
+      events = new EventSource(`${this.base}api/v1/${part(run)}/events`);
+      events.addEventListener("steps", (event) => {
+        attempt = 0;
+        this.hear(true);
+        const { steps, times } = JSON.parse(event.data);
+        listener.steps(steps, times);
+      });
+      events.addEventListener("step", (event) => {
+        const { step, time } = JSON.parse(event.data);
+        listener.step(step, time);
+      });
+      events.addEventListener("removed", (event) => listener.removed(JSON.parse(event.data).step));
+      events.addEventListener("error", () => {
+        events?.close();
+        timer = setTimeout(open, patience(attempt++));
+        // A stream also ends when it is idle for long; only the server's silence is a loss.
+        fetch(`${this.base}api/v1`).then(() => this.hear(true), () => this.hear(false));
+      });
+    };
+    open();
+    return () => {
+      clearTimeout(timer);
+      events?.close();
+    };
+  }
+}

@@ -1,0 +1,30 @@
+// charts.ts -- histograms and series, by uPlot.
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Histogram, Series } from "./source.ts";
+
+function colour(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+export function drawHistogram(into: HTMLElement, histogram: Histogram): void {
+  const { edges, estimate } = histogram;
+  const x = estimate.map((_, i) => (edges[i] + edges[i + 1]) / 2);
+  into.replaceChildren();
+  new uPlot({
+    width: 240, height: 44, padding: [2, 0, 0, 0], legend: { show: false }, cursor: { show: false },
+    scales: { x: { time: false, range: [edges[0], edges[edges.length - 1]] }, y: { range: (_, __, most) => [0, most || 1] } },
+    axes: [{ show: false }, { show: false }],
+    series: [{}, { fill: colour("--accent"), width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [1, 40], gap: 0 }) }],
+  }, [x, estimate], into);
+}
+
+export function drawSeries(into: HTMLElement, series: Series, label: string): void {
+  const axis = { stroke: colour("--faint"), grid: { stroke: colour("--edge"), width: 1 }, ticks: { show: false }, font: "10px system-ui" };
+  into.replaceChildren();
+  new uPlot({
+    width: 240, height: 120, legend: { show: false },
+    scales: { x: { time: false } }, axes: [{ ...axis, size: 22 }, { ...axis, size: 44 }],
+    series: [{}, { label, stroke: colour("--accent"), width: 1.5 }],
+  }, [series.times, series.values], into);
+}

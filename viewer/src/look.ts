@@ -1,0 +1,119 @@
+// look.ts -- what a view means for the objects of a step: pure.
+import type { Grid, Particles, Step, Variable } from "./source.ts";
+import { axes, type Axis, type View } from "./state.ts";
+import type { Vector } from "./plan.ts";
+import type { Frame } from "./scene.ts";
+
+export interface GridLook {
+  grid: Grid;
+  variable: Variable;
+  component: number;
+  dims: number;
+  shape: Vector; // x, y, z
+  origin: Vector;
+  spacing: Vector;
+}
+
+export function grids(step: Step): Grid[] {
+  return step.objects.filter((o): o is Grid => o.kind === "grid" && o.shape.length <= 3);
+}
+export function sets(step: Step): Particles[] {
+  return step.objects.filter((o): o is Particles => o.kind === "particles");
+}
+export function isPresent(variable: Variable): boolean {
+  return variable.present !== false;
+}
+export function scalars(set: Particles): Variable[] {
+  return set.variables.slice(1).filter((v) => isPresent(v) && v.components === 1);
+}
+
+/** Numbers of the last axes, as x, y, z. */
+function reversed(list: readonly number[], missing: number): Vector {
+  return [...Array<number>(3 - list.length).fill(missing), ...list].reverse() as Vector;
+}
+
+export function gridOf(step: Step, view: View): GridLook | null {
+  for (const grid of grids(step))
+    for (const variable of grid.variables)
+      if (`${grid.name}/${variable.name}` === view.grid && isPresent(variable)) {
+        const spacing = reversed(grid.spacing.map((s) => Math.abs(s) || 1), 1);
+        // A grid of fewer axes is as thick as a sample is wide.
+        for (let i = grid.shape.length; i < 3; i++) spacing[i] = Math.min(...spacing.slice(0, grid.shape.length));
+        return {
+          grid, variable, component: Math.min(view.component, variable.components - 1), dims: grid.shape.length,
+          shape: reversed(grid.shape, 1), origin: reversed(grid.origin, 0), spacing,
+        };
+      }
+  return null;
+}
+
+export function setOf(step: Step, view: View): Particles | null {
+  return sets(step).find((set) => set.name === view.particles) ?? null;
+}
+
+/** A view of a step without a word about what to show: the first that there is. */
+export function withDefaults(step: Step, view: View): Partial<View> {
+  if (view.grid || view.particles) return {};
+  const grid = grids(step).find((g) => g.variables.some(isPresent));
+  if (grid) {
+    const out: Partial<View> = { grid: `${grid.name}/${grid.variables.find(isPresent)!.name}` };
+    return grid.shape.length === 3 ? out : { ...out, mode: "slices", along: "z" };
+  }
+  const set = sets(step)[0];
+  return set ? { particles: set.name, colour: scalars(set)[0]?.name ?? "" } : {};
+}
+
+/** The same as render_widen() of the program. */
+export function widened(low: number, high: number): [number, number] {
+  const around = low !== 0 ? Math.abs(low) / 2 : 1;
+  if (high - low > 1e-12 * Math.max(Math.abs(low), Math.abs(high))) return [low, high];
+  return [low - around, high + around];
+}
+
+export function recorded(variable: Variable, component: number): [number, number] {
+  const range = variable.ranges[component];
+  if (!range || typeof range.low !== "number" || typeof range.high !== "number") return [0, 1];
+  return widened(range.low, range.high);
+}
+
+/** The space around all that is shown. */
+export function frameOf(look: GridLook | null, set: Particles | null): Frame {
+  const low: Vector = [Infinity, Infinity, Infinity];
+  const high: Vector = [-Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < 3; i++) {
+    if (look) {
+      low[i] = look.origin[i] - 0.5 * look.spacing[i];
+      high[i] = low[i] + look.shape[i] * look.spacing[i];
+    }
+    if (set && set.count > 0) {
+      low[i] = Math.min(low[i], set.low[i] ?? 0);
+      high[i] = Math.max(high[i], set.high[i] ?? 0);
+    }
+    if (low[i] > high[i]) [low[i], high[i]] = [0, 1];
+  }
+  return { low, high };
+}
+
+/** The box of a view, in coordinates. */
+export function boxIn(frame: Frame, view: View): Frame {
+  const at = (i: number, part: number) => frame.low[i] + part * (frame.high[i] - frame.low[i]);
+  const box = view.box ?? [0, 1, 0, 1, 0, 1];
+  return { low: [0, 1, 2].map((i) => at(i, box[2 * i])) as Vector, high: [0, 1, 2].map((i) => at(i, box[2 * i + 1])) as Vector };
+}
+
+/** A place in coordinates as a position in samples, whose middles are at + 0.5. */
+export function toSamples(look: GridLook, place: Vector): Vector {
+  return place.map((p, i) => Math.min(Math.max((p - look.origin[i]) / look.spacing[i] + 0.5, 0), look.shape[i])) as Vector;
+}
+
+/** The slices that are shown: those of the view, or through the middle. */
+export function slicesOf(look: GridLook, view: View): Partial<Record<Axis, number>> {
+  const out: Partial<Record<Axis, number>> = {};
+  const given = axes.filter((axis) => view.slices[axis] !== undefined);
+  const shown = given.length ? given : look.dims < 3 ? ["z" as Axis] : axes;
+  for (const axis of shown) {
+    const n = look.shape[axes.indexOf(axis)];
+    out[axis] = Math.min(view.slices[axis] ?? Math.floor(n / 2), n - 1);
+  }
+  return out;
+}

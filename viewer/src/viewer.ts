@@ -1,0 +1,63 @@
+// viewer.ts -- starts the viewer on the page that the server gave.
+import { Server } from "./api.ts";
+import { App } from "./app.ts";
+import { byId } from "./dom.ts";
+import { fromHash } from "./state.ts";
+import { Ui } from "./ui.ts";
+import "./viewer.css";
+
+declare global {
+  interface Window {
+    /** What the page shows, for tests. */
+    bouma: { state(): Record<string, unknown>; app: App | null };
+  }
+}
+
+let ui: Ui | null = null;
+let there = true;
+let error: string | null = null;
+
+function tell(): void {
+  const box = byId("message");
+  const text = there ? error : "The server does not answer. Trying again …";
+  if (ui) return ui.tell(text);
+  box.hidden = text === null;
+  box.textContent = text;
+}
+
+const source = new Server(new URL(".", location.href).href, (isThere) => {
+  there = isThere;
+  tell();
+});
+window.bouma = { app: null, state: () => ({ ...(window.bouma.app?.state() ?? { phase: "loading" }), connected: there, message: byId("message").hidden ? null : byId("message").textContent }) };
+
+try {
+  const view = fromHash(location.hash);
+  const app = new App(source, byId<HTMLCanvasElement>("canvas"), {
+    changed() {
+      if (error && app.step) {
+        error = null;
+        tell();
+      }
+      ui?.changed();
+    },
+    progressed: () => ui?.progressed(),
+    failed(message) {
+      error = message;
+      tell();
+    },
+  });
+  app.view = view;
+  ui = new Ui(app);
+  window.bouma.app = app;
+  app.scene.resize();
+  window.addEventListener("hashchange", () => {
+    app.view = fromHash(location.hash);
+    ui!.look();
+    void app.open(app.view);
+  });
+  void app.open(view);
+} catch (failure) {
+  error = failure instanceof Error ? failure.message : String(failure);
+  tell();
+}

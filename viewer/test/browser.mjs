@@ -1,0 +1,296 @@
+// browser.mjs BUILD -- the viewer of BUILD/bin/bouma in a browser: pixels against 'bouma render',
+// bytes, time, filters, a running writer, a server that goes and comes back.
+//
+// Nothing here depends on speed: it waits for what the page tells of itself.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const build = process.argv[2];
+const here = dirname(fileURLToPath(import.meta.url));
+const bouma = join(build, "bin/bouma");
+const work = mkdtempSync(join(tmpdir(), "viewer-browser-"));
+const python = process.env.PYTHON ?? "/usr/bin/python3";
+const environment = { ...process.env, PYTHONPATH: join(build, "python"), PYTHONDONTWRITEBYTECODE: "1" };
+const software = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+const vortex = join(work, "vortex.bouma");
+
+// ---- programs -------------------------------------------------------------------
+
+function run(...args) {
+  return execFileSync(bouma, args, { cwd: work, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** A server; its base URL is told in the first line. */
+async function serve(port = 0) {
+  const child = spawn(bouma, ["serve", work, "--port", String(port)], { stdio: ["ignore", "pipe", "ignore"] });
+  const first = await new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).once("line", resolve);
+    child.once("exit", (code) => reject(new Error(`bouma serve ended with ${code}`)));
+  });
+  return { child, base: first.trim(), port: Number(new URL(first).port) };
+}
+
+async function stop(server) {
+  const ended = new Promise((resolve) => server.child.once("exit", resolve));
+  server.child.kill("SIGINT");
+  await ended;
+}
+
+// ---- pages ----------------------------------------------------------------------
+
+let server;
+let browser;
+const foreign = [];
+const complaints = [];
+
+async function open(hash, width = 900, height = 600) {
+  const page = await browser.newPage({ viewport: { width, height } });
+  page.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== "blob:" && protocol !== "data:" && origin !== new URL(server.base).origin) foreign.push(request.url());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.goto(server.base + hash);
+  return page;
+}
+
+const stateOf = (page) => page.evaluate(() => window.bouma.state());
+
+/** Wait for a state; CTest ends what waits for ever. */
+async function until(page, what) {
+  for (;;) {
+    const state = await stateOf(page);
+    if (what(state)) return state;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+const complete = (page) => until(page, (s) => s.phase === "complete");
+
+// ---- pixels ----------------------------------------------------------------------
+
+let decoder;
+/** The pixels of a PNG file, which the browser decodes. */
+async function pixelsOf(png) {
+  decoder ??= await browser.newPage();
+  const got = await decoder.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const { data } = context.getImageData(0, 0, image.width, image.height);
+    let text = "";
+    for (let i = 0; i < data.length; i += 4096) text += String.fromCharCode(...data.subarray(i, i + 4096));
+    return { width: image.width, height: image.height, data: btoa(text) };
+  }, png.toString("base64"));
+  return { ...got, data: Buffer.from(got.data, "base64") };
+}
+
+/** The largest difference of a channel, with 'part' at a place of 'whole'. */
+function difference(whole, part, left, top, enough) {
+  let most = 0;
+  for (let y = 0; y < part.height; y++)
+    for (let x = 0; x < part.width; x++)
+      for (let c = 0; c < 3; c++) {
+        const a = whole.data[4 * ((y + top) * whole.width + x + left) + c];
+        most = Math.max(most, Math.abs(a - part.data[4 * (y * part.width + x) + c]));
+        if (most > enough) return most;
+      }
+  return most;
+}
+
+/** The picture of 'bouma render' has a title and axes around its cells: the best place for 'part'. */
+function bestDifference(whole, part) {
+  let best = 64; // beyond that it is another picture
+  for (let top = 0; top + part.height <= whole.height; top++)
+    for (let left = 0; left + part.width <= whole.width; left++) best = Math.min(best, difference(whole, part, left, top, best));
+  return best;
+}
+
+// Samples come in 255 shades, and the pictures of the program have fewer than 256 colours: each is
+// half a shade off at most, where colours change by about 3 from one to the next.
+const tolerance = 6;
+
+async function sameAsRender(name, hash, width, height, ...args) {
+  const page = await open(`#run=vortex&bare=1&nearest=1&${hash}`, width, height);
+  await complete(page);
+  const shown = await pixelsOf(await page.screenshot());
+  await page.close();
+  const file = join(work, `${name}.png`);
+  run("render", vortex, ...args, "--size", String(Math.max(width, height)), "-o", file);
+  const off = bestDifference(await pixelsOf(readFileSync(file)), shown);
+  assert.ok(off <= tolerance, `${name}: a pixel differs by ${off} from bouma render`);
+  console.log(`  ${name}: largest difference ${off}`);
+}
+
+// ---- claims -------------------------------------------------------------------------
+
+const claims = {
+  async "slices and maxima are those of bouma render"() {
+    const density = "grid=flow/density";
+    await sameAsRender("slice_z", `${density}&mode=slices&slices=z40&along=z&step=10`, 256, 256, "flow/density", "--slice", "z=40", "--step", "10");
+    await sameAsRender("slice_y", `${density}&mode=slices&slices=y20&along=y&map=magma`, 256, 256, "flow/density", "--slice", "y=20", "--colours", "magma");
+    await sameAsRender("slice_x", `${density}&mode=slices&slices=x33&along=x&range=0.2,0.9`, 256, 256, "flow/density", "--slice", "x=33", "--range", "0.2,0.9");
+    await sameAsRender("level_2", `${density}&mode=slices&slices=z40&along=z&level=2`, 256, 256, "flow/density", "--slice", "z=40", "--level", "2");
+    await sameAsRender("max_z", `${density}&mode=max&along=z`, 256, 256, "flow/density", "--project", "max", "--axis", "z");
+    await sameAsRender("max_y", `${density}&mode=max&along=y&map=coolwarm`, 256, 256, "flow/density", "--project", "max", "--axis", "y", "--colours", "coolwarm");
+    await sameAsRender("max_x", `${density}&mode=max&along=x&level=1`, 256, 256, "flow/density", "--project", "max", "--axis", "x", "--level", "1");
+  },
+
+  async "samples without a value are pink, as in bouma render"() {
+    await sameAsRender("holes", "grid=slab/holes&mode=slices&slices=y5&along=y", 256, 80, "slab/holes", "--slice", "y=5");
+  },
+
+  async "the first picture needs a small part of the bytes"() {
+    const page = await open("#run=vortex&grid=flow/density");
+    const state = await complete(page);
+    assert.equal(state.level, 0);
+    assert.ok(state.firstBytes > 0 && state.firstBytes * 20 < state.bytes, JSON.stringify(state));
+    assert.ok(state.bricks <= state.slots);
+    console.log(`  first picture ${state.firstBytes} bytes, refined ${state.bytes} bytes`);
+    await page.close();
+  },
+
+  async "steps are changed by keys, and a link restores the view"() {
+    const page = await open("#run=vortex&grid=flow/density&mode=iso&theme=dark", 400, 300);
+    assert.equal((await complete(page)).step, 20);
+    await page.keyboard.press("ArrowLeft");
+    await until(page, (s) => s.step === 10 && s.phase === "complete");
+    await page.keyboard.press("4");
+    await page.keyboard.press("y");
+    const { link } = await until(page, (s) => s.link.includes("mode=slices") && s.link.includes("along=y") && s.phase === "complete");
+    const again = await open(link, 400, 300);
+    const state = await complete(again);
+    assert.equal(state.link, link);
+    assert.equal(state.step, 10);
+    await page.keyboard.press("Space");
+    await until(page, (s) => s.playing && s.step === 20);
+    await until(page, (s) => s.step === 0);
+    await again.close();
+    await page.close();
+  },
+
+  async "every way to draw shows something"() {
+    for (const mode of ["volume", "max", "iso", "slices"]) {
+      const page = await open(`#run=vortex&grid=flow/density&mode=${mode}&bare=1&theme=dark`, 200, 150);
+      await complete(page);
+      const { data } = await pixelsOf(await page.screenshot());
+      const colours = new Set();
+      for (let i = 0; i < data.length; i += 4) colours.add(data.readUInt32LE(i));
+      assert.ok(colours.size > 50, `${mode}: ${colours.size} colours`);
+      await page.close();
+    }
+  },
+
+  async "particles are those that bouma query finds"() {
+    const found = (...args) => JSON.parse(run("query", vortex, "coal", "--json", ...args)).count;
+    const page = await open("#run=vortex&particles=coal&colour=T", 400, 300);
+    assert.equal((await complete(page)).points, 50000);
+    await page.close();
+    const filtered = await open("#run=vortex&particles=coal&colour=T&where=T:700:900", 400, 300);
+    assert.equal((await complete(filtered)).points, found("--where", "700 <= T <= 900"));
+    await filtered.close();
+    const few = await open("#run=vortex&particles=coal&colour=T&quality=0.1", 400, 300);
+    assert.equal((await complete(few)).points, found("--quality", "0.1"));
+    await few.close();
+  },
+
+  async "the pointer tells coordinates and the exact value"() {
+    const page = await open("#run=vortex&grid=flow/density&mode=slices&slices=z40&along=z", 700, 600);
+    await complete(page);
+    const box = await page.locator("#canvas").boundingBox();
+    await page.mouse.move(box.x + box.width / 2 + 3, box.y + box.height / 2 - 3);
+    let text = "…";
+    while (!text || text.includes("…")) {
+      text = await page.locator("#tip").textContent();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const [, sample] = /sample ([\d, ]+)/.exec(text);
+    const at = sample.split(",").map(Number);
+    assert.equal(at[0], 40);
+    const raw = join(work, "one.raw");
+    run("read", vortex, "flow/density", "--box", at.map((i) => `${i}:${i + 1}`).join(","), "-o", raw);
+    const value = readFileSync(raw).readFloatLE(0);
+    const told = Number(/density (\S+) kg/.exec(text)[1]);
+    assert.ok(Math.abs(told - value) <= 1e-4 * Math.abs(value), `${text}: ${value}`);
+    await page.close();
+  },
+
+  async "a running writer is followed"() {
+    const writer = spawn(python, [join(here, "data.py"), work, "follow"], { env: environment, stdio: ["pipe", "pipe", "inherit"] });
+    const lines = createInterface({ input: writer.stdout })[Symbol.asyncIterator]();
+    const write = async () => {
+      writer.stdin.write("\n");
+      await lines.next();
+    };
+    await write();
+    while (!(await (await fetch(`${server.base}api/v1`)).json()).datasets.some((d) => d.name === "live" && d.steps > 0)) await new Promise((resolve) => setTimeout(resolve, 100));
+    const page = await open("#run=live&follow=1", 400, 300);
+    await until(page, (s) => s.step === 0 && s.phase === "complete");
+    for (let step = 1; step <= 2; step++) {
+      await write();
+      await until(page, (s) => s.step === step && s.phase === "complete" && s.steps.length === step + 1);
+    }
+    writer.stdin.end();
+    await new Promise((resolve) => writer.once("exit", resolve));
+    await page.close();
+  },
+
+  async "a server that comes back is used again"() {
+    const page = await open("#run=vortex&grid=flow/density&mode=slices&step=20", 400, 300);
+    await complete(page);
+    await stop(server);
+    await page.keyboard.press("ArrowLeft");
+    const lost = await until(page, (s) => !s.connected);
+    assert.match(lost.message, /does not answer/);
+    server = await serve(server.port);
+    const back = await until(page, (s) => s.connected && s.step === 10 && s.phase === "complete");
+    assert.equal(back.message, null);
+    await page.close();
+  },
+
+  async "errors can be read"() {
+    const page = await open("#run=nothing", 400, 300);
+    const state = await until(page, (s) => s.message);
+    assert.match(state.message, /nothing/);
+    await page.close();
+    const without = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-3d-apis"] });
+    const bare = await without.newPage();
+    await bare.goto(server.base);
+    assert.match((await until(bare, (s) => s.message)).message, /WebGL 2/);
+    await without.close();
+  },
+
+  async "nothing is loaded from elsewhere, and no script fails"() {
+    assert.deepEqual(foreign, []);
+    assert.deepEqual(complaints, []);
+  },
+};
+
+let failed = 0;
+try {
+  execFileSync(python, [join(here, "data.py"), work], { env: environment, stdio: "inherit" });
+  server = await serve();
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: software });
+  for (const [claim, check] of Object.entries(claims)) {
+    if (process.env.ONLY && !claim.includes(process.env.ONLY)) continue;
+    try {
+      await check();
+      console.log(`holds: ${claim}`);
+    } catch (error) {
+      failed++;
+      console.log(`does not hold: ${claim}\n${error.stack}`);
+    }
+  }
+} finally {
+  await browser?.close();
+  server?.child.kill("SIGINT");
+  rmSync(work, { recursive: true, force: true });
+}
+process.exit(failed ? 1 : 0);
