@@ -1,6 +1,6 @@
 // app.ts -- brings together what is looked at (a view), where data come from (a source), and what
 // draws them (a scene). A change of the view goes through change(); everything follows from it.
-import { ApiError, patience } from "./api.ts";
+import { ApiError } from "./api.ts";
 import { opacityAt } from "./colours.ts";
 import { Loader, type Progress, type Shown } from "./loader.ts";
 import { boxIn, frameOf, gridOf, recorded, setOf, slicesOf, toSamples, withDefaults, type GridLook } from "./look.ts";
@@ -52,8 +52,6 @@ export class App {
   private syncing = 0;
   private firstBytes: number | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private again: ReturnType<typeof setTimeout> | undefined;
-  private againAttempts = 0; // since all was there
 
   constructor(readonly source: Source, canvas: HTMLCanvasElement, private readonly listener: Listener) {
     this.scene = new Scene(canvas, () => this.prepare(), () => this.drawn(), () => this.rested());
@@ -96,20 +94,7 @@ export class App {
       void this.sync().catch((again) => this.fail(again));
       return;
     }
-    // A step that was told just now may not be known to all threads of the server.
-    if (error instanceof ApiError && error.code === 404 && this.againAttempts < 6 && this.isListed()) {
-      if (this.again === undefined)
-        this.again = setTimeout(() => {
-          this.again = undefined;
-          void this.sync().catch((still) => this.fail(still));
-        }, patience(this.againAttempts++));
-      return;
-    }
     this.listener.failed(error instanceof Error ? error.message : String(error));
-  }
-
-  private isListed(): boolean {
-    return this.loadedRun === this.view.run && this.line.steps.length > 0;
   }
 
   link(): string {
@@ -342,7 +327,6 @@ export class App {
 
   private drawn(): void {
     this.complete = this.step !== null && !this.scene.moving && !this.scene.hasty && this.isComplete();
-    if (this.complete) this.againAttempts = 0;
     this.listener.progressed();
   }
 

@@ -343,6 +343,26 @@ static int open_step(struct open_step *step, struct open_dataset *dataset,
     return BOUMA_OK;
 }
 
+/* A step that this reader does not know may be newer than its list: others may
+ * have told of it already. */
+static int find_open_step(struct open_step **out, struct reader *reader,
+                          struct open_dataset *dataset, int64_t number)
+{
+    int rc = BOUMA_OK;
+
+    *out = find_step(reader, dataset, number);
+    if (!(*out)->step)
+        rc = open_step(*out, dataset, number);
+    if (rc == BOUMA_ENOTFOUND) {
+        dataset->looked = -LOOK_SECONDS;
+        rc = renew(reader, dataset,
+                   served_get(reader->served, dataset->number)->path);
+        if (!rc)
+            rc = open_step(*out, dataset, number);
+    }
+    return rc;
+}
+
 bool reader_step(struct read_step *out, struct reader *reader,
                  struct answer *answer, const char *run, const char *step)
 {
@@ -350,13 +370,11 @@ bool reader_step(struct read_step *out, struct reader *reader,
     bouma_step_details details = {.size = sizeof(details)};
     struct open_step *open;
     int64_t number;
-    int rc = BOUMA_OK;
+    int rc;
 
     if (!dataset || !step_number(&number, dataset->ds, answer, step))
         return false;
-    open = find_step(reader, dataset, number);
-    if (!open->step)
-        rc = open_step(open, dataset, number);
+    rc = find_open_step(&open, reader, dataset, number);
     if (rc) {
         answer_fail_status(answer, rc, bouma_error_message(dataset->ds));
         return false;
