@@ -350,3 +350,16 @@ def test_tasks_with_pickles_open_a_dataset_once(many_steps, monkeypatch):
     gc.collect()
     from bouma import _dataset
     assert len(_dataset._kept) == 4 and len(_dataset._reopened) == 4
+
+
+def test_a_step_that_is_written_again(many_steps):
+    ds = bouma.open(many_steps)
+    v, first = ds["g/v"], ds[0]["g/v"]  # of which no file is open
+    with bouma.append(many_steps, durability="fast", replace=True) as out:
+        w = out.grid("g", (8, 8), patch=(4, 8)).variable("v", "f4")
+        with out.step(0):
+            w.put(np.full((8, 8), 100, "f4"))
+    with pytest.raises(bouma.StateError, match=r"written again since it was opened; ds.refresh\(\) sees that"):
+        first[4, 0]
+    ds.refresh()
+    assert first[4, 0] == v[0, 4, 0] == 100 and (v[:3, 4, 0] == [100, 1, 2]).all()
