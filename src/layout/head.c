@@ -325,6 +325,16 @@ double bm_variable_slack(const struct bouma_variable *v,
            largest * (v->type == BOUMA_TYPE_F32 ? 0x1p-15 : 0x1p-44);
 }
 
+int bm_variable_may_have(const struct bouma_variable *v,
+                         const struct bm_range *range, double low, double high)
+{
+    double slack = bm_variable_slack(v, range);
+
+    return range->count &&
+           bm_scalar_double(range->low, v->type) - slack <= high &&
+           bm_scalar_double(range->high, v->type) + slack >= low;
+}
+
 int bm_loss_decode(struct bm_loss *loss, struct bm_cursor *c)
 {
     loss->largest = bm_get_f64(c);

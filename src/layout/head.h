@@ -136,6 +136,10 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
  * that were given. */
 double bm_variable_slack(const struct bouma_variable *v,
                          const struct bm_range *range);
+/* Whether values that are read may be from low to high, if those that were given
+ * have this range. */
+int bm_variable_may_have(const struct bouma_variable *v,
+                         const struct bm_range *range, double low, double high);
 
 /* Two f64, neither negative nor NaN. BOUMA_OK or EFORMAT. */
 int bm_loss_decode(struct bm_loss *loss, struct bm_cursor *c);

@@ -28,16 +28,10 @@ struct query {
     struct bm_block_of_memory samples; /* of some patches */
 };
 
-/* Whether a range may have values from low to high, when those that are read
- * may be beyond it by the bound. */
 static int may_have(const struct query *q, const struct bm_range *range)
 {
-    const struct bouma_variable *v = q->variable;
-    double slack = bm_variable_slack(v, range);
-
-    return range->count &&
-           bm_scalar_double(range->low, v->type) - slack <= q->asked->high &&
-           bm_scalar_double(range->high, v->type) + slack >= q->asked->low;
+    return bm_variable_may_have(q->variable, range, q->asked->low,
+                                q->asked->high);
 }
 
 /* What the tables tell of a patch; valid until the next. */

@@ -29,11 +29,8 @@ struct run {
 
 static int may_have(const struct query *q, const struct bm_range *range)
 {
-    const struct bouma_variable *v = q->variable;
-
-    return range->count &&
-           bm_scalar_double(range->low, v->type) - v->bound <= q->asked->high &&
-           bm_scalar_double(range->high, v->type) + v->bound >= q->asked->low;
+    return bm_variable_may_have(q->variable, range, q->asked->low,
+                                q->asked->high);
 }
 
 static bouma_patch_info describe(const struct query *q, int64_t tile)

@@ -152,9 +152,10 @@ static void check_found(const struct oracle_step *s, struct tally *t, int step,
                   listed->time, scenario_time(step, found));
 }
 
-static void check_step(struct oracle *o, struct tally *t, bouma_dataset *ds,
-                       int step, const struct listed *listed,
-                       enum oracle_event event)
+/* The version that a reader finds; -1 if it finds none, or an error. */
+static int check_step(struct oracle *o, struct tally *t, bouma_dataset *ds,
+                      int step, const struct listed *listed,
+                      enum oracle_event event)
 {
     struct oracle_step *s = &o->steps[step];
     int needed = required(o, s, event), found = -1;
@@ -190,6 +191,57 @@ static void check_step(struct oracle *o, struct tally *t, bouma_dataset *ds,
         s->acked = found;
     if (event == ORACLE_REPAIRED && o->durability == BOUMA_DURABILITY_GROUP)
         s->durable = found;
+    return found;
+}
+
+/* A step that is listed, and cannot be opened, may be read in a series if only
+ * its manifest is lost, which fast writing allows. Then it is the version that
+ * the list tells of. */
+static void check_lost_manifest(const struct oracle *o, struct tally *t,
+                                bouma_dataset *ds, int model, int step,
+                                const struct listed *listed)
+{
+    int64_t steps[2] = {model, step};
+    double since = listed->time - scenario_time(step, 0);
+    int versions[2] = {0, (int)(since * 16)}, same[2];
+
+    if (scenario_read_series(ds, steps, versions, 2, same))
+        return;
+    if (o->durability != BOUMA_DURABILITY_FAST || !listed->is_listed)
+        tally_add(&t->silent, "step %d can be read in a series only", step);
+    else if (!same[1] || versions[1] > o->steps[step].tried)
+        tally_add(&t->silent, "step %d has wrong values in a series", step);
+}
+
+/* A series does not read the manifest of each step. It must give what those see
+ * who do, found[]. Opening a step corrects the list that a series goes by: so
+ * this takes a handle that has just been opened. */
+static void check_series(const struct oracle *o, struct tally *t,
+                         bouma_dataset *ds, const int *found,
+                         const struct listed *listed)
+{
+    int64_t steps[ORACLE_STEPS + 1];
+    int versions[ORACLE_STEPS + 1], same[ORACLE_STEPS + 1];
+    size_t count = 1;
+
+    for (int i = 0; i < ORACLE_STEPS; i++)
+        if (found[i] >= 0) {
+            steps[0] = steps[count] = i; /* the last one is the model */
+            versions[0] = versions[count++] = found[i];
+        }
+    if (count == 1)
+        return;
+    if (bouma_dataset_step_count(ds) < 1 ||
+        scenario_read_series(ds, steps, versions, count, same))
+        tally_add(&t->stuck, "a series: %s", bouma_error_message(ds));
+    else
+        for (size_t i = 0; i < count; i++)
+            if (!same[i])
+                tally_add(&t->silent, "step %d has other values in a series",
+                          (int)steps[i]);
+    for (int i = 0; i < ORACLE_STEPS; i++)
+        if (found[i] < 0 && o->steps[i].tried >= 0)
+            check_lost_manifest(o, t, ds, (int)steps[0], i, &listed[i]);
 }
 
 void oracle_check(struct oracle *o, struct tally *t, const char *path,
@@ -205,10 +257,18 @@ void oracle_check(struct oracle *o, struct tally *t, const char *path,
         tally_add(&t->lost, "cannot open: %s", bouma_error_message(ds));
     if (!rc) {
         struct listed listed[ORACLE_STEPS] = {{0, 0}};
+        int found[ORACLE_STEPS];
 
         read_list(o, t, ds, listed);
         for (int i = 0; i < ORACLE_STEPS; i++)
-            check_step(o, t, ds, i, &listed[i], event);
+            found[i] = check_step(o, t, ds, i, &listed[i], event);
+        bouma_dataset_free(ds);
+        rc = bouma_dataset_open(&ds, path, opts);
+        if (!rc)
+            check_series(o, t, ds, found, listed);
+        else
+            tally_add(&t->stuck, "cannot open again: %s",
+                      bouma_error_message(ds));
     }
     bouma_dataset_free(ds);
 }

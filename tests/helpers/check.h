@@ -1,5 +1,6 @@
 /* check.h -- claims about code, and a count of them. A test program is a list
- * of functions named for what they claim; main() is RUN_TESTS(...). */
+ * of functions named for what they claim; main() calls them, and returns
+ * check_result(). */
 #ifndef CHECK_H
 #define CHECK_H
 

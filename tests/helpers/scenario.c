@@ -209,6 +209,33 @@ enum scenario_verdict scenario_read(bouma_dataset *ds, int64_t step,
     return verdict;
 }
 
+int scenario_read_series(bouma_dataset *ds, const int64_t *steps,
+                         const int *generations, size_t count, int *same)
+{
+    double found[16][SCENARIO_SAMPLES];
+    bouma_array array =
+        BOUMA_ARRAY(BOUMA_TYPE_F64, found, count * sizeof(found[0]));
+    bouma_series series = {.size = sizeof(series),
+                           .steps = steps,
+                           .step_count = count,
+                           .array = &array};
+    bouma_step *first = NULL;
+    int rc = bouma_step_open(&first, ds, steps[0]);
+
+    memset(found, 0xff, sizeof(found));
+    if (!rc)
+        rc = bouma_variable_read_series(
+            NULL, find_variable(first, "temperature"), &series);
+    bouma_step_free(first);
+    for (size_t i = 0; i < count; i++) {
+        struct scenario_values expected;
+
+        scenario_fill(&expected, steps[i], generations[i]);
+        same[i] = !memcmp(found[i], expected.temperature, sizeof(found[i]));
+    }
+    return rc;
+}
+
 enum scenario_verdict scenario_read_together(bouma_step *step, int64_t number,
                                              int *generation, int *status)
 {

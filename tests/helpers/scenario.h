@@ -59,6 +59,12 @@ enum scenario_verdict {
 enum scenario_verdict scenario_read(bouma_dataset *ds, int64_t step,
                                     int *generation);
 
+/* Read the temperature of 'count' steps (16 at most) as a series, the first one
+ * by its manifest. The status is that of the call, or of opening the first; then
+ * same[i] tells whether step i has the values of its generation. */
+int scenario_read_series(bouma_dataset *ds, const int64_t *steps,
+                         const int *generations, size_t count, int *same);
+
 /* Read all of an open step with bouma_step_read(), whose status is put into
  * 'status'. Collective. */
 enum scenario_verdict scenario_read_together(bouma_step *step, int64_t number,

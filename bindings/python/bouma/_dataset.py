@@ -332,7 +332,7 @@ class Step(Names[Any]):
         if slash and owner in self._particles:
             return self._set(owner)[rest]
         there = self._paths() if slash else [*self._names(), *self._paths()]
-        raise unknown("variable" if slash else self._what, name, there)
+        raise unknown("variable" if slash else self._what, name, there, self.number)
 
     def _ipython_key_completions_(self) -> List[str]:
         return [*self._names(), *self._paths()]
@@ -442,7 +442,8 @@ class Grid(Names[Variable]):
 
     def _find(self, name: str) -> Variable:
         if name not in self._variables:
-            raise unknown("variable", "%s/%s" % (self.name, name), ["%s/%s" % (self.name, v) for v in self._variables])
+            raise unknown("variable", "%s/%s" % (self.name, name), ["%s/%s" % (self.name, v) for v in self._variables],
+                          self.step.number)
         return Variable(self, name, self._variables[name])
 
     @property

@@ -127,6 +127,17 @@ def wanted(bins: Bins, range: Optional[Tuple[float, float]], component: int, exa
     return Wanted(spec, edges, budget.struct() if limited else None)
 
 
+def component_of(name: str, component: Optional[int], components: int) -> int:
+    """The component that is counted: of a vector one must be given."""
+    if component is None and components > 1:
+        raise TypeError("%s has %d components: a histogram is of one of them, component=0 to %d"
+                        % (name, components, components - 1))
+    component = component or 0
+    if not 0 <= component < components:
+        raise IndexError("%s has the components 0 to %d" % (name, components - 1))
+    return component
+
+
 def with_component(name: str, component: int, components: int, unit: str) -> str:
     """The label of the values."""
     from ._plot import with_unit

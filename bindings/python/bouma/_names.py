@@ -2,7 +2,7 @@
 that there are not."""
 import difflib
 import html
-from typing import Any, Iterable, Iterator, List, Mapping, Sequence, TypeVar
+from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, TypeVar
 
 from .errors import NotFoundError, error_of
 from ._types import constant
@@ -10,10 +10,10 @@ from ._types import constant
 T = TypeVar("T")
 
 
-def unknown(what: str, name: Any, there: Iterable[str]) -> NotFoundError:
-    """The exception for a name that is not there."""
+def unknown(what: str, name: Any, there: Iterable[str], step: Optional[int] = None) -> NotFoundError:
+    """The exception for a name that is not there, or not in a step."""
     names = list(there)
-    text = "there is no %s %r" % (what, name)
+    text = "there is no %s %r" % (what, name) + ("" if step is None else " in step %d" % step)
     near = similar(str(name), names)
     if near:
         text += "; did you mean %s?" % " or ".join(repr(one) for one in near)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._attributes import read_all
 from ._budget import Answer, Budget, next_particles, positive, query_within
-from ._histogram import Bins, Histogram, wanted, with_component
+from ._histogram import Bins, Histogram, component_of, wanted, with_component
 from ._names import Names, unknown
 from ._types import callback, constant, fitting, many, new, struct
 from ._variable import Facts, get_from, range_of_all, read_ranges
@@ -267,7 +267,8 @@ class Particles(Names[Column]):
 
     def _find(self, name: str) -> Column:
         if name not in self._variables:
-            raise unknown("variable", "%s/%s" % (self.name, name), ["%s/%s" % (self.name, v) for v in self._variables])
+            raise unknown("variable", "%s/%s" % (self.name, name), ["%s/%s" % (self.name, v) for v in self._variables],
+                          self.step.number)
         return Column(self, name, self._variables[name])
 
     def _handle(self, session: Any, name: str) -> Any:
@@ -489,13 +490,15 @@ class Particles(Names[Column]):
                 raise failed[0]
             session.check(rc)
 
-    def histogram(self, name: str, bins: Bins = 50, range: Optional[Tuple[float, float]] = None, *, component: int = 0,
-                  box: Any = None, where: Optional[str] = None, exact: Optional[bool] = None,
-                  max_bytes: Optional[int] = None, max_points: Optional[int] = None) -> Histogram:
+    def histogram(self, name: str, bins: Bins = 50, range: Optional[Tuple[float, float]] = None, *,
+                  component: Optional[int] = None, box: Any = None, where: Optional[str] = None,
+                  exact: Optional[bool] = None, max_bytes: Optional[int] = None,
+                  max_points: Optional[int] = None) -> Histogram:
         """How many particles have which values of a variable.
 
         'bins' is their number, or the edges; the range is that of all values, which the
-        step has on record, if nothing is said. All particles that match are counted.
+        step has on record, if nothing is said. All particles that match are counted. Of a
+        vector, 'component' tells which of its numbers.
 
         With a budget - bytes read, particles looked at - the counts are estimated from as
         many levels of detail as it allows, with standard errors. With exact=False no
@@ -511,8 +514,7 @@ class Particles(Names[Column]):
         ('sample', True, (4,))
         """
         column, ranges = self[name], self._ranges(where)
-        if not 0 <= component < column.components:
-            raise IndexError("%s has the components 0 to %d" % (name, column.components - 1))
+        component = component_of(name, component, column.components)
         asked = wanted(bins, range, component, exact, Budget(max_bytes, max_points))
         with self._source.borrow(self.step.number) as session:
             query = Query(self, session, box, ranges, [], 0.0, 1.0)

@@ -9,6 +9,7 @@ from . import _index
 from ._array import box_of, describe
 from ._types import constant, new
 from ._variable import Lazy, Variable, check_level, finish, lattice, read_plan
+from .errors import NotFoundError, error_of
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
@@ -31,7 +32,7 @@ class Series(Lazy):
 
     def __init__(self, dataset: "Dataset", path: str, level: int = 0):
         self.dataset, self.path, self._level = dataset, path, level
-        last = dataset[-1][path]
+        last = self._last(dataset, path)
         if not isinstance(last, Variable):
             raise TypeError("%r is not a variable of a grid; take a step: ds[-1][%r]" % (path, path))
         check_level(level, last.levels)
@@ -39,6 +40,15 @@ class Series(Lazy):
         self.dtype = last.dtype
         axes = len(last.grid.shape)
         self._space = lattice(last.grid.shape, level) + last.shape[axes:]
+
+    @staticmethod
+    def _last(dataset: "Dataset", path: str) -> Any:
+        """What the last step has of that name: it tells what the others must be like."""
+        try:
+            return dataset[-1][path]
+        except NotFoundError as error:
+            raise error_of(constant("ENOTFOUND"), "%s; of a series, the last step is looked at: take another one by "
+                           "its index, ds[0][%r]" % (error, path)) from None
 
     @property
     def shape(self) -> Any:  # type: ignore[override]

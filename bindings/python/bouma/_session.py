@@ -10,6 +10,7 @@ import ctypes as c
 import itertools
 import os
 import threading
+import weakref
 from collections import OrderedDict, deque
 from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Set, Tuple
 
@@ -17,8 +18,8 @@ from . import _library
 from ._types import callback, constant, new, text
 from .errors import BoumaError, ClosedError, error_of
 
-OPEN_FILES = 256  # of the steps that a source keeps; those used longest ago are freed first
-FEWEST_STEPS = 4  # that a session keeps, however many files they have
+OPEN_FILES = 256  # of the steps that are kept in this process; those used longest ago are freed first
+FILES_OF_STEP = 64  # that the library has open at once, however many there are
 FREE_SESSIONS = 64  # that wait to be used again; each has two open files
 
 
@@ -27,7 +28,16 @@ def open_files() -> int:
     import resource
 
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return OPEN_FILES if limit == resource.RLIM_INFINITY else min(OPEN_FILES, limit // 8)
+    return OPEN_FILES if limit == resource.RLIM_INFINITY else min(OPEN_FILES, limit // 4)
+
+
+_sources: List[Any] = []  # weak references to all that there are
+
+
+def live_sources() -> List["Source"]:
+    """The sources whose sessions are this process's own."""
+    found = (one() for one in _sources[:])
+    return [one for one in found if one is not None and one.comm is None and one.process == os.getpid()]
 
 
 @contextlib.contextmanager
@@ -108,11 +118,11 @@ class Session:
             name = text(os.fsencode(path), "the path")
         self.handle = c.c_void_p()
         self.steps: "OrderedDict[int, Tuple[Any, Dict[Any, int]]]" = OrderedDict()
-        self.files: Dict[int, int] = {}  # of the steps
+        self.files: Dict[int, int] = {}  # of the steps, at most,
+        self.held = 0  # and in all
         self.process = os.getpid()
         self.generation = 0  # of the source, when this was opened or refreshed
         self.garbage: Deque[Tuple[Any, Any]] = deque()  # what to free, and by which call
-        self.limit: Optional[int] = None  # of files; steps are opened together with a communicator
         given = c.byref(self.options.struct)
         if comm is None:
             rc = library.bouma_dataset_open(c.byref(self.handle), name, given)
@@ -144,26 +154,20 @@ class Session:
         handle = c.c_void_p()
         self.check(self.library.bouma_step_open(c.byref(handle), self.handle, number))
         found = self.steps[number] = (handle, {})
+        self.files[number] = 0
         record = new("bouma_record")
         self.check(self.library.bouma_step_record_get(c.byref(record), handle))
-        self.files[number] = max(1, record.files)
-        self.trim()
+        self.files[number] = min(max(1, record.files), FILES_OF_STEP)
+        self.held += self.files[number]
+        if self.comm is None:  # with one, steps are opened together
+            make_room(self)
         return found
 
-    def keep(self, files: int) -> None:
-        """Steps may hold so many files from now on."""
-        if files != self.limit:
-            self.limit = files
-            self.trim()
-
-    def trim(self) -> None:
-        """Free the steps that were used longest ago, if all have too many files."""
-        if self.limit is None:
-            return
-        total = sum(self.files.values())
-        while total > self.limit and len(self.steps) > FEWEST_STEPS:
+    def trim(self, files: int, fewest: int) -> None:
+        """Free the steps that were used longest ago, until they hold no more than so many files."""
+        while self.held > files and len(self.steps) > fewest:
             number, (handle, _) = self.steps.popitem(last=False)
-            total -= self.files.pop(number)
+            self.held -= self.files.pop(number)
             self.library.bouma_step_free(handle)
 
     def object(self, number: int, kind: str, name: str) -> int:
@@ -194,6 +198,7 @@ class Session:
     def clear(self) -> None:
         """Free the steps."""
         self.files.clear()
+        self.held = 0
         while self.steps:
             self.library.bouma_step_free(self.steps.popitem()[1][0])
 
@@ -218,6 +223,34 @@ class Session:
             self.library.bouma_dataset_free(self.handle)
             self.handle = c.c_void_p()
         self.sweep()  # what came in between; whoever comes later sees that there is no handle
+
+
+def make_room(session: Session, fewest: int = 1) -> None:
+    """Free steps if those of this process hold too many files: those of 'session', but
+    the 'fewest' that it needs, and then of sessions that nobody uses. A session keeps its
+    share in any case."""
+    sources = live_sources()
+    most, everyone = open_files(), [one for source in sources for one in source.sessions.copy()]
+    total = sum(one.held for one in everyone)
+    if total <= most:
+        return
+    share = most // max(1, len(everyone))
+    total -= session.held
+    session.trim(max(share, most - total), fewest)
+    total += session.held
+    for source in sources:
+        for other in source.free[:]:
+            if total <= most:
+                return
+            if other.held > share:
+                try:
+                    source.free.remove(other)
+                except ValueError:
+                    continue  # another thread has it now
+                total -= other.held
+                other.trim(max(share, most - total), 0)
+                total += other.held
+                source.give_back(other)
 
 
 class Borrowed:
@@ -273,9 +306,9 @@ class Source:
         self.process = os.getpid()
         self.free: List[Session] = []  # append, pop, remove and copies are whole for other threads
         self.sessions: Set[Session] = set()  # free or in use
-        self.files = open_files()
         self.generation, self.generations = 0, itertools.count(1)  # another one with each refresh
         self.lock = threading.RLock()  # of the only session, with a communicator
+        _sources.append(weakref.ref(self, lambda one: _sources.remove(one)))
         self.give(self.take())
 
     def take(self, number: Optional[int] = None) -> Session:
@@ -298,7 +331,6 @@ class Source:
             session = Session(self.library, self.path, self.options)
             session.generation = generation
             self.sessions.add(session)
-        session.keep(self.files // max(1, len(self.sessions)))
         if session.generation != generation:  # it was in use, or free, when others were refreshed
             try:
                 session.refresh()
@@ -342,7 +374,11 @@ class Source:
             self.sessions.discard(session)
             session.free()
             return
-        session.keep(self.files // max(1, len(self.sessions)))
+        make_room(session, fewest=0)
+        self.give_back(session)
+
+    def give_back(self, session: Session) -> None:
+        """Let others take a session, unless there is more to do."""
         self.free.append(session)
         if session.garbage or self.closed:  # came in between
             try:
@@ -399,9 +435,11 @@ class Source:
             return
         while self.free:
             try:
-                self.free.pop().free()
+                session = self.free.pop()
             except IndexError:
                 break
+            self.sessions.discard(session)
+            session.free()
 
     def __del__(self) -> None:
         # With a communicator this would be collective, and no two ranks collect

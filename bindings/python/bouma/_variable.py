@@ -398,15 +398,16 @@ class Variable(Lazy):
 
     # Other programs.
 
-    def histogram(self, bins: "Bins" = 50, range: Optional[Tuple[float, float]] = None, *, component: int = 0,
-                  box: Any = None, exact: Optional[bool] = None, max_bytes: Optional[int] = None,
-                  max_points: Optional[int] = None) -> "Histogram":
+    def histogram(self, bins: "Bins" = 50, range: Optional[Tuple[float, float]] = None, *,
+                  component: Optional[int] = None, box: Any = None, exact: Optional[bool] = None,
+                  max_bytes: Optional[int] = None, max_points: Optional[int] = None) -> "Histogram":
         """How many samples have which values: of all samples, or of a box.
 
         'bins' is their number, or the edges; the range is that of all values, which the
         step has on record, if nothing is said. With a budget - bytes read, samples - the
         finest level within it is taken for a sample. With exact=False no sample is read:
-        the ranges of patches give bounds and an estimate.
+        the ranges of patches give bounds and an estimate. Of a vector, 'component' tells
+        which of its numbers.
 
         >>> import bouma
         >>> v = bouma.open(example)[-1]["flow/density"]
@@ -417,10 +418,9 @@ class Variable(Lazy):
         2
         """
         from ._budget import Budget
-        from ._histogram import wanted, with_component
+        from ._histogram import component_of, wanted, with_component
 
-        if not 0 <= component < self._facts.components:
-            raise IndexError("%s has the components 0 to %d" % (self.path, self._facts.components - 1))
+        component = component_of(self.path, component, self._facts.components)
         asked = wanted(bins, range, component, exact, Budget(max_bytes, max_points))
         ends = box_of(*zip(*parse_box(box, self.grid.shape)))
         label = with_component(self.name, component, self._facts.components, self.unit)

@@ -57,7 +57,7 @@ def grid_of(ds: Dataset, group: Optional[str]) -> Optional[Grid]:
         raise ValueError("%s has the grids %s: give one of them as group=" % (ds.path, ", ".join(grids) or "none"))
     name = group.strip("/")
     if name not in grids:
-        raise unknown("grid", name, list(grids))
+        raise unknown("grid", name, list(grids), step.number)
     return grids[name]
 
 

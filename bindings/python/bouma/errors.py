@@ -139,6 +139,7 @@ ADVICE: Dict[str, str] = {
     "use bouma_variable_put_copy()": "say copy=True",
     "use bouma_particles_put_copy()": "say copy=True",
     "set the option 'replace' to write it again": "open the dataset with replace=True to write it again",
+    "free it and open it again": "ds.refresh() sees that",
     "open it to append, or replace it with the option 'clobber'":
         "bouma.append() to it, or replace it with clobber=True",
 }

@@ -59,7 +59,7 @@ def test_unknown_names_get_suggestions(example):
         step.flo
     with pytest.raises(KeyError, match="did you mean 'coal'"):
         step.particles["coral"]
-    with pytest.raises(AttributeError, match="'coal/to_pandas'; there are 'coal/position'"):
+    with pytest.raises(AttributeError, match="'coal/to_pandas' in step 20; there are 'coal/position'"):
         step.coal.to_pandas  # the name of the set, which all have, makes nothing similar
     with pytest.raises(KeyError, match="20"):
         ds.at(step=21)

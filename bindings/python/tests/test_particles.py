@@ -165,6 +165,8 @@ def test_histograms(crowd):
     index = p.histogram("T", exact=False)
     assert index.basis == "index" and index.points == 0 and index.level is None
     assert p.histogram("velocity", 4, component=1).counts.sum() == N
+    with pytest.raises(TypeError, match="velocity has 2 components.*component=0 to 1"):
+        p.histogram("velocity")
     assert p.histogram("T", 5, max_points=10 * N).exact
     ends = [250, 300, 301, 380.5]
     assert np.array_equal(p.histogram("T", ends).counts, np.histogram(known, ends)[0])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bouma
+from bouma import _session
 
 
 def test_pickles_are_paths(example, monkeypatch):
@@ -281,10 +282,11 @@ def test_a_thread_takes_the_session_that_has_the_step(many_steps):
         source.give(one), source.give(two)
 
 
-def test_all_sessions_share_the_open_files(many_steps):
+def test_all_sessions_share_the_open_files(many_steps, monkeypatch):
+    monkeypatch.setattr(_session, "open_files", lambda: 32)
+    monkeypatch.setattr(_session, "_sources", [])
     with bouma.open(many_steps) as ds:
         source = ds._source
-        source.files = 32
         library = counted(ds)
         some = [source.take() for _ in range(4)]
         for session in some:
@@ -294,6 +296,40 @@ def test_all_sessions_share_the_open_files(many_steps):
             source.give(session)
         assert [len(session.steps) for session in some] == [8] * 4
         assert library.open == 32
+        with bouma.open(many_steps) as other:  # whose steps take the place of those that nobody uses
+            for i in range(64):
+                assert (other[i]["g/v"][0] == i).all()
+            assert sum(len(session.steps) for session in some + other._source.free) == 32
+            assert len(other._source.free[0].steps) == 6
+
+
+def test_steps_of_many_files_are_not_all_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(_session, "open_files", lambda: 40)
+    monkeypatch.setattr(_session, "_sources", [])
+    paths = [tmp_path / name for name in ("a.bouma", "b.bouma", "c.bouma")]
+    for path in paths:
+        with bouma.create(path, durability="fast", files=16) as out:
+            v = out.grid("g", (16, 16), patch=(4, 4)).variable("v", "f4")
+            for i in range(6):
+                with out.step(i):
+                    v.put(np.full((16, 16), i, "f4"))
+    before = len(os.listdir("/proc/self/fd"))
+    every = [bouma.open(path) for path in paths]
+    some = [ds._source.take() for ds in every for _ in range(3)]
+    for session in some:
+        for i in range(6):
+            session.step(i)
+    assert [len(session.steps) for session in some] == [2] + [1] * 8  # what each one is at
+    for session, ds in zip(some, [ds for ds in every for _ in range(3)]):
+        ds._source.give(session)
+    for ds in every:
+        for i in range(6):
+            assert (ds[i]["g/v"][...] == i).all()
+    assert sum(session.held for session in some) <= 40
+    assert len(os.listdir("/proc/self/fd")) <= before + 2 * len(some) + 40
+    for ds in every:
+        ds.close()
+    assert len(os.listdir("/proc/self/fd")) <= before
 
 
 def test_tasks_with_pickles_open_a_dataset_once(many_steps, monkeypatch):
@@ -314,3 +350,16 @@ def test_tasks_with_pickles_open_a_dataset_once(many_steps, monkeypatch):
     gc.collect()
     from bouma import _dataset
     assert len(_dataset._kept) == 4 and len(_dataset._reopened) == 4
+
+
+def test_a_step_that_is_written_again(many_steps):
+    ds = bouma.open(many_steps)
+    v, first = ds["g/v"], ds[0]["g/v"]  # of which no file is open
+    with bouma.append(many_steps, durability="fast", replace=True) as out:
+        w = out.grid("g", (8, 8), patch=(4, 8)).variable("v", "f4")
+        with out.step(0):
+            w.put(np.full((8, 8), 100, "f4"))
+    with pytest.raises(bouma.StateError, match=r"written again since it was opened; ds.refresh\(\) sees that"):
+        first[4, 0]
+    ds.refresh()
+    assert first[4, 0] == v[0, 4, 0] == 100 and (v[:3, 4, 0] == [100, 1, 2]).all()

@@ -320,3 +320,18 @@ def test_series_of_types_that_differ(tmp_path):
             v.put(np.zeros(4))
     assert ds.refresh()["g/v"][[0, 1, 2, 4, 5]].tolist() == [
         [1.5, 2.5, 1e300, -7.9], [1, 2, 3, -4], [1.5, 2, 3, 4], [1, 2, 3, 4], [0] * 4]
+
+
+def test_a_variable_that_some_steps_lack(tmp_path):
+    with bouma.create(tmp_path / "a.bouma", durability="fast") as out:
+        grid = out.grid("g", (4, 4))
+        early, late = grid.variable("early", "f4"), grid.variable("late", "f4")
+        for number, v in ((3, early), (5, late)):
+            with out.step(number):
+                v.put(np.zeros((4, 4), "f4"))
+    with bouma.open(tmp_path / "a.bouma") as ds:
+        with pytest.raises(bouma.NotFoundError, match="'g/early' in step 5; .*the last step is looked at"):
+            ds["g/early"]
+        for key in (0, slice(None)):
+            with pytest.raises(bouma.NotFoundError, match="'g/late' in step 3; there are 'g/early'"):
+                ds["g/late"][key]

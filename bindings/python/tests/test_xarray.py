@@ -82,7 +82,7 @@ def test_groups(tmp_path, example):
     assert xr.open_dataset(path, engine="bouma", group="b").w.dims == ("time", "x")
     with pytest.raises(ValueError, match="a, b: give one of them as group="):
         xr.open_dataset(path, engine="bouma")
-    with pytest.raises(KeyError, match="'c'; there are 'a', 'b'"):
+    with pytest.raises(KeyError, match="'c' in step 0; there are 'a', 'b'"):
         xr.open_dataset(path, engine="bouma", group="c")
     assert xr.open_dataset(path, engine="bouma", group="a", drop_variables="v").sizes["y"] == 4
     groups = __import__("bouma._xarray")._xarray.BoumaBackendEntrypoint().open_groups_as_dict(example)
