@@ -29,6 +29,12 @@ void route_viewer(struct request *request, struct answer *answer)
                     "there; /api/v1 tells what is served");
         return;
     }
+    if (!request->name_count && !request->url->directory) {
+        answer_fail(answer, 404, BOUMA_ENOTFOUND,
+                    "the viewer is here with a slash at the end, since what "
+                    "its page names lies below");
+        return;
+    }
     if (!file) {
         answer_fail(answer, 404, BOUMA_ENOTFOUND,
                     "the viewer has no such file; it is at /");
