@@ -1519,6 +1519,14 @@ class query
     {
         return add(v, value(low), value(high), component);
     }
+    /* Conditions as a text, which must hold, too: see
+     * bouma_particles_check_where(). */
+    query &where(const std::string &text)
+    {
+        where_ = text;
+        has_where_ = true;
+        return *this;
+    }
     template <class L>
     query &at_least(const variable &v, L low, int component = 0)
     {
@@ -1558,6 +1566,7 @@ class query
         out.condition_count = conditions_.size();
         out.variables = variables_.empty() ? nullptr : variables_.data();
         out.variable_count = variables_.size();
+        out.where = has_where_ ? where_.c_str() : nullptr;
         return out;
     }
 
@@ -1588,6 +1597,8 @@ class query
     bool has_bounds_ = false;
     std::vector<bouma_condition> conditions_;
     std::vector<bouma_variable *> variables_;
+    std::string where_;
+    bool has_where_ = false;
 };
 
 /* Particles in memory. */
@@ -1790,6 +1801,12 @@ class particles
         detail::finish_by(bouma_particles_count(&n, handle_, &raw), st,
                           handle_);
         return n;
+    }
+    /* Fails if a query cannot have this text as its conditions. */
+    void check_where(const std::string &text, status *st = nullptr) const
+    {
+        detail::finish_by(bouma_particles_check_where(handle_, text.c_str()),
+                          st, handle_);
     }
     /* How many particles have which values of a variable; without limits, all
      * values are read. */

@@ -544,7 +544,25 @@ typedef struct bouma_particles_query {
     bouma_component_order order; /* of what is returned; 0: PLANAR */
     int shares;                  /* 1: an equal share for each rank; only for
                    bouma_particles_restart(), and without a box */
+    const char *where;           /* a text, which must hold, too; NULL: none */
 } bouma_particles_query;
+
+/* Whether a query of these particles can have this text as its 'where':
+ * BOUMA_OK; BOUMA_EINVAL, with a message that tells the character; for a name
+ * that they do not have BOUMA_ENOTFOUND. Reads nothing. A text such as
+ *
+ *     3 < mass <= 5 && (velocity[2] > 0 || 'kind of gas' != 2) && x < 0.5
+ *
+ * compares variables with numbers: <, <=, >, >=, == and !=, exactly, as
+ * bouma_condition does. Names that are no words are put in quotes; x, y and z
+ * are the position. From the loosest: 'or' and ||, 'and' and &&, 'not', |, &, !
+ * and ~ before parentheses, and comparisons, which may be chained. NaN meets no
+ * comparison and no negation of one: !(T > 3) is T <= 3. BOUMA_ELIMIT beyond
+ * 64 KiB, 512 comparisons or 64 parentheses in each other; or if it takes more
+ * than 256 groups of ranges, in one of which a particle must be, or 4096 ranges
+ * in all of them. */
+BOUMA_API int bouma_particles_check_where(const bouma_particles *particles,
+                                          const char *text);
 
 /* Pass all particles that match, each once, to 'each', batch by batch, in no
  * particular order (but always the same). It returns 0 to continue; anything

@@ -114,7 +114,7 @@ PARTICLES = """
   limit.</Documentation>
 </IdTypeVectorProperty>
 <StringVectorProperty name="Where" command="SetWhere" number_of_elements="1" default_values="">
-  <Documentation>Conditions that must all hold, as: T &gt; 300 and velocity[2] &lt;= 0</Documentation>
+  <Documentation>Conditions, as: T &gt; 300 and (velocity[2] &lt;= 0 or type != 2)</Documentation>
 </StringVectorProperty>
 <IntVectorProperty name="UseBox" command="SetUseBox" number_of_elements="1" default_values="0">
   <BooleanDomain name="bool"/>

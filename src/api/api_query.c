@@ -26,6 +26,24 @@ static int ask(struct bm_particle_query *own, struct bm_asked *asked,
     return rc ? rc : bm_api_check_alone(&own->query, set);
 }
 
+int bouma_particles_check_where(const bouma_particles *particles,
+                                const char *text)
+{
+    BM_STRICT_MATH;
+    const struct bm_object *set;
+
+    if (!particles)
+        return BOUMA_EINVAL;
+    set = &particles->object;
+    bm_error_clear(set->schema->error);
+    if (!set->schema->step)
+        return bm_api_being_written(set);
+    if (!text)
+        return bm_fail(set->schema->error, BOUMA_EINVAL,
+                       "the text of conditions is NULL");
+    return bm_api_check_where(set, text);
+}
+
 int bm_api_query(struct bm_particle_query *own)
 {
     struct bouma_dataset *ds = own->step->ds;

@@ -14,6 +14,7 @@ static uint64_t hash_query(const struct bm_object *set,
     h = bm_hash64(&q->from, sizeof(q->from), h);
     h = bm_hash64(&q->quality, sizeof(q->quality), h);
     h = bm_hash64(&q->order, sizeof(q->order), h);
+    h = bm_hash64(&q->never, sizeof(q->never), h);
     for (size_t i = 0; i < q->variable_count; i++)
         h = bm_hash64(&q->variables[i]->id, sizeof(uint32_t), h);
     for (size_t i = 0; i < q->condition_count; i++) {
@@ -23,6 +24,7 @@ static uint64_t hash_query(const struct bm_object *set,
         h = bm_hash64(&c->component, sizeof(c->component), h);
         h = bm_hash64(&c->low, sizeof(c->low), h);
         h = bm_hash64(&c->high, sizeof(c->high), h);
+        h = bm_hash64(&c->group, sizeof(c->group), h);
     }
     return h;
 }

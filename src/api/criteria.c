@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "base/value.h"
+#include "base/where.h"
 
 /* ---- conditions --------------------------------------------------------- */
 
@@ -111,9 +112,90 @@ static int take_conditions(struct bm_asked *out, const struct bm_object *set,
         if (!rc)
             rc = take_condition(&out->conditions[i], set, &c, error);
     }
-    out->criteria.conditions = out->conditions;
     out->criteria.condition_count = q->condition_count;
     return rc;
+}
+
+/* ---- conditions from a text --------------------------------------------- */
+
+/* Compile a text for the variables that a set has: numbers[] are those of
+ * them. */
+static int compile(struct bm_where *out, const struct bm_object *set,
+                   const char *text, struct bm_where_variable *variables,
+                   int *numbers)
+{
+    size_t count = 0;
+
+    for (int i = 0; i < set->count; i++) {
+        const bouma_variable *v = set->variables[i];
+
+        if (!v->in_step.present && set->particles)
+            continue;
+        numbers[count] = i;
+        variables[count++] =
+            (struct bm_where_variable){v->name, v->type, v->components};
+    }
+    return bm_where_compile(out, set->schema->a, text, variables, count,
+                            set->schema->error);
+}
+
+/* Put the groups of a text behind the other conditions. */
+static int add_groups(struct bm_asked *out, const struct bm_object *set,
+                      const struct bm_where *where, const int *numbers)
+{
+    size_t n = out->criteria.condition_count;
+    struct bm_condition *all = bm_resize(set->schema->a, out->conditions,
+                                         n + where->ranges + 1, sizeof(*all));
+
+    if (!all)
+        return bm_fail(set->schema->error, BOUMA_ENOMEM,
+                       "no memory for a query");
+    out->conditions = all;
+    for (size_t g = 0; g < where->count; g++)
+        for (size_t i = 0; i < where->groups[g].count; i++) {
+            const struct bm_where_range *range = &where->groups[g].ranges[i];
+            const bouma_variable *v = set->variables[numbers[range->variable]];
+
+            all[n] = (struct bm_condition){
+                .variable = v,
+                .component = range->component,
+                /* What must hold for the only group must hold. */
+                .group = where->count > 1 ? (int)g + 1 : 0};
+            bm_value_span(&all[n].low, &all[n].high, v->type, &range->low,
+                          &range->high);
+            n++;
+        }
+    out->criteria.condition_count = n;
+    out->criteria.never = !where->count;
+    return BOUMA_OK;
+}
+
+/* 'out' may be NULL: only check the text. */
+static int take_where(struct bm_asked *out, const struct bm_object *set,
+                      const char *text)
+{
+    const bouma_allocator *a = set->schema->a;
+    size_t count = (size_t)set->count;
+    struct bm_where_variable *variables = bm_new(a, count, sizeof(*variables));
+    int *numbers = bm_new(a, count, sizeof(*numbers));
+    struct bm_where where = {.a = a};
+    int rc = BOUMA_OK;
+
+    if (!variables || !numbers)
+        rc = bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a query");
+    if (!rc)
+        rc = compile(&where, set, text, variables, numbers);
+    if (!rc && out)
+        rc = add_groups(out, set, &where, numbers);
+    bm_where_release(&where);
+    bm_drop(a, numbers);
+    bm_drop(a, variables);
+    return rc;
+}
+
+int bm_api_check_where(const struct bm_object *set, const char *text)
+{
+    return take_where(NULL, set, text);
 }
 
 /* ---- the rest ----------------------------------------------------------- */
@@ -218,6 +300,13 @@ static int take_variables(struct bm_asked *out, const struct bm_object *set,
     return rc;
 }
 
+int bm_api_being_written(const struct bm_object *set)
+{
+    return bm_fail(set->schema->error, BOUMA_ESTATE,
+                   "particles \"%s\" are being written; open a step to read",
+                   set->name);
+}
+
 int bm_asked_init(struct bm_asked *out, const struct bm_object *set,
                   const bouma_particles_query *given)
 {
@@ -227,10 +316,7 @@ int bm_asked_init(struct bm_asked *out, const struct bm_object *set,
 
     memset(out, 0, sizeof(*out));
     if (!set->schema->step)
-        return bm_fail(error, BOUMA_ESTATE,
-                       "particles \"%s\" are being written; open a step to "
-                       "read",
-                       set->name);
+        return bm_api_being_written(set);
     rc = given ? bm_api_copy_spec(error, &q, sizeof(q), given, given->size,
                                   "bouma_particles_query")
                : BOUMA_OK;
@@ -242,6 +328,12 @@ int bm_asked_init(struct bm_asked *out, const struct bm_object *set,
         rc = take_box(&out->criteria, set, &q, error);
     if (!rc)
         rc = take_conditions(out, set, &q);
+    if (!rc && q.where) {
+        rc = take_where(out, set, q.where);
+        if (rc)
+            bm_error_prefix(error, "where");
+    }
+    out->criteria.conditions = out->conditions;
     if (!rc)
         rc = bm_api_check_idle(set->schema->step);
     return rc ? rc : take_variables(out, set, &q);

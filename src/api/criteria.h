@@ -15,6 +15,10 @@ struct bm_asked {
 /* 'given' may be NULL. To be released in any case. */
 int bm_asked_init(struct bm_asked *out, const struct bm_object *set,
                   const bouma_particles_query *given);
+/* ESTATE: they cannot be read. */
+int bm_api_being_written(const struct bm_object *set);
+/* Whether a query can have this text as its 'where'. */
+int bm_api_check_where(const struct bm_object *set, const char *text);
 /* EINVAL: 'v' (may be NULL) is not a variable of 'set', but 'whose' it should
  * be: "a column's variable". */
 int bm_api_not_theirs(const struct bm_object *set, const bouma_variable *v,

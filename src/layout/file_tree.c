@@ -278,6 +278,22 @@ static int node_matches(const struct bm_file_tree *t, size_t i,
     return 1;
 }
 
+static int any_matches_file(const struct bm_particle_summary *c,
+                            const struct bm_file_tree_query *q)
+{
+    while (q && !file_matches(c, q))
+        q = q->next;
+    return q != NULL;
+}
+
+static int any_matches_node(const struct bm_file_tree *t, size_t i,
+                            const struct bm_file_tree_query *q, int strays)
+{
+    while (q && !node_matches(t, i, q, strays))
+        q = q->next;
+    return q != NULL;
+}
+
 size_t bm_file_tree_select(const struct bm_file_tree *t,
                            const struct bm_file_tree_query *query,
                            size_t *files)
@@ -287,7 +303,7 @@ size_t bm_file_tree_select(const struct bm_file_tree *t,
 
     if (!t->node_count) {
         for (size_t f = 0; f < t->files; f++)
-            if (file_matches(t->summaries[f], query))
+            if (any_matches_file(t->summaries[f], query))
                 files[n++] = f;
         return n;
     }
@@ -298,11 +314,11 @@ size_t bm_file_tree_select(const struct bm_file_tree *t,
     for (size_t i = 0; i < t->node_count;) {
         const struct bm_file_tree_node *node = &t->nodes[i];
 
-        if (!node_matches(t, i, query, strays)) {
+        if (!any_matches_node(t, i, query, strays)) {
             while (t->nodes[i].right)
                 i = t->nodes[i].right;
         } else if (!node->right &&
-                   file_matches(t->summaries[node->file], query)) {
+                   any_matches_file(t->summaries[node->file], query)) {
             files[n++] = node->file;
         }
         i++;

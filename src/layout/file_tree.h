@@ -57,6 +57,7 @@ struct bm_file_tree_query {
     const uint32_t *row;
     const union bm_scalar *least, *most;
     size_t rows;
+    const struct bm_file_tree_query *next; /* an alternative, or NULL */
 };
 
 /* The set's files that can have matching particles, into files[t->files],

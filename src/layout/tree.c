@@ -96,13 +96,11 @@ static int push(struct search *s, const struct bm_tree_visit *v)
 }
 
 /* Whether the box has any of the region; *inside: all of it. */
-static int meets_box(const struct search *s, const struct bm_tree_visit *v,
-                     int *inside)
+static int meets_box(const struct bm_tree *t, const struct bm_tree_query *q,
+                     const struct bm_tree_visit *v, int *inside)
 {
-    const struct bm_tree_query *q = s->query;
-
     *inside = 1;
-    for (int axis = 0; axis < s->t->ndims; axis++) {
+    for (int axis = 0; axis < t->ndims && q->boxed; axis++) {
         int closed = q->closed >> axis & 1;
         double low = v->low[axis], high = v->high[axis];
 
@@ -119,15 +117,40 @@ static int meets_box(const struct search *s, const struct bm_tree_visit *v,
     return 1;
 }
 
-static int has_wanted(const struct search *s, uint32_t node)
+static int has_wanted(const struct bm_tree *t, const struct bm_tree_query *q,
+                      uint32_t node)
 {
-    const struct bm_tree_query *q = s->query;
-
     for (size_t i = 0; i < q->rows; i++)
-        if (!(s->t->bitmaps[(size_t)q->row[i] * s->t->node_count + node] &
+        if (!(t->bitmaps[(size_t)q->row[i] * t->node_count + node] &
               q->wanted[i]))
             return 0;
     return 1;
+}
+
+int bm_tree_meets(const struct bm_tree *t, const struct bm_tree_query *one,
+                  const struct bm_tree_visit *v, int *inside)
+{
+    int box = meets_box(t, one, v, inside);
+
+    *inside = *inside && box;
+    return box && has_wanted(t, one, v->node);
+}
+
+/* Whether a node can match any alternative. A region that is inside of all
+ * boxes need not be compared with them again. */
+static int meets_any(const struct search *s, struct bm_tree_visit *v)
+{
+    int any = 0, all_inside = 1, inside;
+
+    for (const struct bm_tree_query *q = s->query; q; q = q->next)
+        if (v->inside) {
+            any |= has_wanted(s->t, q, v->node);
+        } else {
+            any |= bm_tree_meets(s->t, q, v, &inside);
+            all_inside &= inside;
+        }
+    v->inside = v->inside || all_inside;
+    return any;
 }
 
 /* One node: dropped, or told, and perhaps replaced by its children. */
@@ -139,8 +162,7 @@ static int visit(struct search *s, struct bm_tree_visit *v,
     struct bm_tree_visit right;
     int rc;
 
-    if (node->end <= s->begin || node->begin >= s->end ||
-        !has_wanted(s, v->node) || (!v->inside && !meets_box(s, v, &v->inside)))
+    if (node->end <= s->begin || node->begin >= s->end || !meets_any(s, v))
         return BOUMA_OK;
     rc = each(context, v);
     if (rc <= 0 || !node->right)
@@ -162,7 +184,7 @@ int bm_tree_walk(const struct bm_tree *t, const struct bm_tree_query *query,
                        .query = query,
                        .begin = query->begin,
                        .end = query->end ? query->end : UINT32_MAX};
-    struct bm_tree_visit v = {.inside = !query->boxed};
+    struct bm_tree_visit v = {.inside = 0};
     int rc = BOUMA_OK;
 
     memcpy(v.low, t->low, sizeof(v.low));
@@ -209,12 +231,21 @@ static int add_run(struct runs *r, uint32_t begin, uint32_t end, int inside)
     return BOUMA_OK;
 }
 
+/* Whether some alternative asks only for the box. */
+static int has_free(const struct bm_tree_query *q)
+{
+    for (; q; q = q->next)
+        if (!q->rows)
+            return 1;
+    return 0;
+}
+
 static int take_node(void *context, const struct bm_tree_visit *v)
 {
     struct runs *r = context;
     const struct bm_tree_node *node = &r->t->nodes[v->node];
 
-    if (node->right && !(v->inside && !r->query->rows))
+    if (node->right && !(v->inside && has_free(r->query)))
         return 1;
     return add_run(r, node->begin, node->end, v->inside);
 }

@@ -100,10 +100,13 @@ struct bm_tree_query {
     const uint32_t *row;
     size_t rows;
     uint32_t begin, end; /* of the slots that are asked for; end 0: of all */
+    /* Another box and other rows, which will do as well; NULL: none. The slots
+     * are those of the first. */
+    const struct bm_tree_query *next;
 };
 
 /* A node that can have matching particles: its region (closed), and whether all
- * of that lies in the box. */
+ * of that lies in the box, and in those of all alternatives. */
 struct bm_tree_visit {
     double low[3], high[3];
     uint32_t node;
@@ -115,6 +118,11 @@ struct bm_tree_visit {
 int bm_tree_walk(const struct bm_tree *t, const struct bm_tree_query *query,
                  int (*each)(void *context, const struct bm_tree_visit *v),
                  void *context);
+
+/* Whether a node can have particles that match one alternative; *inside: all of
+ * its region lies in the box of that. */
+int bm_tree_meets(const struct bm_tree *t, const struct bm_tree_query *one,
+                  const struct bm_tree_visit *v, int *inside);
 
 /* The runs that can have matching particles, ascending, neighbours of one kind
  * joined: *runs is the caller's to drop. BOUMA_OK or ENOMEM. */

@@ -10,7 +10,8 @@ struct walk {
     const struct bm_tree_count *count;
     struct bm_interval piece[BM_MAX_INTERVALS]; /* of the row that is counted */
     uint32_t possible; /* pieces that values can be in */
-    uint32_t *inner;   /* [rows] bins whose values all meet the condition */
+    /* [rows of all alternatives] bins whose values all meet the condition */
+    uint32_t *inner;
 };
 
 _Static_assert(BM_BINS == BM_MAX_INTERVALS, "a piece for each bin");
@@ -18,6 +19,22 @@ _Static_assert(BM_BINS == BM_MAX_INTERVALS, "a piece for each bin");
 static uint32_t map_of(const struct walk *w, uint32_t row, uint32_t node)
 {
     return w->tree->bitmaps[(size_t)row * w->tree->node_count + node];
+}
+
+/* The bins of the row that is counted which some alternative asks for. */
+static uint32_t wanted_of_any(const struct walk *w)
+{
+    uint32_t any = 0;
+
+    for (const struct bm_tree_query *q = w->count->query; q; q = q->next) {
+        uint32_t wanted = UINT32_MAX;
+
+        for (size_t i = 0; i < q->rows; i++)
+            if (q->row[i] == w->count->row)
+                wanted &= q->wanted[i];
+        any |= wanted;
+    }
+    return any;
 }
 
 /* The pieces of an attribute are its bins. */
@@ -33,16 +50,14 @@ static void make_pieces(struct walk *w)
         w->piece[i] = bm_interval_of(w->out->edges, low, high);
         w->possible |= (uint32_t)1 << i;
     }
-    for (size_t i = 0; i < w->count->query->rows; i++)
-        if (w->count->query->row[i] == w->count->row)
-            w->possible &= w->count->query->wanted[i];
+    w->possible &= wanted_of_any(w);
 }
 
-/* The bins of a condition of which all values meet it. */
-static uint32_t inner_of(const struct walk *w, size_t i)
+/* The bins of a condition, the i-th of all, of which all values meet it. */
+static uint32_t inner_of(const struct walk *w, uint32_t row, size_t i)
 {
     const struct bm_tree_count *c = w->count;
-    const struct bm_bins *bins = &w->tree->bins[c->query->row[i]];
+    const struct bm_bins *bins = &w->tree->bins[row];
     uint64_t least = bm_key_of(bins->type, c->least[i]);
     uint64_t most = bm_key_of(bins->type, c->most[i]);
     uint32_t inner = 0;
@@ -58,13 +73,13 @@ static uint32_t inner_of(const struct walk *w, size_t i)
     return inner;
 }
 
-/* The part of a region that is in the box. */
-static double share_of_box(const struct walk *w, const struct bm_tree_visit *v)
+/* The part of a region that is in the box of an alternative. */
+static double share_of_box(const struct walk *w, const struct bm_tree_query *q,
+                           const struct bm_tree_visit *v, int inside)
 {
-    const struct bm_tree_query *q = w->count->query;
     double share = 1;
 
-    for (int d = 0; d < w->tree->ndims && !v->inside; d++) {
+    for (int d = 0; d < w->tree->ndims && !inside; d++) {
         double width = v->high[d] - v->low[d];
 
         if (width > 0 && width <= DBL_MAX)
@@ -75,19 +90,21 @@ static double share_of_box(const struct walk *w, const struct bm_tree_visit *v)
     return share;
 }
 
-/* Whether all particles of a node meet all conditions, and the part that is
- * thought to. */
-static int meets_all(const struct walk *w, const struct bm_tree_visit *v,
-                     double *share)
+/* Whether all particles of a node meet all conditions of an alternative, whose
+ * rows begin with the first-th of all, and the part that is thought to. */
+static int meets_all(const struct walk *w, const struct bm_tree_query *q,
+                     size_t first, const struct bm_tree_visit *v, double *share)
 {
-    const struct bm_tree_query *q = w->count->query;
-    int all = v->inside;
+    int all;
 
-    *share = share_of_box(w, v);
+    *share = 0;
+    if (!bm_tree_meets(w->tree, q, v, &all))
+        return 0;
+    *share = share_of_box(w, q, v, all);
     for (size_t i = 0; i < q->rows; i++) {
         uint32_t map = map_of(w, q->row[i], v->node);
 
-        if (!(map & ~w->inner[i]))
+        if (!(map & ~w->inner[first + i]))
             continue;
         all = 0;
         *share *= (double)__builtin_popcount(map & q->wanted[i]) /
@@ -96,17 +113,41 @@ static int meets_all(const struct walk *w, const struct bm_tree_visit *v,
     return all;
 }
 
-/* The positions of a node that are in the box, along the axis. */
+/* The same for any alternative: as if no particle could meet two of them. */
+static int meets_any(const struct walk *w, const struct bm_tree_visit *v,
+                     double *share)
+{
+    double part, sum = 0;
+    size_t first = 0;
+    int all = 0;
+
+    for (const struct bm_tree_query *q = w->count->query; q; q = q->next) {
+        all |= meets_all(w, q, first, v, &part);
+        sum += part;
+        first += q->rows;
+    }
+    *share = all ? 1 : fmin(sum, 1);
+    return all;
+}
+
+/* The positions of a node that are in a box, along the axis: from the lowest
+ * to the highest. */
 static struct bm_interval positions_of(const struct walk *w,
                                        const struct bm_tree_visit *v)
 {
-    const struct bm_tree_query *q = w->count->query;
-    int axis = w->count->axis;
-    union bm_scalar low = {.f = v->low[axis]}, high = {.f = v->high[axis]};
+    int axis = w->count->axis, inside;
+    union bm_scalar low = {.f = v->high[axis]}, high = {.f = v->low[axis]};
 
-    if (q->boxed) {
-        low.f = fmax(low.f, q->low[axis]);
-        high.f = fmin(high.f, q->high[axis]);
+    for (const struct bm_tree_query *q = w->count->query; q; q = q->next)
+        if (bm_tree_meets(w->tree, q, v, &inside)) {
+            low.f = fmin(low.f, inside ? v->low[axis]
+                                       : fmax(v->low[axis], q->low[axis]));
+            high.f = fmax(high.f, inside ? v->high[axis]
+                                         : fmin(v->high[axis], q->high[axis]));
+        }
+    if (!(low.f <= high.f)) { /* a tree whose regions are not nested */
+        low.f = v->low[axis];
+        high.f = v->high[axis];
     }
     return bm_interval_of(w->out->edges, low, high);
 }
@@ -137,7 +178,7 @@ static int take_node(void *context, const struct bm_tree_visit *v)
                          .count = node->end - node->begin,
                          .numbers = w->count->numbers};
 
-    g.certain = meets_all(w, v, &g.share);
+    g.certain = meets_any(w, v, &g.share);
     if (w->count->axis >= 0) {
         place = positions_of(w, v);
         g.piece = &place;
@@ -158,15 +199,19 @@ int bm_tree_tally(struct bm_tally *out, const struct bm_tree *tree,
                   const struct bm_tree_count *count)
 {
     struct walk w = {.out = out, .tree = tree, .count = count};
+    size_t rows = 0, at = 0;
     int rc = BOUMA_OK;
 
-    w.inner = bm_new(tree->a, count->query->rows, sizeof(*w.inner));
+    for (const struct bm_tree_query *q = count->query; q; q = q->next)
+        rows += q->rows;
+    w.inner = bm_new(tree->a, rows, sizeof(*w.inner));
     if (!w.inner)
         return BOUMA_ENOMEM;
     if (count->axis < 0)
         make_pieces(&w);
-    for (size_t i = 0; i < count->query->rows; i++)
-        w.inner[i] = inner_of(&w, i);
+    for (const struct bm_tree_query *q = count->query; q; q = q->next)
+        for (size_t i = 0; i < q->rows; i++, at++)
+            w.inner[at] = inner_of(&w, q->row[i], at);
     rc = bm_tree_walk(tree, count->query, take_node, &w);
     bm_drop(tree->a, w.inner);
     return rc;

@@ -12,9 +12,11 @@ struct bm_tree_count {
     int axis;       /* positions along this one; -1: an attribute, */
     uint32_t row;   /* this one */
     double numbers; /* the part of its values that is no NaN */
-    const struct bm_tree_query *query;   /* its 'wanted' are bins of the tree */
-    const union bm_scalar *least, *most; /* [query->rows] */
-    const uint64_t *nans; /* [query->rows]: NaN that the file has in them */
+    /* 'wanted' are bins of the tree. What follows is for the rows of all
+     * alternatives, one after the other. */
+    const struct bm_tree_query *query;
+    const union bm_scalar *least, *most; /* [rows] */
+    const uint64_t *nans; /* [rows]: NaN that the file has in them */
 };
 
 /* Add the particles of a tree. BOUMA_OK or ENOMEM. */

@@ -43,16 +43,13 @@ static const struct bm_range *range_in(const struct index *x, size_t subfile,
 static void find_nans(const struct index *x, size_t subfile)
 {
     const struct bm_query_question *q = &x->s->asked;
-    size_t row = 0;
 
-    for (size_t i = 0; i < q->test_count; i++) {
-        const struct bm_query_test *t = &q->tests[i];
-        const struct bm_range *r;
+    for (size_t i = 0; i < q->rows; i++) {
+        const struct bm_query_test *t = &q->tests[q->row_test[i]];
+        const struct bm_range *r =
+            range_in(x, subfile, q->columns[t->column].variable, t->component);
 
-        if (t->of_position)
-            continue;
-        r = range_in(x, subfile, q->columns[t->column].variable, t->component);
-        x->nans[row++] = r ? r->nans : 1;
+        x->nans[i] = r ? r->nans : 1;
     }
 }
 
@@ -128,7 +125,7 @@ static int add_file(const struct index *x, size_t file, int with_tree)
                    ? 0
                    : bm_particle_row(x->s->set, h->variable, h->component),
         .numbers = all > 0 ? (double)range->count / all : 1,
-        .query = &q->tree,
+        .query = q->trees,
         .least = q->least,
         .most = q->most,
         .nans = x->nans};
@@ -142,10 +139,7 @@ static int add_file(const struct index *x, size_t file, int with_tree)
         rc = load_tree(x, subfile, &tree);
     if (rc)
         return rc;
-    for (size_t i = 0; i < q->tree.rows; i++)
-        x->s->file.wanted[i] = bm_bins_select(&tree->bins[q->tree.row[i]],
-                                              q->least[i], q->most[i]);
-    q->tree.wanted = x->s->file.wanted;
+    bm_query_ask_tree(x->s, tree);
     if (bm_tree_tally(&h->tally, tree, &count))
         return bm_query_no_memory(&h->step->ds->error);
     if (is_position) /* in the tree, all are finite */
@@ -201,7 +195,7 @@ static int go_through_index(bouma_histogram *out, struct bm_histogram *h,
     size_t *chosen = bm_new(a, x.files->files, sizeof(*chosen));
     int rc = BOUMA_OK;
 
-    x.nans = bm_new(a, s->asked.tree.rows, sizeof(*x.nans));
+    x.nans = bm_new(a, s->asked.rows, sizeof(*x.nans));
     if (!chosen || !x.nans)
         rc = bm_query_no_memory(&h->step->ds->error);
     x.chosen = chosen;

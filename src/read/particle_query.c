@@ -75,13 +75,10 @@ static int find_runs(struct bm_query_state *s, size_t summary, uint64_t from,
     rc = bm_step_tree(s->step, f->source, summary, &tree);
     if (rc)
         return rc;
-    for (size_t i = 0; i < q->tree.rows; i++)
-        f->wanted[i] = bm_bins_select(&tree->bins[q->tree.row[i]], q->least[i],
-                                      q->most[i]);
-    q->tree.wanted = f->wanted;
-    q->tree.begin = (uint32_t)from;
-    q->tree.end = (uint32_t)to;
-    if (bm_tree_select(tree, &q->tree, &f->runs, &f->run_count))
+    bm_query_ask_tree(s, tree);
+    q->trees->begin = (uint32_t)from;
+    q->trees->end = (uint32_t)to;
+    if (bm_tree_select(tree, q->trees, &f->runs, &f->run_count))
         return no_memory(s);
     return add_strays(s, from, to);
 }
@@ -356,18 +353,7 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
 size_t bm_query_select_files(const struct bm_query_state *s,
                              const struct bm_file_tree *tree, size_t *files)
 {
-    const struct bm_query_question *asked = &s->asked;
-    struct bm_file_tree_query q = {.boxed = asked->tree.boxed &&
-                                            s->query->query.boxed,
-                                   .closed = 7,
-                                   .row = asked->tree.row,
-                                   .least = asked->least,
-                                   .most = asked->most,
-                                   .rows = asked->tree.rows};
-
-    memcpy(q.low, asked->tree.low, sizeof(q.low));
-    memcpy(q.high, asked->tree.high, sizeof(q.high));
-    return bm_file_tree_select(tree, &q, files);
+    return bm_file_tree_select(tree, s->asked.files, files);
 }
 
 int bm_particle_query(const struct bm_particle_query *query)

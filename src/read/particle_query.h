@@ -29,14 +29,30 @@ struct bm_query_test {
     union bm_scalar low, high;
 };
 
+/* Some tests, one after the other. */
+struct bm_query_tests {
+    size_t first, count;
+};
+
 struct bm_query_question {
     struct bm_query_column *columns; /* [column_count], tested ones first */
     int column_count, tested_count, out_count;
     struct bm_query_test *tests;
     size_t test_count;
-    struct bm_tree_query tree;     /* the box is closed */
-    union bm_scalar *least, *most; /* [tree.rows] */
-    int never;                     /* nothing can match */
+    /* All of the common tests must hold, and, if there are groups, all of one
+     * of these. */
+    struct bm_query_tests common, *groups;
+    size_t group_count;
+    /* What trees are asked: an alternative for each group, or just one. The box
+     * is closed. */
+    struct bm_tree_query *trees;      /* linked */
+    struct bm_file_tree_query *files; /* the same, for the tree of files */
+    size_t tree_count;
+    uint32_t *row;                 /* [rows] of bitmaps, of all alternatives, */
+    union bm_scalar *least, *most; /* what they are asked, */
+    size_t *row_test;              /* and by which test */
+    size_t rows;
+    int never; /* nothing can match */
     double t_from, t_to;
 };
 
@@ -46,7 +62,7 @@ struct bm_query_question {
 struct bm_query_file {
     size_t source;
     const struct bm_particle_summary *summary;
-    uint32_t *wanted; /* bins, of the rows that are asked for */
+    uint32_t *wanted; /* [rows] bins that are asked for */
     struct bm_run *runs;
     size_t run_count;
     size_t next_run; /* the first that may meet the next chunk */
@@ -95,6 +111,9 @@ struct bm_query_state {
  * released. */
 int bm_query_init(struct bm_query_state *s);
 void bm_query_release(struct bm_query_state *s);
+
+/* Ask this tree: the bins that are wanted are its own. */
+void bm_query_ask_tree(struct bm_query_state *s, const struct bm_tree *tree);
 
 /* The message for it. */
 int bm_query_no_memory(struct bm_error *error);
@@ -148,6 +167,6 @@ int bm_query_values(struct bm_query_state *s, const struct bm_turn *turn,
 int bm_query_deliver(struct bm_query_state *s);
 
 /* The rooms of a coder. */
-enum { BM_QUERY_LISTS, BM_QUERY_VALUES };
+enum { BM_QUERY_LISTS, BM_QUERY_VALUES, BM_QUERY_TESTED };
 
 #endif

@@ -84,6 +84,8 @@ struct look {
     struct bm_query_chunk chunk;
     uint16_t *slots;
     uint8_t *in_run; /* [chunk] of its slots */
+    uint16_t *trial; /* [chunk] candidates of a group of tests */
+    uint8_t *passed; /* [chunk] those that met one of them */
     uint32_t first[BM_MAX_LEVELS];
     int arranged;
 };
@@ -159,16 +161,27 @@ static void list_candidates(struct look *l, const struct bm_query_piece *p)
     l->chunk.count = n;
 }
 
-/* Keep those candidates that pass all tests. */
-static int test_values(struct look *l, const struct bm_query_piece *p)
+/* Keep those of list[n] that pass a test of these values of its column. */
+static uint32_t keep(const struct look *l, const struct bm_query_piece *p,
+                     const struct bm_query_test *t, const uint8_t *values,
+                     uint16_t *list, uint32_t n)
+{
+    const struct bouma_variable *v = l->s->asked.columns[t->column].variable;
+
+    return keepers[v->type](values + (size_t)t->component * p->count *
+                                         bm_variable_value_size(v),
+                            list, n, t->low, t->high);
+}
+
+/* Keep those candidates that pass all common tests. */
+static int test_common(struct look *l, const struct bm_query_piece *p)
 {
     const struct bm_query_question *q = &l->s->asked;
     const uint8_t *values = NULL;
     int rc = BOUMA_OK, decoded = -1;
 
-    for (size_t i = 0; i < q->test_count && l->chunk.count && !rc; i++) {
+    for (size_t i = 0; i < q->common.count && l->chunk.count && !rc; i++) {
         const struct bm_query_test *t = &q->tests[i];
-        const struct bouma_variable *v = q->columns[t->column].variable;
 
         if (t->of_position && l->cover.inside)
             continue;
@@ -176,11 +189,111 @@ static int test_values(struct look *l, const struct bm_query_piece *p)
             rc = bm_query_values(l->s, l->turn, p, t->column, NULL, &values);
         decoded = t->column;
         if (!rc)
-            l->chunk.count = keepers[v->type](
-                values +
-                    (size_t)t->component * p->count * bm_variable_value_size(v),
-                l->chunk.chosen, l->chunk.count, t->low, t->high);
+            l->chunk.count =
+                keep(l, p, t, values, l->chunk.chosen, l->chunk.count);
     }
+    return rc;
+}
+
+/* The values of the columns that are tested, each decoded once for all groups:
+ * pointers to them, which are NULL before, and then room for each. */
+static int make_values(struct look *l, const struct bm_query_piece *p,
+                       const uint8_t ***values)
+{
+    const struct bm_query_question *q = &l->s->asked;
+    struct bm_coder *coder = l->turn->coder;
+    struct bm_block_of_memory *room = &coder->room[BM_QUERY_TESTED];
+    size_t columns = (size_t)q->tested_count, sizes = 0;
+
+    for (size_t i = 0; i < columns; i++)
+        sizes += q->columns[i].sample_size;
+    if (bm_block_grow(coder->a, room,
+                      columns * sizeof(**values) + sizes * p->count))
+        return bm_query_no_memory(l->turn->error);
+    *values = room->data;
+    memset(room->data, 0, columns * sizeof(**values));
+    return BOUMA_OK;
+}
+
+/* Where those of a column are decoded: columns with larger values come first,
+ * so that all are aligned. */
+static uint8_t *room_of(const struct look *l, const struct bm_query_piece *p,
+                        const uint8_t **values, int column)
+{
+    const struct bm_query_question *q = &l->s->asked;
+    size_t size = q->columns[column].value_size, before = 0;
+
+    for (int i = 0; i < q->tested_count; i++)
+        if (q->columns[i].value_size > size ||
+            (q->columns[i].value_size == size && i < column))
+            before += q->columns[i].sample_size;
+    return (uint8_t *)(values + q->tested_count) + before * p->count;
+}
+
+/* Keep those of trial[*n] that pass all tests of a group. */
+static int test_group(struct look *l, const struct bm_query_piece *p,
+                      const struct bm_query_tests *group,
+                      const uint8_t **values, uint32_t *n)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < group->count && *n && !rc; i++) {
+        const struct bm_query_test *t = &l->s->asked.tests[group->first + i];
+        const uint8_t **at = &values[t->column];
+
+        if (t->of_position && l->cover.inside)
+            continue;
+        if (!*at)
+            rc = bm_query_values(l->s, l->turn, p, t->column,
+                                 room_of(l, p, values, t->column), at);
+        if (!rc)
+            *n = keep(l, p, t, *at, l->trial, *n);
+    }
+    return rc;
+}
+
+/* Those of list[n] that passed, or did not, into out, which may be the list. */
+static uint32_t sift(const struct look *l, uint16_t *out, const uint16_t *list,
+                     uint32_t n, uint8_t passed)
+{
+    uint32_t m = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint16_t at = list[i];
+
+        out[m] = at;
+        m += l->passed[at] == passed;
+    }
+    return m;
+}
+
+/* Keep those candidates that pass all tests of some group. */
+static int test_groups(struct look *l, const struct bm_query_piece *p)
+{
+    const struct bm_query_question *q = &l->s->asked;
+    const uint8_t **values = NULL;
+    int rc = make_values(l, p, &values);
+
+    memset(l->passed, 0, p->count);
+    for (size_t g = 0; g < q->group_count && !rc; g++) {
+        uint32_t n = sift(l, l->trial, l->chunk.chosen, l->chunk.count, 0);
+
+        rc = test_group(l, p, &q->groups[g], values, &n);
+        for (uint32_t i = 0; i < n && !rc; i++)
+            l->passed[l->trial[i]] = 1;
+    }
+    if (!rc)
+        l->chunk.count =
+            sift(l, l->chunk.chosen, l->chunk.chosen, l->chunk.count, 1);
+    return rc;
+}
+
+static int test_values(struct look *l, const struct bm_query_piece *p)
+{
+    int rc = test_common(l, p);
+
+    if (!rc && l->chunk.count && l->s->asked.group_count)
+        rc = test_groups(l, p);
     return rc;
 }
 
@@ -224,10 +337,12 @@ static int choose_chunk(void *context, const struct bm_turn *turn)
     struct look l = {.s = s, .turn = turn};
     int rc = BOUMA_OK;
 
-    if (bm_block_grow(turn->coder->a, room, size * 5))
+    if (bm_block_grow(turn->coder->a, room, size * 8))
         return bm_query_no_memory(turn->error);
     l.slots = room->data;
-    l.in_run = (uint8_t *)(l.slots + 2 * size);
+    l.trial = l.slots + 2 * size;
+    l.in_run = (uint8_t *)(l.slots + 3 * size);
+    l.passed = l.in_run + size;
     l.chunk =
         (struct bm_query_chunk){.chunk = b->pieces[b->first_piece[i]].chunk,
                                 .slots = l.slots,

@@ -1,6 +1,7 @@
 /* particle_query_run.c -- from what is asked to what is looked at: columns,
- * tests, the box and the rows of bitmaps. */
+ * tests, and what trees are asked. */
 #include <math.h>
+#include <string.h>
 
 #include "read/particle_query.h"
 
@@ -38,15 +39,13 @@ static int is_empty(bouma_type type, union bm_scalar low, union bm_scalar high)
                                                            : low.i > high.i;
 }
 
-/* Positions must be from low to high along an axis. */
-static void narrow(struct bm_query_question *q, int axis, double low,
-                   double high)
+/* Positions must be from low to high along an axis, too; false: none can be. */
+static int narrow(struct bm_tree_query *tree, int axis, double low, double high)
 {
-    q->tree.boxed = 1;
-    q->tree.low[axis] = fmax(q->tree.low[axis], low);
-    q->tree.high[axis] = fmin(q->tree.high[axis], high);
-    if (!(q->tree.low[axis] <= q->tree.high[axis]))
-        q->never = 1;
+    tree->boxed = 1;
+    tree->low[axis] = fmax(tree->low[axis], low);
+    tree->high[axis] = fmin(tree->high[axis], high);
+    return tree->low[axis] <= tree->high[axis];
 }
 
 static void add_test(struct bm_query_state *s, const struct bouma_variable *v,
@@ -58,16 +57,6 @@ static void add_test(struct bm_query_state *s, const struct bouma_variable *v,
     q->tested_count = q->column_count; /* nothing else is there yet */
     q->tests[q->test_count++] = (struct bm_query_test){
         column, component, v == s->set->variables[0], low, high};
-    if (is_empty(v->type, low, high))
-        q->never = 1;
-    else if (v == s->set->variables[0])
-        narrow(q, component, low.f, high.f);
-    else {
-        q->least[q->tree.rows] = low;
-        q->most[q->tree.rows] = high;
-        ((uint32_t *)q->tree.row)[q->tree.rows++] =
-            bm_particle_row(s->set, v, component);
-    }
 }
 
 /* The box as tests of the position: a half-open end becomes the number before
@@ -85,27 +74,154 @@ static void test_box(struct bm_query_state *s)
     }
 }
 
+/* The box, and the conditions: of the first group those that must hold in any
+ * case. */
+static void add_tests(struct bm_query_state *s)
+{
+    const struct bm_criteria *query = &s->query->query;
+    struct bm_query_question *q = &s->asked;
+
+    test_box(s);
+    for (size_t i = 0; i < query->condition_count; i++) {
+        const struct bm_condition *c = &query->conditions[i];
+
+        add_test(s, c->variable, c->component, c->low, c->high);
+        if (c->group == 0)
+            continue;
+        if (i == 0 || c->group != query->conditions[i - 1].group)
+            q->groups[q->group_count++].first = q->test_count - 1;
+        q->groups[q->group_count - 1].count++;
+    }
+    q->common.count = q->group_count ? q->groups[0].first : q->test_count;
+}
+
+/* ---- what trees are asked ------------------------------------------------ */
+
+/* Let an alternative ask for what some tests ask; false: nothing can match. */
+static int ask_tests(struct bm_query_state *s, struct bm_tree_query *tree,
+                     struct bm_query_tests tests)
+{
+    struct bm_query_question *q = &s->asked;
+
+    for (size_t i = tests.first; i < tests.first + tests.count; i++) {
+        const struct bm_query_test *t = &q->tests[i];
+        const struct bouma_variable *v = q->columns[t->column].variable;
+
+        if (is_empty(v->type, t->low, t->high))
+            return 0;
+        if (t->of_position) {
+            if (!narrow(tree, t->component, t->low.f, t->high.f))
+                return 0;
+            continue;
+        }
+        q->least[q->rows] = t->low;
+        q->most[q->rows] = t->high;
+        q->row_test[q->rows] = i;
+        q->row[q->rows++] = bm_particle_row(s->set, v, t->component);
+        tree->rows++;
+    }
+    return 1;
+}
+
+/* One alternative more: the common tests, and those of a group. */
+static void add_tree(struct bm_query_state *s, struct bm_query_tests group)
+{
+    struct bm_query_question *q = &s->asked;
+    struct bm_tree_query *tree = &q->trees[q->tree_count];
+    struct bm_file_tree_query *file = &q->files[q->tree_count];
+    size_t before = q->rows;
+
+    *tree = (struct bm_tree_query){
+        .closed = 7, .row = q->row + before, .wanted = s->file.wanted + before};
+    for (int i = 0; i < 3; i++) {
+        tree->low[i] = -INFINITY;
+        tree->high[i] = INFINITY;
+    }
+    if (!ask_tests(s, tree, q->common) || !ask_tests(s, tree, group)) {
+        q->rows = before;
+        return;
+    }
+    /* Positions that are not finite, and in no box, can meet conditions. */
+    *file = (struct bm_file_tree_query){.boxed = tree->boxed &&
+                                                 s->query->query.boxed,
+                                        .closed = 7,
+                                        .row = tree->row,
+                                        .least = q->least + before,
+                                        .most = q->most + before,
+                                        .rows = tree->rows};
+    memcpy(file->low, tree->low, sizeof(file->low));
+    memcpy(file->high, tree->high, sizeof(file->high));
+    if (q->tree_count) {
+        tree[-1].next = tree;
+        file[-1].next = file;
+    }
+    q->tree_count++;
+}
+
+static void add_trees(struct bm_query_state *s)
+{
+    struct bm_query_question *q = &s->asked;
+
+    for (size_t i = 0; i < q->group_count; i++)
+        add_tree(s, q->groups[i]);
+    if (!q->group_count)
+        add_tree(s, (struct bm_query_tests){0});
+    q->never = !q->tree_count || s->query->query.never;
+}
+
+void bm_query_ask_tree(struct bm_query_state *s, const struct bm_tree *tree)
+{
+    const struct bm_query_question *q = &s->asked;
+
+    for (size_t i = 0; i < q->rows; i++)
+        s->file.wanted[i] =
+            bm_bins_select(&tree->bins[q->row[i]], q->least[i], q->most[i]);
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+/* How many groups there are, and conditions that are in none. */
+static size_t count_groups(const struct bm_criteria *query, size_t *common)
+{
+    size_t groups = 0, n = query->condition_count;
+
+    *common = 0;
+    for (size_t i = 0; i < n; i++) {
+        *common += query->conditions[i].group == 0;
+        groups += query->conditions[i].group &&
+                  (i == 0 || query->conditions[i].group !=
+                                 query->conditions[i - 1].group);
+    }
+    return groups;
+}
+
 /* Memory for it all, empty. BOUMA_OK or ENOMEM. */
 static int make_room(struct bm_query_state *s)
 {
     const bouma_allocator *a = s->step->ds->a;
     const struct bm_criteria *query = &s->query->query;
     struct bm_query_question *q = &s->asked;
+    size_t common, groups = count_groups(query, &common);
+    size_t trees = groups ? groups : 1;
     size_t tests = query->condition_count + 3;
     size_t columns = query->variable_count + query->condition_count + 1;
-    uint32_t *row = bm_new(a, tests, sizeof(*row));
+    size_t rows = query->condition_count + trees * common;
 
-    q->tree.row = row;
     q->columns = bm_new(a, columns, sizeof(*q->columns));
     q->tests = bm_new(a, tests, sizeof(*q->tests));
-    q->least = bm_new(a, tests, sizeof(*q->least));
-    q->most = bm_new(a, tests, sizeof(*q->most));
-    s->file.wanted = bm_new(a, tests, sizeof(*s->file.wanted));
+    q->groups = bm_new(a, groups, sizeof(*q->groups));
+    q->trees = bm_new(a, trees, sizeof(*q->trees));
+    q->files = bm_new(a, trees, sizeof(*q->files));
+    q->row = bm_new(a, rows, sizeof(*q->row));
+    q->least = bm_new(a, rows, sizeof(*q->least));
+    q->most = bm_new(a, rows, sizeof(*q->most));
+    q->row_test = bm_new(a, rows, sizeof(*q->row_test));
+    s->file.wanted = bm_new(a, rows, sizeof(*s->file.wanted));
     s->batch.tested.step = s->batch.others.step = s->step;
     s->batch.tested.shelf = s->batch.others.shelf = s->query->shelf;
     s->batch.tested.exact = s->batch.others.exact = s->query->exact;
-    if (!row || !q->columns || !q->tests || !q->least || !q->most ||
-        !s->file.wanted)
+    if (!q->columns || !q->tests || !q->groups || !q->trees || !q->files ||
+        !q->row || !q->least || !q->most || !q->row_test || !s->file.wanted)
         return BOUMA_ENOMEM;
     s->has_mutex = s->query->values && !pthread_mutex_init(&s->keeping, NULL);
     return s->query->values && !s->has_mutex ? BOUMA_ENOMEM : BOUMA_OK;
@@ -130,16 +246,8 @@ int bm_query_init(struct bm_query_state *s)
 
     if (make_room(s))
         return bm_query_no_memory(&s->step->ds->error);
-    q->tree.closed = 7;
-    for (int i = 0; i < 3; i++) {
-        q->tree.low[i] = -INFINITY;
-        q->tree.high[i] = INFINITY;
-    }
-    test_box(s);
-    for (size_t i = 0; i < query->condition_count; i++)
-        add_test(s, query->conditions[i].variable,
-                 query->conditions[i].component, query->conditions[i].low,
-                 query->conditions[i].high);
+    add_tests(s);
+    add_trees(s);
     for (size_t i = 0; i < query->variable_count; i++)
         hand_over(q, query, (int)i);
     q->out_count = (int)query->variable_count;
@@ -160,7 +268,11 @@ void bm_query_release(struct bm_query_state *s)
     bm_drop(a, q->tests);
     bm_drop(a, q->least);
     bm_drop(a, q->most);
-    bm_drop(a, (void *)q->tree.row);
+    bm_drop(a, q->groups);
+    bm_drop(a, q->trees);
+    bm_drop(a, q->files);
+    bm_drop(a, q->row);
+    bm_drop(a, q->row_test);
     bm_drop(a, s->file.wanted);
     bm_drop(a, s->file.runs);
     bm_drop(a, b->pieces);

@@ -221,6 +221,8 @@ struct bm_condition {
     const struct bouma_variable *variable;
     int component;
     union bm_scalar low, high;
+    int group; /* 0: it must hold; those of a group from 1 on must hold for some
+                  group */
 };
 
 /* Which particles, and what of them: what a caller asks, checked and complete.
@@ -231,8 +233,9 @@ struct bm_criteria {
     int boxed;
     double low[3], high[3];
     unsigned closed;
-    const struct bm_condition *conditions;
+    const struct bm_condition *conditions; /* by ascending group */
     size_t condition_count;
+    int never; /* conditions contradict each other */
     bouma_variable *const *variables;
     size_t variable_count;
     bouma_component_order order; /* of what is handed over */

@@ -80,15 +80,25 @@ count 'y > -1 and x >= 0.25' 3
 count '0.25 <= x < 1 && n == 2' 1
 count "'n' < 5" 5
 count 'position[1] == -1' 1
+count 'n < 3 || n > 9' 5
+count 'n < 3 or n > 5 and x < 2' 5
+count 'n < 3 | n > 5 and x < 2' 5
+count '(n > 5 | n < 3) && x > 0.25' 7
+count 'n != 3' 11
+count 'not 2 < n <= 5' 9
+# NaN meets neither a comparison nor its negation.
+count 'f8 > 3 | !(f8 > 3)' 11
+count 'f8 != 3' 11
+count 'n < 3 & n > 5 | x < 0' 0
 
 wrong()
 {
     refuse 2 "$2" "$BOUMA" query run.bouma p --where "$1"
 }
-wrong 'n < 3 || n > 5' "at character 7, '|| n > 5': 'or' is not supported"
-wrong 'n != 3' "make a query with < and one with >"
-wrong '!(n < 3)' "'not' is not supported"
-wrong '(n < 3)' "parentheses are not supported"
+wrong 'n < 3 || n >' "at the end: expected the name of a variable, or a number"
+wrong 'n < 3 || n > 5 id' "at character 16, 'id': expected & or |"
+wrong '!n < 3' "write parentheses around what is negated"
+wrong '(n < 3' "expected ')'"
 wrong 'n = 3' "write == to compare"
 wrong 'n => 3' "write >= "
 wrong 'n =< 3' "write <= "

@@ -188,7 +188,10 @@ save("fuzz_lammps", "tilted", b"ITEM: UNITS\nlj\nITEM: TIME\n0.5\n" + (
              "0 .5 1\n.25 .5 .75\n")).encode())
 for name, text in (("chain", b"3 < mass <= 5 && v[2] > 0 and x < 1e400"),
                    ("names", b"'mass' == 18446744073709551615 and c[1] >= -.5e-3"),
-                   ("no", b"id != 3 || (big < 2)"), ("inf", b"id < -inf")):
+                   ("no", b"id != 3 || (big < 2)"), ("inf", b"id < -inf"),
+                   ("negated", b"not mass != 3 and !(v[0] < 1 | ~(id == 2 & 3 >= big))"),
+                   ("nested", b"((((x < 1) | y > 2 & (big != 7)) && id < 3) or mass > 1)"),
+                   ("wide", b" & ".join(b"(mass != %d)" % i for i in range(40)))):
     save("fuzz_where", name, text)
 # Timesteps in headers of idx/.
 for name, line in (("range", b"0 4 time%09d/\n"), ("runs", b"time%09d/ (0,8,2) (10,12,1) (40,40,1)\n"),

@@ -34,7 +34,7 @@ static int unknown_option(struct context *ctx, const struct command *command,
                           const char *name, int length)
 {
     struct option_spec option;
-    struct suggestion near = {0};
+    struct bm_nearest near = {0};
     char word[64];
 
     if ((size_t)length < sizeof(word)) {
@@ -42,7 +42,7 @@ static int unknown_option(struct context *ctx, const struct command *command,
         word[length] = '\0';
         near.word = word;
         for (int i = 0; command_option(command, i, &option, NULL); i++)
-            suggestion_offer(&near, option.name);
+            bm_nearest_offer(&near, option.name);
     }
     if (near.best)
         return context_fail(ctx, CALL_AT_FAULT,

@@ -320,15 +320,18 @@ const struct command cmd_query = {
         "  bouma query run.bouma atoms --sample 1000 --variables "
         "position,mass -o some.npz\n"
         "  bouma query run.bouma atoms --limit 1M --box 0:5,:,: -o few.npz\n",
-    .footer = "Boxes are half-open, in the order of the position's components; "
-              "an end that is\nleft out is unbounded. In EXPR, comparisons (<, "
-              "<=, >, >=, ==) of a variable with\na number are joined by && or "
-              "'and'; all must hold. name[2] is a component, 'a b' a\nname "
-              "with blanks, and x, y and z are the components of the position, "
-              "unless a\nvariable has that name. Queries from 0 to 0.1 and "
-              "from 0.1 to 1 give each\nparticle once. --limit and --max-bytes "
-              "choose the quality: the highest within them,\nup to that of "
-              "--quality. Bytes are those of data, heads and trees.\n",
+    .footer =
+        "Boxes are half-open, in the order of the position's components; "
+        "an end that is\nleft out is unbounded. In EXPR, comparisons (<, "
+        "<=, >, >=, ==, !=) of a variable\nwith a number are joined by && or "
+        "'and', || or 'or', and negated by ! or 'not', with\nparentheses "
+        "where needed; NaN meets no comparison, nor its negation. "
+        "name[2] is a\ncomponent, 'a b' a name with blanks, and x, y "
+        "and z are the components of the\nposition, unless a variable "
+        "has that name. Queries from 0 to 0.1 and "
+        "from 0.1 to 1 give each\nparticle once. --limit and --max-bytes "
+        "choose the quality: the highest within them,\nup to that of "
+        "--quality. Bytes are those of data, heads and trees.\n",
     .options = options,
     .exports = EXPORT_PARTICLES,
     .run = run};

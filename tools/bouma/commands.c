@@ -98,10 +98,10 @@ const struct command *command_find(const char *name)
 
 int command_unknown(struct context *ctx, const char *name)
 {
-    struct suggestion near = {.word = name};
+    struct bm_nearest near = {.word = name};
 
     for (int i = 0; commands[i]; i++)
-        suggestion_offer(&near, commands[i]->name);
+        bm_nearest_offer(&near, commands[i]->name);
     if (near.best)
         return context_fail(ctx, CALL_AT_FAULT,
                             "there is no command '%s'; did you mean '%s'?",

@@ -9,7 +9,6 @@
 #include "locate.h"
 #include "numbers.h"
 #include "sized.h"
-#include "where.h"
 
 /* ---- options ------------------------------------------------------------- */
 
@@ -51,63 +50,15 @@ static int read_box(struct particle_query *query, struct context *ctx,
     return DONE;
 }
 
-/* The library's conditions from the ranges of an expression. 'numbers' are
- * those of the variables that could be named. */
-static int set_conditions(struct particle_query *query, struct context *ctx,
-                          const struct where *where, const int *numbers)
-{
-    query->never = query->never || where->never;
-    query->conditions = calloc(where->count, sizeof(*query->conditions));
-    if (!query->conditions)
-        return context_fail_memory(ctx);
-    for (size_t i = 0; i < where->count; i++) {
-        const struct where_range *range = &where->ranges[i];
-
-        query->conditions[i] =
-            (bouma_condition){.size = sizeof(bouma_condition),
-                              .variable = particle_variable(
-                                  query->particles, numbers[range->variable]),
-                              .component = range->component,
-                              .low = range->low,
-                              .high = range->high};
-    }
-    query->query.conditions = where->count ? query->conditions : NULL;
-    query->query.condition_count = where->count;
-    return DONE;
-}
-
 static int read_where(struct particle_query *query, struct context *ctx,
                       const struct arguments *args)
 {
-    const char *text = arguments_text(args, "where");
-    int total = particle_variable_count(query->particles), rc = DONE;
-    struct where_variable *names = calloc((size_t)total + 1, sizeof(*names));
-    int *numbers = calloc((size_t)total + 1, sizeof(*numbers));
-    struct where where = {0};
-    char message[1024];
-    size_t count = 0;
-
-    if (!names || !numbers)
-        rc = context_fail_memory(ctx);
-    for (int i = 0; !rc && i < total; i++) {
-        bouma_variable_info about = {.size = sizeof(about)};
-
-        bouma_variable_info_get(&about, particle_variable(query->particles, i));
-        if (!about.present && query->about.count > 0)
-            continue;
-        numbers[count] = i;
-        names[count++] =
-            (struct where_variable){about.name, about.type, about.components};
-    }
-    if (!rc && text &&
-        !where_compile(&where, text, names, count, message, sizeof(message)))
-        rc = context_fail(ctx, CALL_AT_FAULT, "--where: %s", message);
-    if (!rc && text)
-        rc = set_conditions(query, ctx, &where, numbers);
-    where_release(&where);
-    free(names);
-    free(numbers);
-    return rc;
+    query->query.where = arguments_text(args, "where");
+    if (query->query.where &&
+        bouma_particles_check_where(query->particles, query->query.where))
+        return context_fail(ctx, CALL_AT_FAULT, "--where: %s",
+                            bouma_error_message(query->ds));
+    return DONE;
 }
 
 static int read_sample(struct particle_query *query, struct context *ctx,
@@ -163,7 +114,6 @@ int particle_query_read(struct particle_query *out, struct context *ctx,
 void particle_query_release(struct particle_query *query)
 {
     bouma_particle_data_free(query->data);
-    free(query->conditions);
     free(query->variables);
     free(query->infos);
     *query = (struct particle_query){0};

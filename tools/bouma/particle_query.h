@@ -13,9 +13,8 @@ struct particle_query {
     bouma_particles_info about;
     bouma_particles_query query;
     bouma_bounds box; /* of the query, if it has one */
-    bouma_condition *conditions;
-    bool never;   /* no particle can match, such as in an empty box */
-    bool sampled; /* --sample was given */
+    bool never;       /* no particle can match, such as in an empty box */
+    bool sampled;     /* --sample was given */
     uint64_t sample, seed;
     struct budget_arguments within;
     bouma_answer answer;        /* with a budget: what came, */

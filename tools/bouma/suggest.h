@@ -1,22 +1,15 @@
-/* suggest.h -- "did you mean": the nearest of some names to a misspelt one. */
+/* suggest.h -- the names that there are, for a message about one that there is
+ * not. */
 #ifndef SUGGEST_H
 #define SUGGEST_H
 
-/* Start with the word alone, offer it names, and find the nearest one in
- * 'best': NULL as long as none is near enough to be meant. */
-struct suggestion {
-    const char *word;
-    const char *best;
-    int distance;
-};
-
-void suggestion_offer(struct suggestion *suggestion, const char *name);
+#include "base/nearest.h"
 
 /* All names that there are, and the nearest of them to one that there is not.
  * Start with the word, and add names with what each of them is (may be NULL).
  */
 struct name_list {
-    struct suggestion near;
+    struct bm_nearest near;
     char list[512]; /* "rho, T", or "box (grid), stars (particles)" */
     int count;
 };

@@ -10,9 +10,8 @@ from ._attributes import read_all
 from ._budget import Answer, Budget, next_particles, positive, query_within
 from ._histogram import Bins, Histogram, component_of, wanted, with_component
 from ._names import Names, unknown
-from ._types import callback, constant, fitting, many, new, struct
+from ._types import callback, constant, fitting, new, struct
 from ._variable import Facts, get_from, range_of_all, read_ranges
-from ._where import Range, parse_where
 from .errors import StateError
 
 if TYPE_CHECKING:
@@ -106,40 +105,20 @@ class Owned:
 class Query:
     """A bouma_particles_query with what it points to."""
 
-    def __init__(self, particles: "Particles", session: Any, box: Any, ranges: Sequence[Range],
+    def __init__(self, particles: "Particles", session: Any, box: Any, where: Optional[bytes],
                  columns: Sequence[str], start: float, quality: float):
         self.struct = new("bouma_particles_query", quality=quality, order=constant("COMPONENT_ORDER_INTERLEAVED"))
         setattr(self.struct, "from", start)
         if box is not None:
             self.box = particles._bounds(box)
             self.struct.box = c.addressof(self.box)
-        if ranges:
-            self.conditions = many("bouma_condition", len(ranges))
-            for one, wanted in zip(self.conditions, ranges):
-                one.variable = particles._handle(session, wanted.variable)
-                one.component = wanted.component
-                set_value(one.low, wanted.low)
-                set_value(one.high, wanted.high)
-            self.struct.conditions = c.addressof(self.conditions)
-            self.struct.condition_count = len(ranges)
+        self.struct.where = where
         self.variables = (c.c_void_p * len(columns))(*(particles._handle(session, name) for name in columns))
         self.struct.variables = c.addressof(self.variables)
         self.struct.variable_count = len(columns)
 
     def pointer(self) -> Any:
         return c.byref(self.struct)
-
-
-def set_value(value: Any, number: Any) -> None:
-    """Fill a bouma_value; None leaves it without a type."""
-    if number is None:
-        return
-    if isinstance(number, float):
-        value.type, value.f = constant("TYPE_F64"), number
-    elif number < 1 << 63:
-        value.type, value.i = constant("TYPE_I64"), number
-    else:
-        value.type, value.u = constant("TYPE_U64"), number
 
 
 class Column:
@@ -318,12 +297,15 @@ class Particles(Names[Column]):
             raise ValueError("columns is empty; name a variable, or leave it out to get all of them")
         return columns
 
-    def _ranges(self, where: Optional[str]) -> List[Range]:
+    def _where(self, where: Optional[str]) -> Optional[bytes]:
+        """The text of conditions, for C."""
         if where is not None and not isinstance(where, str):
             raise TypeError("where is a text of conditions, such as 'T > 300', not %r" % (where,))
         if where is None or not where.strip():
-            return []
-        return parse_where(where, {name: (one.dtype, one.components) for name, one in self._variables.items()})
+            return None
+        if "\0" in where:
+            raise ValueError("where has a character that no text can have, '\\0'")
+        return where.encode()
 
     @overload
     def query(self, box: Any = None, where: Optional[str] = None, *, quality: float = 1.0, start: float = 0.0,
@@ -346,8 +328,8 @@ class Particles(Names[Column]):
         """The particles that match, as a dict of arrays.
 
         'box' has a pair or a slice for each axis, x first, or is a dict {"x": (0, 1)}; the
-        high end is not included. 'where' has conditions that must all hold: "T > 300 &
-        velocity[2] <= 0". 'quality' is the fraction of the particles, 'start' one that
+        high end is not included. 'where' has conditions: "T > 300 & (velocity[2] <= 0 |
+        type != 2)"; NaN meets none, nor its negation. 'quality' is the fraction of the particles, 'start' one that
         was read before. The result has to_structured() and to_pandas().
 
         With 'limit' there are at most so many particles, evenly spread over all that match,
@@ -365,8 +347,8 @@ class Particles(Names[Column]):
             return self._table("bouma_particles_read", box, where, columns, start, quality)
         if limit is not None:
             positive("limit", limit)
-        names, ranges = self._columns(columns), self._ranges(where)
-        found: Some = query_within(self, lambda session: Query(self, session, box, ranges, names, start, quality),
+        names, text = self._columns(columns), self._where(where)
+        found: Some = query_within(self, lambda session: Query(self, session, box, text, names, start, quality),
                                    names, Budget(max_bytes, limit))
         return found
 
@@ -376,7 +358,7 @@ class Particles(Names[Column]):
         Each file is read by one rank. Collective."""
         if self._source.comm is not None:
             try:
-                self._ranges(where)
+                self._where(where)
                 self._columns(columns)
                 if box is not None:
                     self._bounds(box)
@@ -406,9 +388,9 @@ class Particles(Names[Column]):
 
     def _table(self, call: str, box: Any, where: Optional[str], columns: Optional[Sequence[str]], start: float,
                quality: float, more: Tuple[Any, ...] = ()) -> Table:
-        names, ranges = self._columns(columns), self._ranges(where)
+        names, text = self._columns(columns), self._where(where)
         with self._source.borrow(self.step.number) as session:
-            query = Query(self, session, box, ranges, names, start, quality)
+            query = Query(self, session, box, text, names, start, quality)
             if call == "bouma_particles_restart" and box is None:
                 query.struct.shares = 1
             data = c.c_void_p()
@@ -439,9 +421,9 @@ class Particles(Names[Column]):
         """How many particles match: reads only what the conditions need."""
         if box is None and where is None:
             return self.count
-        ranges = self._ranges(where)
+        text = self._where(where)
         with self._source.borrow(self.step.number) as session:
-            query = Query(self, session, box, ranges, [], 0.0, 1.0)
+            query = Query(self, session, box, text, [], 0.0, 1.0)
             count = c.c_uint64()
             handle = session.object(self.step.number, "particles", self.name)
             session.check(session.library.bouma_particles_count(c.byref(count), handle, query.pointer()))
@@ -467,7 +449,7 @@ class Particles(Names[Column]):
              columns: Optional[Sequence[str]] = None) -> None:
         """Call 'function' with one Table after the other, until all particles that match
         have come: for sets that are larger than memory. It runs on this thread."""
-        names, ranges = self._columns(columns), self._ranges(where)
+        names, text = self._columns(columns), self._where(where)
         failed: List[BaseException] = []
 
         def call(_: Any, batch: Any) -> int:
@@ -483,7 +465,7 @@ class Particles(Names[Column]):
 
         each = callback("bouma_particles_query_run.each")(call)
         with self._source.borrow(self.step.number) as session:
-            query = Query(self, session, box, ranges, names, 0.0, quality)
+            query = Query(self, session, box, text, names, 0.0, quality)
             handle = session.object(self.step.number, "particles", self.name)
             rc = session.library.bouma_particles_query_run(handle, query.pointer(), c.cast(each, c.c_void_p), None)
             if failed:
@@ -513,11 +495,11 @@ class Particles(Names[Column]):
         >>> h.basis, h.points <= 200, h.error.shape
         ('sample', True, (4,))
         """
-        column, ranges = self[name], self._ranges(where)
+        column, text = self[name], self._where(where)
         component = component_of(name, component, column.components)
         asked = wanted(bins, range, component, exact, Budget(max_bytes, max_points))
         with self._source.borrow(self.step.number) as session:
-            query = Query(self, session, box, ranges, [], 0.0, 1.0)
+            query = Query(self, session, box, text, [], 0.0, 1.0)
             return asked.run(session, session.library.bouma_particles_histogram, self._handle(session, name),
                              query.pointer(), with_component(name, component, column.components, column.unit))
 

@@ -224,6 +224,10 @@ struct question {
     bouma_particles_query query;
 };
 
+static const char *const wheres[] = {
+    "mass < 0.5 | mass > 2", "kind == 3 or x < 0.2 and small != 7",
+    "!(0.3 < y < 0.6)", "z > 0.9 | x < 0.1 | velocity[1] > 3 & kind != 0"};
+
 static void ask(struct crowd *c, struct question *q)
 {
     bouma_variable **v = c->set.variables;
@@ -246,6 +250,8 @@ static void ask(struct crowd *c, struct question *q)
     q->query.condition_count = check_below(&c->state, 4);
     if (q->query.condition_count)
         q->query.conditions = q->conditions;
+    if (check_below(&c->state, 2))
+        q->query.where = wheres[check_below(&c->state, 4)];
 }
 
 static void count_particles(struct truth *out, struct crowd *c,

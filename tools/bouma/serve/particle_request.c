@@ -7,7 +7,6 @@
 #include "locate.h"
 #include "numbers.h"
 #include "sized.h"
-#include "where.h"
 
 static bool no_memory(struct answer *answer)
 {
@@ -84,66 +83,17 @@ bool particle_request_budget(struct particle_request *wanted,
 
 /* ---- conditions ---------------------------------------------------------- */
 
-static bool set_conditions(struct particle_request *wanted,
-                           struct answer *answer, const struct where *where,
-                           const int *numbers)
-{
-    wanted->never |= where->never;
-    wanted->conditions = calloc(where->count + 1, sizeof(*wanted->conditions));
-    if (!wanted->conditions)
-        return no_memory(answer);
-    for (size_t i = 0; i < where->count; i++) {
-        const struct where_range *range = &where->ranges[i];
-
-        wanted->conditions[i] =
-            (bouma_condition){.size = sizeof(bouma_condition),
-                              .variable = particle_variable(
-                                  wanted->particles, numbers[range->variable]),
-                              .component = range->component,
-                              .low = range->low,
-                              .high = range->high};
-    }
-    wanted->query.conditions = where->count ? wanted->conditions : NULL;
-    wanted->query.condition_count = where->count;
-    return true;
-}
-
 static bool read_where(struct particle_request *wanted,
                        const struct request *request, struct answer *answer)
 {
-    const char *text = request_text(request, "where");
-    int total = particle_variable_count(wanted->particles);
-    struct where_variable *names = calloc((size_t)total, sizeof(*names));
-    int *numbers = calloc((size_t)total, sizeof(*numbers));
-    struct where where = {0};
-    char message[1024];
-    size_t count = 0;
-    bool fine = names && numbers;
-
-    for (int i = 0; fine && i < total; i++) {
-        bouma_variable_info about = {.size = sizeof(about)};
-
-        bouma_variable_info_get(&about,
-                                particle_variable(wanted->particles, i));
-        if (!about.present && wanted->about.count > 0)
-            continue;
-        numbers[count] = i;
-        names[count++] =
-            (struct where_variable){about.name, about.type, about.components};
+    wanted->query.where = request_text(request, "where");
+    if (wanted->query.where &&
+        bouma_particles_check_where(wanted->particles, wanted->query.where)) {
+        answer_fail(answer, 400, BOUMA_EINVAL, "where: %s",
+                    bouma_particles_message(wanted->particles));
+        return false;
     }
-    if (!fine) {
-        no_memory(answer);
-    } else if (text) {
-        fine =
-            where_compile(&where, text, names, count, message, sizeof(message));
-        if (!fine)
-            answer_fail(answer, 400, BOUMA_EINVAL, "where: %s", message);
-        fine = fine && set_conditions(wanted, answer, &where, numbers);
-    }
-    where_release(&where);
-    free(names);
-    free(numbers);
-    return fine;
+    return true;
 }
 
 /* ---- columns ------------------------------------------------------------- */
@@ -257,7 +207,6 @@ bool particle_request_read(struct particle_request *out,
 
 void particle_request_release(struct particle_request *wanted)
 {
-    free(wanted->conditions);
     free(wanted->variables);
     free(wanted->columns);
     *wanted = (struct particle_request){0};
@@ -296,8 +245,12 @@ double particle_request_cost(const struct particle_request *wanted)
     for (size_t i = 0; i < wanted->column_count; i++)
         row += (double)wanted->columns[i].about.components *
                (double)bouma_type_size(wanted->columns[i].about.type);
-    for (size_t i = 0; i < wanted->query.condition_count; i++) {
-        bouma_variable_info_get(&about, wanted->conditions[i].variable);
+    /* Conditions may be on all variables. */
+    for (int i = 0; wanted->query.where &&
+                    i < particle_variable_count(wanted->particles);
+         i++) {
+        bouma_variable_info_get(&about,
+                                particle_variable(wanted->particles, i));
         row += (double)about.components * (double)bouma_type_size(about.type);
     }
     return count * row * (wanted->query.quality - wanted->query.from);

@@ -17,7 +17,6 @@ struct particle_request {
     bouma_particles_info about;
     bouma_particles_query query; /* points to what is below */
     bouma_bounds box;
-    bouma_condition *conditions;
     bouma_variable **variables;
     struct particle_column *columns; /* [column_count] */
     size_t column_count;

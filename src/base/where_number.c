@@ -1,12 +1,13 @@
 /* where_number.c -- a number in a condition, exactly as it is written. */
-#include "where_number.h"
+#include "base/where_number.h"
 
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/plain_text.h"
 
 /* ---- parsing ------------------------------------------------------------- */
 
@@ -45,7 +46,7 @@ static size_t scan_decimal(const char *text, struct decimal *out)
 }
 
 /* The whole part, and whether there is something behind it. */
-static void split(const struct decimal *decimal, struct where_number *out)
+static void split(const struct decimal *decimal, struct bm_where_number *out)
 {
     long long index = 0; /* of the digit, from the left */
     bool zero = true;
@@ -86,12 +87,12 @@ static size_t scan_infinity(const char *text)
     return 0;
 }
 
-size_t where_number_parse(struct where_number *out, const char *text)
+size_t bm_where_number_parse(struct bm_where_number *out, const char *text)
 {
     struct decimal decimal;
     size_t sign = *text == '-' || *text == '+', length;
 
-    *out = (struct where_number){.negative = *text == '-'};
+    *out = (struct bm_where_number){.negative = *text == '-'};
     length = scan_infinity(text + sign);
     if (length) {
         out->infinite = out->huge = true;
@@ -102,7 +103,7 @@ size_t where_number_parse(struct where_number *out, const char *text)
     if (!length)
         return 0;
     split(&decimal, out);
-    out->nearest = strtod(text, NULL);
+    out->nearest = bm_parse_real(text, NULL);
     return sign + length;
 }
 
@@ -130,7 +131,7 @@ struct among {
     bool exact; /* it is that integer */
 };
 
-static struct among find_signed(const struct where_number *number)
+static struct among find_signed(const struct bm_where_number *number)
 {
     const uint64_t limit = (uint64_t)1 << 63;
     struct among among = {.exact = !number->fraction};
@@ -150,7 +151,7 @@ static struct among find_signed(const struct where_number *number)
     return among;
 }
 
-static struct among find_unsigned(const struct where_number *number)
+static struct among find_unsigned(const struct bm_where_number *number)
 {
     struct among among = {.exact = !number->fraction, .below = number->whole};
 
@@ -163,29 +164,30 @@ static struct among find_unsigned(const struct where_number *number)
 
 /* Keys from *low to *high; false if there are none. */
 static bool range_of_keys(const struct among *among,
-                          enum where_comparison comparison, uint64_t *low,
+                          enum bm_where_comparison comparison, uint64_t *low,
                           uint64_t *high)
 {
-    bool upward = comparison == WHERE_MORE || comparison == WHERE_AT_LEAST;
+    bool upward =
+        comparison == BM_WHERE_MORE || comparison == BM_WHERE_AT_LEAST;
 
     *low = 0;
     *high = UINT64_MAX;
     if (among->under || among->over)
-        return comparison != WHERE_EQUAL && upward == among->under;
+        return comparison != BM_WHERE_EQUAL && upward == among->under;
     switch (comparison) {
-    case WHERE_EQUAL:
+    case BM_WHERE_EQUAL:
         *low = *high = among->below;
         return among->exact;
-    case WHERE_AT_MOST:
+    case BM_WHERE_AT_MOST:
         *high = among->below;
         return true;
-    case WHERE_MORE:
+    case BM_WHERE_MORE:
         *low = among->below + 1;
         return among->below < UINT64_MAX;
-    case WHERE_LESS:
+    case BM_WHERE_LESS:
         *high = among->below - among->exact;
         return !among->exact || among->below > 0;
-    case WHERE_AT_LEAST:
+    case BM_WHERE_AT_LEAST:
         *low = among->below + !among->exact;
         return among->exact || among->below < UINT64_MAX;
     }
@@ -196,8 +198,8 @@ static bool range_of_keys(const struct among *among,
 
 /* A number beyond every double, or so small that its nearest is 0, lies between
  * two of them: then "at most" is "less", and nothing is equal. */
-static bool range_of_reals(const struct where_number *number,
-                           enum where_comparison comparison, double *low,
+static bool range_of_reals(const struct bm_where_number *number,
+                           enum bm_where_comparison comparison, double *low,
                            double *high)
 {
     double at = number->nearest;
@@ -214,26 +216,26 @@ static bool range_of_reals(const struct where_number *number,
                        : number->negative ? 0
                                           : DBL_TRUE_MIN;
 
-        if (comparison == WHERE_LESS || comparison == WHERE_AT_MOST)
+        if (comparison == BM_WHERE_LESS || comparison == BM_WHERE_AT_MOST)
             *high = below;
         else
             *low = above;
-        return comparison != WHERE_EQUAL;
+        return comparison != BM_WHERE_EQUAL;
     }
     switch (comparison) {
-    case WHERE_EQUAL:
+    case BM_WHERE_EQUAL:
         *low = *high = at;
         return true;
-    case WHERE_AT_MOST:
+    case BM_WHERE_AT_MOST:
         *high = at;
         return true;
-    case WHERE_AT_LEAST:
+    case BM_WHERE_AT_LEAST:
         *low = at;
         return true;
-    case WHERE_LESS:
+    case BM_WHERE_LESS:
         *high = nextafter(at, -INFINITY);
         return at > -INFINITY;
-    case WHERE_MORE:
+    case BM_WHERE_MORE:
         *low = nextafter(at, INFINITY);
         return at < INFINITY;
     }
@@ -251,9 +253,9 @@ static enum kind kind_of(bouma_type type)
                                                             : SIGNED;
 }
 
-bool where_number_range(const struct where_number *number, bouma_type type,
-                        enum where_comparison comparison, bouma_value *low,
-                        bouma_value *high)
+bool bm_where_number_range(const struct bm_where_number *number,
+                           bouma_type type, enum bm_where_comparison comparison,
+                           bouma_value *low, bouma_value *high)
 {
     enum kind kind = kind_of(type);
     uint64_t least, most;
@@ -273,8 +275,8 @@ bool where_number_range(const struct where_number *number, bouma_type type,
     return some;
 }
 
-bool where_intersect(bouma_type type, bouma_value *low, bouma_value *high,
-                     bouma_value other_low, bouma_value other_high)
+bool bm_where_intersect(bouma_type type, bouma_value *low, bouma_value *high,
+                        bouma_value other_low, bouma_value other_high)
 {
     switch (kind_of(type)) {
     case REAL:
@@ -289,6 +291,20 @@ bool where_intersect(bouma_type type, bouma_value *low, bouma_value *high,
         low->i = other_low.i > low->i ? other_low.i : low->i;
         high->i = other_high.i < high->i ? other_high.i : high->i;
         return low->i <= high->i;
+    }
+    return false;
+}
+
+bool bm_where_within(bouma_type type, bouma_value low, bouma_value high,
+                     bouma_value other_low, bouma_value other_high)
+{
+    switch (kind_of(type)) {
+    case REAL:
+        return low.f >= other_low.f && high.f <= other_high.f;
+    case UNSIGNED:
+        return low.u >= other_low.u && high.u <= other_high.u;
+    case SIGNED:
+        return low.i >= other_low.i && high.i <= other_high.i;
     }
     return false;
 }
