@@ -167,6 +167,7 @@ int sweep_particles_ask(bouma_step *step, int64_t number, int *wrong)
     c = condition_of(mass, 0, 9.5, 40.5);
     q.conditions = &c;
     q.condition_count = 1;
+    q.where = "mass < 20 | !(mass < 20 & x < 100)"; /* which is so */
     rc = bouma_particles_read(&d, dust, &q);
     if (rc)
         return rc;

@@ -267,6 +267,12 @@ static void shares_of_what_matches(struct test *t)
                         t->all.particle_blocks[r].kind[i] <= 5;
     CHECK_EQ(not_once(t, wanted), 0);
     bouma_particle_data_free(d);
+    q.conditions = NULL;
+    q.condition_count = 0;
+    q.where = "-3 <= kind < 1 | 1 <= kind <= 5 and kind > -9";
+    d = restart(t, &q);
+    CHECK_EQ(not_once(t, wanted), 0);
+    bouma_particle_data_free(d);
     d = NULL;
     CHECK_EQ(bouma_particles_read(&d, t->set.particles, &q), BOUMA_EINVAL);
     CHECK_TEXT(bouma_error_message(t->ds), "restart");
@@ -317,6 +323,13 @@ static void queries_that_differ_are_refused(struct test *t, bouma_step *other)
             BOUMA_EMISMATCH, "conditions");
     q.conditions = NULL;
     q.condition_count = 0;
+    q.where = last ? "kind < 3 | kind > 4" : "kind < 3 & kind > 4";
+    refused(t, bouma_particles_restart(&d, t->set.particles, &q),
+            BOUMA_EMISMATCH, "conditions");
+    q.where = last ? "kind <" : "kind < 3";
+    refused(t, bouma_particles_restart(&d, t->set.particles, &q), BOUMA_EINVAL,
+            "where: at the end");
+    q.where = NULL;
     box.low[0] = last ? (double)NAN : 0;
     refused(t, bouma_particles_restart(&d, t->set.particles, &q), BOUMA_EINVAL,
             "NaN");

@@ -41,7 +41,7 @@ static void replace_manifest(bouma_dataset *ds, const bouma_step *step)
 }
 
 /* Open the step and ask for what needs trees and maps: an error, or all. */
-static int ask(uint64_t *found)
+static int ask_so(uint64_t *found, int alternatives)
 {
     struct particle_block_set set;
     bouma_particle_data *d = NULL;
@@ -59,6 +59,8 @@ static int ask(uint64_t *found)
         c = condition_of(set.variables[LARGE], 0, -INFINITY, INFINITY);
         q.conditions = &c;
         q.condition_count = 1;
+        if (alternatives)
+            q.where = "large < 500 | large >= 500";
     }
     if (!rc)
         rc = bouma_particles_read(&d, set.particles, &q);
@@ -66,6 +68,17 @@ static int ask(uint64_t *found)
     bouma_particle_data_free(d);
     bouma_step_free(step);
     bouma_dataset_free(ds);
+    return rc;
+}
+
+/* However it is asked, the answer is the same. */
+static int ask(uint64_t *found)
+{
+    uint64_t other;
+    int rc = ask_so(found, 0);
+
+    CHECK_EQ(ask_so(&other, 1), rc);
+    CHECK_EQ(other, *found);
     return rc;
 }
 
