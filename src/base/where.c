@@ -75,7 +75,7 @@ static int refuse(const struct parser *parser, int status, const char *at,
     va_start(list, format);
     bm_format_list(why, sizeof(why), format, list);
     va_end(list);
-    while (at[shown] && is_inside_character(at[shown]))
+    while (shown > 0 && is_inside_character(at[shown]))
         shown--;
     if (!*at)
         return bm_fail(parser->error, status, "at the end: %s", why);

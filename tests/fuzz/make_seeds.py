@@ -191,6 +191,7 @@ for name, text in (("chain", b"3 < mass <= 5 && v[2] > 0 and x < 1e400"),
                    ("no", b"id != 3 || (big < 2)"), ("inf", b"id < -inf"),
                    ("negated", b"not mass != 3 and !(v[0] < 1 | ~(id == 2 & 3 >= big))"),
                    ("nested", b"((((x < 1) | y > 2 & (big != 7)) && id < 3) or mass > 1)"),
+                   ("stray_bytes", b"\xa6" * 40 + b"< 3"),
                    ("wide", b" & ".join(b"(mass != %d)" % i for i in range(40)))):
     save("fuzz_where", name, text)
 # Timesteps in headers of idx/.

@@ -280,6 +280,11 @@ static void what_cannot_be_said_is_explained(void)
     expect_refused("velocity[1 < 3", "the bracket is not closed");
     expect_refused("'mass < 3", "the quote is not closed");
     expect_status("\xc3\xa9 > 1", BOUMA_ENOTFOUND, "at character 1,");
+    expect_status(
+        "\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6"
+        "\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6\xa6"
+        " < 3",
+        BOUMA_ENOTFOUND, "at character 1, ''");
     /* Characters are counted, not bytes. */
     expect_refused("mass > 1 \xc2\xa0\xc2\xa0 ? ", "at character 10,");
     expect_status("mas < 3", BOUMA_ENOTFOUND,
