@@ -246,8 +246,8 @@ double particle_request_cost(const struct particle_request *wanted)
         row += (double)wanted->columns[i].about.components *
                (double)bouma_type_size(wanted->columns[i].about.type);
     /* Conditions may be on all variables. */
-    for (int i = 0; wanted->query.where &&
-                    i < particle_variable_count(wanted->particles);
+    for (int i = 0;
+         wanted->query.where && i < particle_variable_count(wanted->particles);
          i++) {
         bouma_variable_info_get(&about,
                                 particle_variable(wanted->particles, i));
