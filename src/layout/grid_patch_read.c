@@ -35,12 +35,14 @@ int bm_grid_patch_begin(struct bm_decoding *d, const uint8_t *kept)
     return BOUMA_OK;
 }
 
-/* The samples of the next coarser level, in one array. */
+/* The samples of the next coarser level that are wanted, in one array. */
 static int join_coarse(struct bm_decoding *d, int turn, const uint8_t **coarse)
 {
     struct decoding *own = d->own;
     const struct bm_patch_samples *s = &own->samples;
     struct bm_block_of_memory *room = &d->coder->room[SAMPLES + !turn];
+    struct bm_window wanted;
+    int some;
 
     *coarse = s->dense;
     if (!s->detail)
@@ -52,26 +54,10 @@ static int join_coarse(struct bm_decoding *d, int turn, const uint8_t **coarse)
     if (bm_block_grow(d->coder->a, room,
                       bm_patch_dense_bytes(&own->patch, s->level)))
         return BOUMA_ENOMEM;
-    bm_patch_merge(&own->patch, s, room->data);
+    some = d->clip && bm_patch_window(&wanted, &own->patch, s->level, d->clip);
+    bm_patch_merge(&own->patch, s, some ? &wanted : NULL, room->data);
     *coarse = room->data;
     return BOUMA_OK;
-}
-
-/* The samples of a patch at a level that lie in a box; 0 if there are none. */
-static int window_of(struct bm_window *out, const struct bm_patch *p, int level,
-                     const struct bm_box *clip)
-{
-    struct bm_lattice l;
-    struct bm_box box;
-
-    if (!bm_box_meet(&box, &p->box, clip))
-        return 0;
-    l = bm_lattice_of(&box, level);
-    for (int d = 0; d < 3; d++) {
-        out->lo[d] = l.start[d] - p->lattice[level].start[d];
-        out->hi[d] = out->lo[d] + l.count[d];
-    }
-    return 1;
 }
 
 /* With a codec that makes a level from the next coarser one. */
@@ -86,7 +72,7 @@ static int decode_fields(struct bm_decoding *d, const uint8_t *data,
                            bm_patch_dense_bytes(&own->patch, d->level));
 
     if (d->level == d->fine && d->clip &&
-        window_of(&wanted, &own->patch, d->level, d->clip))
+        bm_patch_window(&wanted, &own->patch, d->level, d->clip))
         f.wanted = &wanted;
     if (!rc)
         rc = bm_codec_decode_fields(
@@ -149,7 +135,7 @@ void bm_grid_patch_keep(const struct bm_decoding *d, uint8_t *samples)
 {
     const struct decoding *own = d->own;
 
-    bm_patch_merge(&own->patch, &own->samples, samples);
+    bm_patch_merge(&own->patch, &own->samples, NULL, samples);
 }
 
 void bm_grid_patch_give(const struct bm_decoding *d,

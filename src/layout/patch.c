@@ -169,12 +169,28 @@ size_t bm_patch_dense_bytes(const struct bm_patch *p, int level)
     return dense_bytes(p, level) * (size_t)p->components;
 }
 
+int bm_patch_window(struct bm_window *out, const struct bm_patch *p, int level,
+                    const struct bm_box *clip)
+{
+    struct bm_lattice l;
+    struct bm_box box;
+
+    if (!bm_box_meet(&box, &p->box, clip))
+        return 0;
+    l = bm_lattice_of(&box, level);
+    for (int d = 0; d < 3; d++) {
+        out->lo[d] = l.start[d] - p->lattice[level].start[d];
+        out->hi[d] = out->lo[d] + l.count[d];
+    }
+    return 1;
+}
+
 void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
-                    uint8_t *dense)
+                    const struct bm_window *wanted, uint8_t *dense)
 {
     const struct bm_lattice *l = &p->lattice[s->level];
-    struct bm_strided whole = bm_lattice_whole(l, p->size);
-    size_t bytes = dense_bytes(p, s->level);
+    struct bm_strided part = bm_lattice_whole(l, p->size);
+    size_t bytes = dense_bytes(p, s->level), first = 0;
 
     if (!s->detail || s->level == p->levels - 1) {
         const uint8_t *from = s->detail ? s->detail : s->dense;
@@ -182,8 +198,15 @@ void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
         memcpy(dense, from, bytes * (size_t)p->components);
         return;
     }
+    for (int d = 0; wanted && d < 3; d++) {
+        if (wanted->lo[d] >= wanted->hi[d])
+            return;
+        part.lo[d] = wanted->lo[d];
+        part.hi[d] = wanted->hi[d];
+        first += (size_t)(wanted->lo[d] * part.stride[d]);
+    }
     for (int c = 0; c < p->components; c++)
-        bm_lattice_merge(l, p->size, &whole, dense + (size_t)c * bytes,
+        bm_lattice_merge(l, p->size, &part, dense + (size_t)c * bytes + first,
                          s->detail + (size_t)c * p->values[s->level] * p->size,
                          s->dense + (size_t)c * dense_bytes(p, s->level + 1));
 }

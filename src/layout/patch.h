@@ -60,9 +60,14 @@ struct bm_patch_samples {
 /* Bytes of the samples of a level, all components. */
 size_t bm_patch_dense_bytes(const struct bm_patch *p, int level);
 
-/* Put them together. */
+/* The samples of a level that lie in 'clip', counted from the first one; 0 if
+ * patch and clip do not meet. */
+int bm_patch_window(struct bm_window *out, const struct bm_patch *p, int level,
+                    const struct bm_box *clip);
+
+/* Put them together: those in 'wanted', at their places in 'dense'; NULL: all. */
 void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
-                    uint8_t *dense);
+                    const struct bm_window *wanted, uint8_t *dense);
 
 /* Memory for samples of one level: the first one in the array has index
  * 'first', in units of 2^level. */

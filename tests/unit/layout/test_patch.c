@@ -175,10 +175,18 @@ static void check_give(const struct taken *t, const struct field *f, int at,
     samples = (struct bm_patch_samples){at, t->level[at], dense};
     for (int k = t->p.levels - 1; k > at; k--) {
         struct bm_patch_samples coarser = {k, t->level[k], dense};
-        uint8_t *merged = malloc(bm_patch_dense_bytes(&t->p, k) + 1);
+        size_t room = bm_patch_dense_bytes(&t->p, k) + 1;
+        uint8_t *merged = malloc(room);
+        struct bm_window wanted;
 
         REQUIRE(merged);
-        bm_patch_merge(&t->p, &coarser, merged);
+        memset(merged, MARK, room); /* no sample that is not wanted is used */
+        bm_patch_merge(&t->p, &coarser,
+                       check_below(state, 2) &&
+                               bm_patch_window(&wanted, &t->p, k, &clip)
+                           ? &wanted
+                           : NULL,
+                       merged);
         free(dense);
         dense = merged;
         samples.dense = dense;
@@ -187,7 +195,7 @@ static void check_give(const struct taken *t, const struct field *f, int at,
         uint8_t *merged = malloc(bm_patch_dense_bytes(&t->p, at) + 1);
 
         REQUIRE(merged);
-        bm_patch_merge(&t->p, &samples, merged);
+        bm_patch_merge(&t->p, &samples, NULL, merged);
         free(dense);
         dense = merged;
         samples = (struct bm_patch_samples){at, NULL, dense};
