@@ -101,12 +101,12 @@ def random_text(rng, values, depth):
     """A random expression: its text for 'where', and that for Python's eval()."""
     kind = rng.integers(5) if depth else 0
     if kind <= 1:
-        name, sign = rng.choice(sorted(values)), rng.choice(sorted(SIGNS))
+        name, sign = str(rng.choice(sorted(values))), str(rng.choice(sorted(SIGNS)))
         number = float(rng.choice(values[name][values[name] == values[name]]))
         return "%s %s %r" % (name, sign, number), "Known.of(values[%r], SIGNS[%r], %r)" % (name, sign, number)
     left, python = random_text(rng, values, depth - 1)
     if kind == 2:
-        return rng.choice(["!", "~", "not "]) + "(%s)" % left, "~(%s)" % python
+        return str(rng.choice(["!", "~", "not "])) + "(%s)" % left, "~(%s)" % python
     right, more = random_text(rng, values, depth - 1)
     signs = [" & ", " && ", " and "] if kind == 3 else [" | ", " || ", " or "]
     return "(%s)%s(%s)" % (left, rng.choice(signs), right), "(%s) %s (%s)" % (python, "&|"[kind - 3], more)
