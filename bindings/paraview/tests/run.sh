@@ -64,7 +64,7 @@ batch 1 check_arrays.py run.bouma
 batch 1 check_errors.py run.bouma
 grep -q "bouma: grid 'box' has no level 9; there are 0 to" log
 grep -q "bouma: the sub-extent reaches from 0 to 99 along x, where the grid has the samples 0 to 36" log
-grep -q "bouma: where='T >' is not understood" log
+grep -q "bouma: where: at the end: expected the name of a variable, or a number" log
 grep -q "bouma: .*nowhere.bouma" log
 grep -q "bouma: .* has no grid 'bax'; it has 'box', 'plate', 'rod'" log
 ! grep -q Traceback log || { cat log; exit 1; }
