@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# without_libraries.sh -- built without hwloc, jansson, libpng and lz4: the unit tests,
+# without_libraries.sh -- built without hwloc, jansson, libpng, lz4 and libmicrohttpd: the unit tests,
 # and the main commands; nothing is linked with them.
 #
 # Needs the packages of a build.
@@ -33,19 +33,24 @@ check() {
     fi
 }
 says_what_is_missing() {
-    "$build/bin/bouma" --version | grep -qx 'built without hwloc, jansson, libpng, lz4'
+    "$build/bin/bouma" --version | grep -qx 'built without hwloc, jansson, libpng, lz4, libmicrohttpd'
 }
 needs_none_of_them() {
-    ! readelf -d "$build/bin/bouma" "$build/libbouma.so" | grep -E 'NEEDED.*(hwloc|jansson|png|lz4)' &&
+    ! readelf -d "$build/bin/bouma" "$build/libbouma.so" | grep -E 'NEEDED.*(hwloc|jansson|png|lz4|microhttpd)' &&
         ! grep -r hwloc "$build/bouma.pc"
 }
 includes_none_of_them() {
-    ! ninja -C "$build" -t deps | grep -E '/(hwloc|jansson|png|lz4)\.h$'
+    ! ninja -C "$build" -t deps | grep -E '/(hwloc|jansson|png|lz4|microhttpd)\.h$'
 }
 refuses_lz4() {
     ! "$build/bin/bouma" import tests/idx/j3d_lz4/j3d_lz4.idx --into "$build/lz4.bouma" >"$build/log" 2>&1 &&
         grep -q 'compressed by lz4, which this program is built without' "$build/log"
 }
+refuses_to_serve() {
+    ! "$build/bin/bouma" serve tests/golden/v1/cube.bouma >"$build/log" 2>&1 &&
+        grep -q 'built without libmicrohttpd' "$build/log"
+}
+check "serve tells why it cannot" refuses_to_serve
 check "an IDX dataset that needs lz4 is refused" refuses_lz4
 check "bouma --version says what is missing" says_what_is_missing
 check "no header of them is included" includes_none_of_them
