@@ -57,7 +57,7 @@ static void what_is_no_path_is_refused(void)
     CHECK(!parse(many));
     strcpy(many, "/?");
     for (int i = 0; i <= URL_PARAMETERS; i++)
-        snprintf(many + strlen(many), 8, "p%d=1&", i);
+        snprintf(many + strlen(many), sizeof(many) - strlen(many), "p%d=1&", i);
     CHECK(!parse(many));
 }
 

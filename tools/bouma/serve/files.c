@@ -54,28 +54,58 @@ static void list_entry(struct json_out *out, int directory, const char *name,
     path[length] = '\0';
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int by_name(const void *a, const void *b)
 {
-    return strcmp((*a)->d_name, (*b)->d_name);
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+struct names {
+    char **all;
+    size_t count, room;
+};
+
+static bool add_name(struct names *names, const char *name)
+{
+    if (names->count == names->room) {
+        size_t room = names->room ? 2 * names->room : 64;
+        char **more = realloc(names->all, room * sizeof(*more));
+
+        if (!more)
+            return false;
+        names->all = more;
+        names->room = room;
+    }
+    names->all[names->count] = strdup(name);
+    if (!names->all[names->count])
+        return false;
+    names->count++;
+    return true;
 }
 
 /* In the order of their names. Closes 'directory'. */
 static void list_directory(struct json_out *out, int directory, char *path,
                            size_t room, int depth)
 {
-    struct dirent **entries;
-    int count = scandirat(directory, ".", &entries, NULL, by_name);
+    DIR *open = fdopendir(directory);
+    struct names names = {NULL, 0, 0};
+    struct dirent *entry;
 
-    for (int i = 0; i < count; i++) {
-        const char *name = entries[i]->d_name;
-
-        if (!out->failed && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            list_entry(out, directory, name, path, room, depth);
-        free(entries[i]);
+    if (!open) {
+        close(directory);
+        return;
     }
-    if (count >= 0)
-        free(entries);
-    close(directory);
+    while (!out->failed && (entry = readdir(open)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            out->failed = !add_name(&names, entry->d_name);
+    if (names.count)
+        qsort(names.all, names.count, sizeof(*names.all), by_name);
+    for (size_t i = 0; i < names.count; i++) {
+        if (!out->failed)
+            list_entry(out, directory, names.all[i], path, room, depth);
+        free(names.all[i]);
+    }
+    free(names.all);
+    closedir(open);
 }
 
 static void answer_list(int root, struct answer *answer)
