@@ -1,5 +1,5 @@
-/* http_server.h -- requests come in and answers go out. This is the only file
- * that knows of libmicrohttpd. */
+/* http_server.h -- requests come in and answers go out. Only the files
+ * http_*.c know of libmicrohttpd. */
 #ifndef SERVE_HTTP_SERVER_H
 #define SERVE_HTTP_SERVER_H
 

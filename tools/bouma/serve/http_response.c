@@ -1,0 +1,228 @@
+/* http_response.c -- an answer as a response of libmicrohttpd: its body, and the
+ * headers that tell what it is and who may read it. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "http_inside.h"
+#include "response.h"
+
+const char *http_header(const struct job *job, const char *name)
+{
+    return MHD_lookup_connection_value(job->connection, MHD_HEADER_KIND, name);
+}
+
+void http_add_header(struct MHD_Response *response, const char *name,
+                     const char *value)
+{
+    MHD_add_response_header(response, name, value);
+}
+
+/* Memory that is given back when the body is sent. */
+struct sent_body {
+    struct memory_budget *memory;
+    void *body;
+};
+
+static void free_body(void *user)
+{
+    struct sent_body *sent = user;
+
+    memory_budget_release(sent->memory, sent->body);
+    free(sent);
+}
+
+static struct MHD_Response *from_memory(struct answer *answer,
+                                        const struct response_plan *plan)
+{
+    struct sent_body *sent = malloc(sizeof(*sent));
+    struct MHD_Response *response = NULL;
+
+    if (!sent)
+        return NULL;
+    *sent = (struct sent_body){answer->memory, answer->body};
+    response = MHD_create_response_from_buffer_with_free_callback_cls(
+        (size_t)plan->bytes, (char *)answer->body + plan->offset, free_body,
+        sent);
+    if (response)
+        answer->body = NULL;
+    else
+        free(sent);
+    return response;
+}
+
+static struct MHD_Response *from_file(struct answer *answer,
+                                      const struct response_plan *plan)
+{
+    struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(
+        plan->bytes, answer->file, plan->offset);
+
+    if (response)
+        answer->file = -1;
+    return response;
+}
+
+/* Read the part of a file that is sent, if an answer may be so long: a worker
+ * can wait for storage, the thread that sends cannot. */
+static void load_file(struct answer *answer, struct response_plan *plan)
+{
+    char *part;
+    uint64_t got = 0;
+
+    if (answer->file < 0 || plan->bytes > answer->limit)
+        return;
+    part = memory_budget_resize(answer->memory, NULL, (size_t)plan->bytes + 1);
+    while (part && got < plan->bytes) {
+        ssize_t n = pread(answer->file, part + got, (size_t)(plan->bytes - got),
+                          (off_t)(plan->offset + got));
+
+        if (n <= 0)
+            break;
+        got += (uint64_t)n;
+    }
+    if (!part || got < plan->bytes) {
+        memory_budget_release(answer->memory, part);
+        return; /* it is sent from the file, as far as that goes */
+    }
+    close(answer->file);
+    answer->file = -1;
+    answer->body = part;
+    answer->bytes = (size_t)plan->bytes;
+    plan->offset = 0;
+}
+
+struct MHD_Response *http_no_body(void)
+{
+    return MHD_create_response_from_buffer(0, (void *)(uintptr_t) "",
+                                           MHD_RESPMEM_PERSISTENT);
+}
+
+static struct MHD_Response *make_body(struct answer *answer,
+                                      const struct response_plan *plan)
+{
+    if (plan->bytes == 0 || plan->code == 304)
+        return http_no_body();
+    if (answer->fixed)
+        return MHD_create_response_from_buffer(
+            (size_t)plan->bytes,
+            (char *)(uintptr_t)answer->fixed + plan->offset,
+            MHD_RESPMEM_PERSISTENT);
+    return answer->file >= 0 ? from_file(answer, plan)
+                             : from_memory(answer, plan);
+}
+
+static uint64_t length_of(const struct answer *answer)
+{
+    return answer->file >= 0 ? answer->file_bytes : answer->bytes;
+}
+
+/* What all answers say: who may read them, and that nothing is to be guessed
+ * from them. */
+void http_add_policy(struct MHD_Response *response, const struct job *job,
+                     const char *policy)
+{
+    http_add_header(response, "X-Content-Type-Options", "nosniff");
+    http_add_header(response, "Content-Security-Policy",
+                    policy ? policy
+                           : "default-src 'none'; frame-ancestors 'none'");
+    http_add_header(response, "Referrer-Policy", "no-referrer");
+    http_add_header(response, "Cross-Origin-Resource-Policy",
+                    job->origin ? "cross-origin" : "same-origin");
+    http_add_header(response, "Vary", "Origin, Accept-Encoding");
+    if (!job->origin)
+        return;
+    http_add_header(response, "Access-Control-Allow-Origin", job->origin);
+    http_add_header(response, "Access-Control-Expose-Headers",
+                    "ETag, Content-Range, Retry-After, Bouma-Bytes-Read, "
+                    "Bouma-Columns, Bouma-Complete, Bouma-Count, Bouma-Error, "
+                    "Bouma-Error-Kind, Bouma-First, Bouma-High, Bouma-Level, "
+                    "Bouma-Limit, Bouma-Low, Bouma-Quality, Bouma-Shape, "
+                    "Bouma-Spacing, Bouma-Step, Bouma-Tag, Bouma-Type");
+}
+
+static void add_content(struct MHD_Response *response,
+                        const struct answer *answer,
+                        const struct response_plan *plan, uint64_t total)
+{
+    char text[100];
+
+    if (answer->type && plan->code != 304)
+        http_add_header(response, "Content-Type", answer->type);
+    if (answer->encoding)
+        http_add_header(response, "Content-Encoding", answer->encoding);
+    if (answer->etag[0]) {
+        snprintf(text, sizeof(text), "\"%s%s%s\"", answer->etag,
+                 answer->encoding ? "-" : "",
+                 answer->encoding ? answer->encoding : "");
+        http_add_header(response, "ETag", text);
+    }
+    if (answer->binary && plan->code < 300)
+        http_add_header(response, "Accept-Ranges", "bytes");
+    if (plan->code == 206) {
+        snprintf(text, sizeof(text), "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,
+                 plan->offset, plan->offset + plan->bytes - 1, total);
+        http_add_header(response, "Content-Range", text);
+    }
+    for (size_t i = 0; i < answer->header_count; i++)
+        http_add_header(response, answer->headers[i].name,
+                        answer->headers[i].value);
+}
+
+/* Make the response of a job; the answer is used up. */
+void http_respond(struct job *job, struct answer *answer)
+{
+    struct response_wishes wishes = {http_header(job, "Range"),
+                                     http_header(job, "If-Range"),
+                                     http_header(job, "Accept-Encoding")};
+    uint64_t total = length_of(answer);
+    struct response_plan plan, sent; /* 'sent': where it lies in memory */
+
+    response_plan(&plan, answer, total, &wishes);
+    if (plan.code == 416) {
+        answer_fail(answer, 416, BOUMA_EINVAL,
+                    "the range '%.100s' is not in the %" PRIu64 " bytes there "
+                    "are",
+                    wishes.range, total);
+        answer_header(answer, "Content-Range", "bytes */%" PRIu64, total);
+        plan.bytes = answer->bytes;
+        plan.offset = 0;
+    }
+    sent = plan;
+    if (answer->file >= 0)
+        load_file(answer, &sent);
+    else if (response_compress(answer, plan.encoding))
+        sent.bytes = plan.bytes = answer->bytes;
+    job->code = plan.code;
+    job->bytes = plan.bytes;
+    job->response = make_body(answer, &sent);
+    if (job->response) {
+        add_content(job->response, answer, &plan, total);
+        http_add_header(job->response, "Cache-Control",
+                        response_caching(
+                            answer, job->server->options.access.token != NULL));
+        http_add_policy(job->response, job, answer->policy);
+    }
+    answer_release(answer);
+}
+
+void http_respond_error(struct job *job, int code, int status,
+                        const char *format, ...)
+{
+    struct answer answer;
+    char message[400];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(message, sizeof(message), format, list);
+    va_end(list);
+    answer_init(&answer, &job->server->memory,
+                job->server->options.limits.answer_bytes);
+    answer_fail(&answer, code, status, "%s", message);
+    if (code == 401)
+        answer_header(&answer, "WWW-Authenticate", "Bearer");
+    if (code == 405)
+        answer_header(&answer, "Allow", "GET, HEAD, OPTIONS");
+    http_respond(job, &answer);
+}
