@@ -127,6 +127,20 @@ static int take_query(struct bm_asked *asked, bouma_variable *const *variable,
     return rc ? rc : bm_api_check_alone(&asked->criteria, set);
 }
 
+/* Each kind of object has its own call. */
+static int check_kind(const struct bouma_variable *v, enum bm_object_kind kind)
+{
+    int is_grid = v->object->kind == BM_GRID;
+
+    if (v->object->kind == kind)
+        return BOUMA_OK;
+    return bm_fail(v->object->schema->error, BOUMA_EINVAL,
+                   "\"%s/%s\" is a variable of %s: use %s()", v->object->name,
+                   v->name, is_grid ? "a grid" : "particles",
+                   is_grid ? "bouma_variable_histogram"
+                           : "bouma_particles_histogram");
+}
+
 int bouma_particles_histogram(bouma_histogram *out, bouma_bin *bins,
                               bouma_variable *variable,
                               const bouma_histogram_spec *spec,
@@ -147,11 +161,8 @@ int bouma_particles_histogram(bouma_histogram *out, bouma_bin *bins,
     step = variable->object->schema->step;
     bm_error_clear(variable->object->schema->error);
     rc = take_wish(&w, out, bins, variable, spec, budget);
-    if (!rc && variable->object->kind != BM_PARTICLES)
-        rc = bm_fail(variable->object->schema->error, BOUMA_EINVAL,
-                     "\"%s/%s\" is a variable of a grid: use "
-                     "bouma_variable_histogram()",
-                     variable->object->name, variable->name);
+    if (!rc)
+        rc = check_kind(variable, BM_PARTICLES);
     if (!rc)
         rc = take_query(&asked, &variable, query);
     bm_api_enter_step(step);
@@ -188,11 +199,8 @@ int bouma_variable_histogram(bouma_histogram *out, bouma_bin *bins,
     step = variable->object->schema->step;
     bm_error_clear(variable->object->schema->error);
     rc = take_wish(&w, out, bins, variable, spec, budget);
-    if (!rc && variable->object->kind != BM_GRID)
-        rc = bm_fail(variable->object->schema->error, BOUMA_EINVAL,
-                     "\"%s/%s\" is a variable of particles: use "
-                     "bouma_particles_histogram()",
-                     variable->object->name, variable->name);
+    if (!rc)
+        rc = check_kind(variable, BM_GRID);
     if (!rc)
         rc = bm_api_check_readable(&lifted, variable, 0, box);
     if (rc)

@@ -18,7 +18,7 @@ static std::string folder;
         }                                                                      \
     } while (0)
 
-static bool has(const std::string &text, const char *part)
+inline bool has(const std::string &text, const char *part)
 {
     bool found = text.find(part) != std::string::npos;
     if (!found)

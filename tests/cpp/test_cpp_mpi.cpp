@@ -3,21 +3,9 @@
  *   mpirun -n N test_cpp_mpi FOLDER */
 #include <bouma_mpi.h>
 
-#include <bouma.hpp>
-
-#include <cstdio>
-#include <string>
 #include <vector>
 
-static int failed;
-
-#define CHECK(claim)                                                           \
-    do {                                                                       \
-        if (!(claim)) {                                                        \
-            std::printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #claim);    \
-            failed++;                                                          \
-        }                                                                      \
-    } while (0)
+#include "claims.hpp"
 
 static void slabs_are_read_by_other_ranks(const std::string &path, int rank,
                                           int ranks)
