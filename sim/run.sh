@@ -24,5 +24,5 @@ smpirun -np "$ranks" -platform "$build/sim/platform.so" -hostfile "$hosts" \
     --cfg=smpi/privatization:no --cfg=smpi/simulate-computation:no \
     --cfg=smpi/allreduce:rdb --cfg=smpi/bcast:binomial_tree \
     --cfg=smpi/reduce:binomial --cfg=contexts/stack-size:512 \
-    --cfg=network/crosstraffic:0 --log=root.thresh:warning \
+    --cfg=network/model:CM02 --cfg=network/TCP-gamma:0 --log=root.thresh:warning \
     "$program" "$@"

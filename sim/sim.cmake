@@ -28,14 +28,16 @@ target_link_libraries(bouma_sim_library PRIVATE bouma_flags PkgConfig::zstd
 add_library(bouma_sim_machine OBJECT ${sim_dir}/rank.cpp ${sim_dir}/threads.cpp
   ${sim_dir}/courier.cpp ${sim_dir}/machine.cpp ${sim_dir}/comm_sim.cpp
   ${sim_dir}/shared_sim.cpp ${sim_dir}/storage.cpp)
-set_target_properties(bouma_sim_machine PROPERTIES CXX_STANDARD 17)
-target_include_directories(bouma_sim_machine PRIVATE ${PROJECT_SOURCE_DIR}/src
-  ${PROJECT_SOURCE_DIR}/include)
-target_include_directories(bouma_sim_machine SYSTEM PRIVATE
-  ${BOUMA_SMPI_INCLUDE})
-target_compile_definitions(bouma_sim_machine PRIVATE _GNU_SOURCE)
-target_compile_options(bouma_sim_machine PRIVATE -Wall -Wextra
-  $<$<BOOL:${BOUMA_WERROR}>:-Werror>)
+add_library(bouma_sim_check OBJECT ${sim_dir}/check.cpp)
+foreach(target bouma_sim_machine bouma_sim_check)
+  set_target_properties(${target} PROPERTIES CXX_STANDARD 17)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(${target} SYSTEM PRIVATE ${BOUMA_SMPI_INCLUDE})
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_compile_options(${target} PRIVATE -Wall -Wextra
+    $<$<BOOL:${BOUMA_WERROR}>:-Werror>)
+endforeach()
 
 add_library(bouma_sim_platform MODULE ${sim_dir}/platform.cpp
   ${sim_dir}/machine.cpp)
@@ -63,3 +65,4 @@ endfunction()
 bouma_sim_program(quickstart ${PROJECT_SOURCE_DIR}/examples/quickstart.c)
 bouma_sim_program(heat ${PROJECT_SOURCE_DIR}/examples/heat.c)
 bouma_sim_program(boiler ${PROJECT_SOURCE_DIR}/examples/boiler.c)
+bouma_sim_program(check $<TARGET_OBJECTS:bouma_sim_check>)

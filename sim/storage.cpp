@@ -1,5 +1,5 @@
-// storage.cpp -- see storage.hpp. It stands in for bouma_io_posix(), so programs
-// need not know of it.
+// storage.cpp -- the file system of a simulated machine. It stands in for
+// bouma_io_posix(), so programs need not know of it.
 //
 // A file is spread over servers in stripes. A write is a transfer over the
 // network to the writer's gateway and, at the same time, over the storage network
@@ -8,8 +8,6 @@
 // another pays for it. Names are made, changed and removed by one metadata
 // server, one at a time.
 #define SIM_INSIDE
-#include "storage.hpp"
-
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +33,15 @@ namespace sg = simgrid::s4u;
 namespace sim {
 namespace {
 
+bool save_files(const std::string &directory);
+
 enum class Kind { file, directory, link };
+
+// What has gone to it and come from it.
+struct Counts {
+    uint64_t written = 0, read = 0, requests = 0, creates = 0, locks_moved = 0;
+    double server_seconds = 0; // of all servers
+};
 
 struct Node {
     Kind kind = Kind::file;
@@ -55,8 +61,31 @@ struct Storage {
     std::vector<Server> servers;
     sg::MutexPtr metadata = sg::Mutex::create();
     unsigned files = 0;
-    StorageCounts counts;
+    Counts counts;
 };
+
+Storage &storage();
+
+// When the simulation ends, what the variables BOUMA_SIM_REPORT and
+// BOUMA_SIM_SAVE ask for.
+void report()
+{
+    const Counts &counts = storage().counts;
+    const char *directory = std::getenv("BOUMA_SIM_SAVE");
+
+    if (std::getenv("BOUMA_SIM_REPORT"))
+        std::fprintf(stderr,
+                     "storage: %.1f MB written in %llu requests, %.1f MB read, "
+                     "%llu files made, %llu locks moved; servers busy %.3f s\n",
+                     (double)counts.written / 1e6,
+                     (unsigned long long)counts.requests,
+                     (double)counts.read / 1e6,
+                     (unsigned long long)counts.creates,
+                     (unsigned long long)counts.locks_moved,
+                     counts.server_seconds);
+    if (directory && !save_files(directory))
+        std::fprintf(stderr, "simulation: %s could not be written\n", directory);
+}
 
 struct OpenFile {
     NodePtr node;
@@ -67,9 +96,11 @@ Storage &storage()
 {
     static Storage s;
 
-    if (s.servers.empty())
+    if (s.servers.empty()) {
+        sg::Engine::on_simulation_end_cb(report);
         for (int i = 0; i < machine().servers; i++)
             s.servers.push_back({sg::Host::by_name("s" + std::to_string(i))});
+    }
     return s;
 }
 
@@ -232,6 +263,30 @@ int add_directory(const std::string &path)
     n->kind = Kind::directory;
     storage().nodes[path] = n;
     return 0;
+}
+
+// A copy of all files, in a directory of the real machine.
+bool save_files(const std::string &directory)
+{
+    std::error_code failed;
+
+    for (auto &n : storage().nodes) {
+        auto path = directory + "/" + n.first;
+
+        if (n.second->kind == Kind::directory) {
+            std::filesystem::create_directories(path, failed);
+        } else if (n.second->kind == Kind::file) {
+            std::ofstream out(path, std::ios::binary);
+
+            out.write((const char *)n.second->data.data(),
+                      (std::streamsize)n.second->data.size());
+            if (!out)
+                return false;
+        }
+        if (failed)
+            return false;
+    }
+    return true;
 }
 
 int attach(void *, void **root, const char *path, int create)
@@ -483,34 +538,6 @@ int read_link(void *, void *root, const char *name, char *text, size_t bytes)
 }
 
 } // namespace
-
-const StorageCounts &storage_counts()
-{
-    return storage().counts;
-}
-
-bool save_files(const std::string &directory)
-{
-    std::error_code failed;
-
-    for (auto &n : storage().nodes) {
-        auto path = directory + "/" + n.first;
-
-        if (n.second->kind == Kind::directory) {
-            std::filesystem::create_directories(path, failed);
-        } else if (n.second->kind == Kind::file) {
-            std::ofstream out(path, std::ios::binary);
-
-            out.write((const char *)n.second->data.data(),
-                      (std::streamsize)n.second->data.size());
-            if (!out)
-                return false;
-        }
-        if (failed)
-            return false;
-    }
-    return true;
-}
 
 } // namespace sim
 
