@@ -182,9 +182,17 @@ static void clear_shipment(struct bm_write_job *job)
     job->transit.arrival_count = 0;
 }
 
-/* Writes that are put together, and their bytes. */
-#define BATCH_WRITES 4096
+/* Writes that are put together; and their bytes, which are little beside a
+ * buffer. */
+#define BATCH_WRITES 1024
 #define BATCH_BYTES  ((size_t)1 << 20)
+
+static size_t batch_bytes(const struct bm_write_job *job)
+{
+    uint64_t part = job->ds->engine.env.buffer_bytes / 16 + 1;
+
+    return part < BATCH_BYTES ? (size_t)part : BATCH_BYTES;
+}
 
 /* Memory for what is put together, and for what comes of it. */
 static int reserve_routes(struct routes *r)
@@ -209,7 +217,7 @@ static int reserve_routes(struct routes *r)
                                      sizeof(*transit->send_m));
     transit->arrivals = bm_new_raw(a, incoming, sizeof(*transit->arrivals));
     if (incoming && transit->cargo != BM_SLOTS &&
-        bm_file_batch_init(&transit->batch, a, BATCH_WRITES, BATCH_BYTES))
+        bm_file_batch_init(&transit->batch, a, BATCH_WRITES, batch_bytes(job)))
         return BOUMA_ENOMEM;
     return r->slots && r->concerned && transit->send_m && transit->arrivals
                ? bm_flow_builder_init(&r->flows, job->comm)
