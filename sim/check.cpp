@@ -16,7 +16,8 @@ extern "C" {
 
 #include "machine.hpp"
 
-namespace {
+namespace
+{
 
 int failures = 0;
 
@@ -68,8 +69,8 @@ void check_messages(bm_comm *comm, bool tell)
     std::vector<uint8_t> data(16 << 20);
     double bytes = (double)(data.size() + sim::header_bytes);
     // Two links of a switch.
-    double alone = m.message_overhead + 2 * m.link_latency +
-                   bytes / m.link_bandwidth;
+    double alone =
+        m.message_overhead + 2 * m.link_latency + bytes / m.link_bandwidth;
     double one = measure(comm, [&] { send(comm, 0, 1, data); });
     double apart = measure(comm, [&] {
         send(comm, 0, 1, data);
@@ -93,8 +94,7 @@ void check_messages(bm_comm *comm, bool tell)
         return;
     compare("a message of 16 MiB", one, alone);
     compare("two, between other nodes", apart, alone);
-    compare("three to one node", shared,
-            alone + 2 * bytes / m.link_bandwidth);
+    compare("three to one node", shared, alone + 2 * bytes / m.link_bandwidth);
 }
 
 // Each of some ranks writes a file of its own, or a part of a shared one.
@@ -125,8 +125,8 @@ void check_storage(bm_comm *comm, void *root, bool tell)
     const sim::Machine &m = sim::machine();
     size_t bytes = 64 << 20;
     double requests = (double)bytes / (double)m.request_bytes;
-    double served = requests * m.server_latency +
-                    (double)bytes / m.server_bandwidth;
+    double served =
+        requests * m.server_latency + (double)bytes / m.server_bandwidth;
     double one = write_files(comm, root, 1, bytes, "a", false);
     double apart = write_files(comm, root, 2, bytes, "b", false);
     double all = write_files(comm, root, 4, bytes, "c", false);

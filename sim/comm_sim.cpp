@@ -30,7 +30,8 @@ extern "C" {
 
 namespace sg = simgrid::s4u;
 
-namespace {
+namespace
+{
 
 // ---- messages ---------------------------------------------------------------
 
@@ -142,8 +143,15 @@ EndPtr send(Comm *c, int channel, const bm_message &m)
     Queue &q = w.queues[m.peer][key_of(c->base.rank, channel)];
     auto s = std::make_shared<Sent>();
 
-    *s = {std::make_shared<End>(), w.ranks[c->base.rank], m.data, m.bytes,
-          m.bytes && !m.data,     false, false, {}, nullptr};
+    *s = {std::make_shared<End>(),
+          w.ranks[c->base.rank],
+          m.data,
+          m.bytes,
+          m.bytes && !m.data,
+          false,
+          false,
+          {},
+          nullptr};
     if (!q.wanted.empty()) {
         s->wanted = q.wanted.front();
         q.wanted.pop_front();
@@ -167,8 +175,8 @@ EndPtr receive(Comm *c, int channel, const bm_message &m)
 {
     World &w = *c->world;
     Queue &q = w.queues[c->base.rank][key_of(m.peer, channel)];
-    auto *want = new Wanted{std::make_shared<End>(), w.ranks[c->base.rank],
-                            m.data};
+    auto *want =
+        new Wanted{std::make_shared<End>(), w.ranks[c->base.rank], m.data};
     EndPtr end = want->end;
 
     if (q.sent.empty()) {
@@ -420,10 +428,9 @@ void sim_warn(bm_comm *)
 int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count);
 
 const bm_comm_functions functions = {
-    sim_max,    sim_broadcast,     sim_tell,  sim_gather, sim_exchange,
-    sim_release, sim_signal,       sim_hear,  sim_request_bytes,
-    sim_start,  sim_test,          sim_cancel, sim_listen, sim_warn,
-    sim_group};
+    sim_max,     sim_broadcast, sim_tell,   sim_gather,        sim_exchange,
+    sim_release, sim_signal,    sim_hear,   sim_request_bytes, sim_start,
+    sim_test,    sim_cancel,    sim_listen, sim_warn,          sim_group};
 
 // The library frees the memory of a communicator with its own functions.
 bm_comm *make(std::shared_ptr<World> world, const bouma_allocator *a, int rank)
@@ -457,8 +464,9 @@ std::shared_ptr<World> new_world(int size)
 // The world of the ranks that are in the same call of the same communicator:
 // the first makes it, the last takes it away.
 template <class Key>
-std::shared_ptr<World> join(std::map<Key, std::pair<std::shared_ptr<World>, int>> &open,
-                            const Key &key, int rank, int size)
+std::shared_ptr<World>
+join(std::map<Key, std::pair<std::shared_ptr<World>, int>> &open,
+     const Key &key, int rank, int size)
 {
     auto &entry = open[key];
     std::shared_ptr<World> w;
@@ -476,8 +484,8 @@ int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
 {
     World &w = *of(whole)->world;
     std::vector<int> key(members, members + count);
-    int rank = (int)(std::find(key.begin(), key.end(), whole->rank) -
-                     key.begin());
+    int rank =
+        (int)(std::find(key.begin(), key.end(), whole->rank) - key.begin());
     auto world = join(w.groups, key, rank, count);
 
     // Its members may send before all of them have come.

@@ -5,9 +5,11 @@
 
 namespace sg = simgrid::s4u;
 
-namespace sim {
+namespace sim
+{
 
-namespace {
+namespace
+{
 
 const unsigned stack_bytes = 64 << 10;
 

@@ -5,7 +5,8 @@
 
 #include <functional>
 
-namespace sim {
+namespace sim
+{
 
 // Call 'work' in an actor of its own, soon. Actors are used again and again:
 // as many are made as have been busy at once.

@@ -1,5 +1,6 @@
 #include "machine.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +9,8 @@
 #include <sstream>
 #include <variant>
 
-namespace sim {
+namespace sim
+{
 
 double Machine::together(int ranks, size_t bytes, double rounds) const
 {
@@ -33,6 +35,8 @@ std::vector<unsigned long> torus_extents(int nodes, int axes)
         e[shortest] *= 2;
         have *= 2;
     }
+    // SimGrid has no rings of one node.
+    e.erase(std::remove(e.begin() + 1, e.end(), 1ul), e.end());
     return e;
 }
 
@@ -43,20 +47,31 @@ unsigned gateways(int nodes)
     return (unsigned)((nodes + each - 1) / each);
 }
 
-namespace {
+namespace
+{
 
 using Place = std::variant<double *, int *, size_t *, std::string *>;
 
 // "12.5GB/s", "3us", "16": false if there is anything else.
 bool parse_quantity(const std::string &text, double &out)
 {
-    static const std::map<std::string, double> units = {
-        {"", 1},          {"B", 1},         {"KiB", 1024.0},
-        {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"kB", 1e3},
-        {"MB", 1e6},      {"GB", 1e9},      {"B/s", 1},
-        {"kB/s", 1e3},    {"MB/s", 1e6},    {"GB/s", 1e9},
-        {"TB/s", 1e12},   {"s", 1},         {"ms", 1e-3},
-        {"us", 1e-6},     {"ns", 1e-9}};
+    static const std::map<std::string, double> units = {{"", 1},
+                                                        {"B", 1},
+                                                        {"KiB", 1024.0},
+                                                        {"MiB", 1048576.0},
+                                                        {"GiB", 1073741824.0},
+                                                        {"kB", 1e3},
+                                                        {"MB", 1e6},
+                                                        {"GB", 1e9},
+                                                        {"B/s", 1},
+                                                        {"kB/s", 1e3},
+                                                        {"MB/s", 1e6},
+                                                        {"GB/s", 1e9},
+                                                        {"TB/s", 1e12},
+                                                        {"s", 1},
+                                                        {"ms", 1e-3},
+                                                        {"us", 1e-6},
+                                                        {"ns", 1e-9}};
     char *end = nullptr;
 
     out = std::strtod(text.c_str(), &end);

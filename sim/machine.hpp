@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-namespace sim {
+namespace sim
+{
 
 const size_t header_bytes = 64; // of a message
 
@@ -30,12 +31,12 @@ struct Machine {
     int nodes_per_gateway = 32;
     double gateway_bandwidth = 4e9;
     int servers = 4;
-    double server_bandwidth = 1e9;   // bytes/s each
-    double server_latency = 5e-4;    // s each request
-    size_t request_bytes = 4 << 20;  // longest request
-    int stripe_count = 1;            // servers that one file is spread over
+    double server_bandwidth = 1e9;  // bytes/s each
+    double server_latency = 5e-4;   // s each request
+    size_t request_bytes = 4 << 20; // longest request
+    int stripe_count = 1;           // servers that one file is spread over
     size_t stripe_bytes = 1 << 20;
-    double lock_seconds = 0;   // when a block of a shared file changes its writer
+    double lock_seconds = 0; // when a block of a shared file changes its writer
     size_t lock_bytes = 1 << 20;
     double metadata_seconds = 2e-4; // create, rename, remove: one at a time
     double lookup_seconds = 5e-5;   // open, list

@@ -11,7 +11,8 @@
 namespace sg = simgrid::s4u;
 using Policy = sg::Link::SharingPolicy;
 
-namespace {
+namespace
+{
 
 using Place = std::pair<simgrid::kernel::routing::NetPoint *,
                         simgrid::kernel::routing::NetPoint *>;
@@ -28,7 +29,8 @@ sg::Link *make_loopback(sg::NetZone *zone, const std::vector<unsigned long> &,
                         unsigned long id)
 {
     return zone
-        ->create_link("loop" + std::to_string(id), sim::machine().node_bandwidth)
+        ->create_link("loop" + std::to_string(id),
+                      sim::machine().node_bandwidth)
         ->set_latency(1e-7)
         ->set_sharing_policy(Policy::SHARED)
         ->seal();
@@ -54,7 +56,7 @@ sg::NetZone *make_network(const sg::NetZone *root, unsigned nodes)
     sg::ClusterCallbacks calls(make_node, make_loopback,
                                m.injection_bandwidth > 0
                                    ? make_limiter
-                                   : decltype(&make_limiter)(nullptr));
+                                   : decltype (&make_limiter)(nullptr));
 
     if (m.network == "torus")
         return sg::create_torus_zone(

@@ -5,9 +5,11 @@
 
 namespace sg = simgrid::s4u;
 
-namespace sim {
+namespace sim
+{
 
-namespace {
+namespace
+{
 
 struct Actors {
     std::unordered_map<aid_t, Rank *> rank_of;

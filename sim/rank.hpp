@@ -7,7 +7,8 @@
 
 #include <simgrid/s4u.hpp>
 
-namespace sim {
+namespace sim
+{
 
 struct Rank {
     simgrid::s4u::Host *host = nullptr;

@@ -30,8 +30,10 @@ extern "C" {
 
 namespace sg = simgrid::s4u;
 
-namespace sim {
-namespace {
+namespace sim
+{
+namespace
+{
 
 bool save_files(const std::string &directory);
 
@@ -74,17 +76,16 @@ void report()
     const char *directory = std::getenv("BOUMA_SIM_SAVE");
 
     if (std::getenv("BOUMA_SIM_REPORT"))
-        std::fprintf(stderr,
-                     "storage: %.1f MB written in %llu requests, %.1f MB read, "
-                     "%llu files made, %llu locks moved; servers busy %.3f s\n",
-                     (double)counts.written / 1e6,
-                     (unsigned long long)counts.requests,
-                     (double)counts.read / 1e6,
-                     (unsigned long long)counts.creates,
-                     (unsigned long long)counts.locks_moved,
-                     counts.server_seconds);
+        std::fprintf(
+            stderr,
+            "storage: %.1f MB written in %llu requests, %.1f MB read, "
+            "%llu files made, %llu locks moved; servers busy %.3f s\n",
+            (double)counts.written / 1e6, (unsigned long long)counts.requests,
+            (double)counts.read / 1e6, (unsigned long long)counts.creates,
+            (unsigned long long)counts.locks_moved, counts.server_seconds);
     if (directory && !save_files(directory))
-        std::fprintf(stderr, "simulation: %s could not be written\n", directory);
+        std::fprintf(stderr, "simulation: %s could not be written\n",
+                     directory);
 }
 
 struct OpenFile {
@@ -152,15 +153,15 @@ void visit(sg::Host *client, Server &server, size_t bytes, bool writing)
     const Machine &m = machine();
     auto *gateway = gateway_of(client);
     double requests = (double)((bytes + m.request_bytes - 1) / m.request_bytes);
-    double seconds = requests * m.server_latency +
-                     (double)bytes / m.server_bandwidth;
+    double seconds =
+        requests * m.server_latency + (double)bytes / m.server_bandwidth;
     auto *bridge = bridge_of(client);
     std::vector<sg::CommPtr> legs;
 
     // The legs of the way are used at the same time: bytes flow through.
-    legs.push_back(
-        writing ? sg::Comm::sendto_async(gateway, server.host, bytes)
-                : sg::Comm::sendto_async(server.host, gateway, bytes));
+    legs.push_back(writing
+                       ? sg::Comm::sendto_async(gateway, server.host, bytes)
+                       : sg::Comm::sendto_async(server.host, gateway, bytes));
     if (bridge != client)
         legs.push_back(writing ? sg::Comm::sendto_async(client, bridge, bytes)
                                : sg::Comm::sendto_async(bridge, client, bytes));
@@ -315,7 +316,8 @@ std::vector<std::string> entries(const std::string &directory)
     std::vector<std::string> names;
 
     for (auto n = storage().nodes.lower_bound(prefix);
-         n != storage().nodes.end() && !n->first.compare(0, prefix.size(), prefix);
+         n != storage().nodes.end() &&
+         !n->first.compare(0, prefix.size(), prefix);
          ++n)
         if (n->first.find('/', prefix.size()) == std::string::npos)
             names.push_back(n->first.substr(prefix.size()));
@@ -505,7 +507,8 @@ int block_bytes(void *, void *, uint64_t *bytes)
 
 int same(void *, void *root, void *other)
 {
-    return *static_cast<std::string *>(root) == *static_cast<std::string *>(other);
+    return *static_cast<std::string *>(root) ==
+           *static_cast<std::string *>(other);
 }
 
 int make_link(void *, void *root, const char *name, const char *text)

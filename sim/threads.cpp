@@ -11,7 +11,8 @@
 
 namespace sg = simgrid::s4u;
 
-namespace {
+namespace
+{
 
 // The pointer in the first bytes. Objects that were initialised by a constant
 // begin with zeros there, too.
@@ -164,7 +165,8 @@ int sim_clock_gettime(clockid_t, struct timespec *t)
 int sim_nanosleep(const struct timespec *t, struct timespec *)
 {
     if (sim::is_thread())
-        sg::this_actor::sleep_for((double)t->tv_sec + 1e-9 * (double)t->tv_nsec);
+        sg::this_actor::sleep_for((double)t->tv_sec +
+                                  1e-9 * (double)t->tv_nsec);
     else
         sim::this_rank().sleep(1); // a second: whatever is missed is not lost
     return 0;

@@ -7,12 +7,12 @@
 int bm_file_batch_init(struct bm_file_batch *b, const bouma_allocator *a,
                        size_t room, size_t joined_bytes)
 {
-    *b = (struct bm_file_batch){
-        .a = a,
-        .writes = bm_new_raw(a, room, sizeof(*b->writes)),
-        .room = room,
-        .joined = bm_new_raw(a, joined_bytes, 1),
-        .joined_bytes = joined_bytes};
+    *b = (struct bm_file_batch){.a = a,
+                                .writes =
+                                    bm_new_raw(a, room, sizeof(*b->writes)),
+                                .room = room,
+                                .joined = bm_new_raw(a, joined_bytes, 1),
+                                .joined_bytes = joined_bytes};
     return b->writes && b->joined ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
