@@ -95,8 +95,13 @@ static int list_ranges(void *user, const struct read_step *step,
     }
     table.component = table.component < 0 ? 0 : table.component;
     patches = lay_out(&table, &of);
-    table.pairs = answer_body(answer, "application/octet-stream",
-                              patches * sizeof(*table.pairs));
+    for (int i = 0; i < of.about.ndims; i++)
+        used += (size_t)snprintf(shape + used, sizeof(shape) - used,
+                                 "%" PRId64 ",", table.count[i]);
+    answer_header(answer, "Bouma-Type", "f32");
+    answer_header(answer, "Bouma-Shape", "%s2", shape);
+    table.pairs =
+        answer_body(answer, ANSWER_BYTES, patches * sizeof(*table.pairs));
     if (!table.pairs)
         return BOUMA_OK;
     for (uint64_t i = 0; i < patches; i++)
@@ -105,11 +110,6 @@ static int list_ranges(void *user, const struct read_step *step,
     rc = bouma_variable_query(of.variable, &query);
     if (rc || table.odd)
         return rc ? rc : BOUMA_EFORMAT;
-    for (int i = 0; i < of.about.ndims; i++)
-        used += (size_t)snprintf(shape + used, sizeof(shape) - used,
-                                 "%" PRId64 ",", table.count[i]);
-    answer_header(answer, "Bouma-Type", "f32");
-    answer_header(answer, "Bouma-Shape", "%s2", shape);
     answer_header(answer, "Bouma-Bytes-Read", "%" PRIu64,
                   reader_bytes(step->ds) - before);
     return BOUMA_OK;

@@ -61,7 +61,15 @@ struct job {
     uint64_t bytes;
     double since;
     struct event_listener *listener;
+    struct sent_file *file; /* that is sent: workers read the next block */
+    bool head;              /* only headers are sent */
 };
+
+/* ---- the queue (http_server.c) ------------------------------------------- */
+
+/* Let the connection sleep until a worker has done the job's work. False if the
+ * server is ending. */
+bool http_enqueue(struct job *job);
 
 /* ---- connections (http_peers.c) ------------------------------------------ */
 
@@ -93,13 +101,26 @@ __attribute__((format(printf, 4, 5))) void
 http_respond_error(struct job *job, int code, int status, const char *format,
                    ...);
 
-/* Parts of responses that are made otherwise: one without a body, a header, and
+/* Parts of responses that are made otherwise: one without a body, one of which
+ * only headers are sent (MHD_SIZE_UNKNOWN: without a length), a header, and
  * what all answers say: who may read them, and that nothing is to be guessed
  * from them. */
 struct MHD_Response *http_no_body(void);
+struct MHD_Response *http_head_only(uint64_t bytes);
 void http_add_header(struct MHD_Response *response, const char *name,
                      const char *value);
 void http_add_policy(struct MHD_Response *response, const struct job *job,
                      const char *policy);
+
+/* ---- files (http_file.c) ------------------------------------------------- */
+
+/* A part of the answer's file, which is used up. NULL if it cannot be read: the
+ * answer then tells. */
+struct MHD_Response *http_file_response(struct job *job, struct answer *answer,
+                                        uint64_t offset, uint64_t bytes);
+/* For a worker: read what is sent next. */
+void http_file_work(struct job *job);
+/* It will not be read any more: the connection is closed. */
+void http_file_fail(struct job *job);
 
 #endif

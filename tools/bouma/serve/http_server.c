@@ -65,8 +65,23 @@ static ssize_t send_events(void *user, uint64_t at, char *to, size_t room)
     return taken < 0 ? MHD_CONTENT_READER_END_OF_STREAM : taken;
 }
 
+static void add_event_headers(struct job *job)
+{
+    if (!job->response)
+        return;
+    http_add_header(job->response, "Content-Type", "text/event-stream");
+    http_add_header(job->response, "Cache-Control", "no-store");
+    http_add_policy(job->response, job, NULL);
+}
+
 static void respond_events(struct job *job, const struct answer *answer)
 {
+    if (job->head) {
+        job->code = 200;
+        job->response = http_head_only(MHD_SIZE_UNKNOWN);
+        add_event_headers(job);
+        return;
+    }
     job->listener = events_listen(job->server->events, answer->events_of,
                                   sleep_connection, wake_connection, job);
     if (!job->listener) {
@@ -76,11 +91,7 @@ static void respond_events(struct job *job, const struct answer *answer)
     job->code = 200;
     job->response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096,
                                                       send_events, job, NULL);
-    if (!job->response)
-        return;
-    http_add_header(job->response, "Content-Type", "text/event-stream");
-    http_add_header(job->response, "Cache-Control", "no-store");
-    http_add_policy(job->response, job, NULL);
+    add_event_headers(job);
 }
 
 /* ---- workers ------------------------------------------------------------- */
@@ -98,6 +109,7 @@ static void work_on(struct worker *worker, struct job *job)
     struct answer answer;
 
     answer_init(&answer, &server->memory, server->options.limits.answer_bytes);
+    answer.head = job->head;
     route_answer(&request, &answer);
     if (answer.events) {
         respond_events(job, &answer);
@@ -126,7 +138,10 @@ static void *run_worker(void *user)
     while ((job = next_job(worker->server))) {
         struct MHD_Connection *connection = job->connection;
 
-        work_on(worker, job);
+        if (job->file)
+            http_file_work(job);
+        else
+            work_on(worker, job);
         job->state = JOB_DONE;
         resume(worker->server, connection); /* the job is not ours any more */
     }
@@ -285,17 +300,21 @@ static enum MHD_Result send_response(struct job *job, const char *method)
     return result;
 }
 
-static void enqueue(struct job *job)
+bool http_enqueue(struct job *job)
 {
     struct server *server = job->server;
+    bool fine;
 
-    job->state = JOB_WAITING;
-    http_set_phase(job->peer, PHASE_WORKING, 0);
-    MHD_suspend_connection(job->connection);
     pthread_mutex_lock(&server->lock);
-    fair_queue_put(&server->queue, &job->item);
-    pthread_cond_signal(&server->waiting);
+    fine = !server->ended;
+    if (fine) {
+        job->state = JOB_WAITING;
+        MHD_suspend_connection(job->connection);
+        fair_queue_put(&server->queue, &job->item);
+        pthread_cond_signal(&server->waiting);
+    }
     pthread_mutex_unlock(&server->lock);
+    return fine;
 }
 
 /* The first call, when the header is there. A body is not read: the answer
@@ -308,6 +327,7 @@ static enum MHD_Result begin_job(struct job *job, const char *method)
         job->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
     job->state = JOB_CHECKED;
+    job->head = strcmp(method, "HEAD") == 0;
     job->item.client = http_client_of(job->connection);
     job->peer = context ? context->socket_context : NULL;
     if (size && size->header_size > HEADER_BYTES + strlen(job->target))
@@ -339,8 +359,10 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection,
     if (job->state == JOB_CHECKED) {
         check_request(job, method, version);
         if (!job->response && !job->code) {
-            enqueue(job);
-            return MHD_YES;
+            http_set_phase(job->peer, PHASE_WORKING, 0);
+            if (http_enqueue(job))
+                return MHD_YES;
+            http_respond_error(job, 503, BOUMA_ESTATE, "the server is ending");
         }
         job->state = JOB_DONE;
     }
@@ -475,7 +497,10 @@ static void stop(struct server *server)
     while ((item = fair_queue_take(&server->queue))) {
         struct job *job = (struct job *)item;
 
-        http_respond_error(job, 503, BOUMA_ESTATE, "the server is ending");
+        if (job->file)
+            http_file_fail(job);
+        else
+            http_respond_error(job, 503, BOUMA_ESTATE, "the server is ending");
         job->state = JOB_DONE;
         MHD_resume_connection(job->connection);
     }

@@ -183,8 +183,11 @@ static int answer_hierarchy(const struct tiles *t, const struct cell *cell,
 {
     struct json_out out;
     double from, to;
-    int rc = cell_quality(&from, &to, &t->tree, cell);
+    int rc;
 
+    if (answer_is_head(answer, ANSWER_JSON))
+        return BOUMA_OK;
+    rc = cell_quality(&from, &to, &t->tree, cell);
     if (rc)
         return rc;
     json_out_init(&out, answer->memory, answer->limit);
@@ -233,8 +236,11 @@ static int answer_points(const struct tiles *t, const struct cell *cell,
     struct cell_format format = {0, t->row, 0, put_row, t};
     double from, to;
     uint64_t count;
-    int rc = cell_quality(&from, &to, &t->tree, cell);
+    int rc;
 
+    if (answer_is_head(answer, ANSWER_BYTES))
+        return BOUMA_OK;
+    rc = cell_quality(&from, &to, &t->tree, cell);
     return rc ? rc
               : cell_read(&count, &t->tree, cell, from, to, t->columns,
                           t->column_count, &format, answer);

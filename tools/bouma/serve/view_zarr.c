@@ -253,8 +253,8 @@ static void answer_coordinate(const struct group *group,
                               struct answer *answer)
 {
     int64_t length = member->array.chunk[0], shape;
-    char *body = answer_body(answer, "application/octet-stream",
-                             zarr_chunk_bytes(&member->array));
+    char *body =
+        answer_body(answer, ANSWER_BYTES, zarr_chunk_bytes(&member->array));
 
     if (!body)
         return;
