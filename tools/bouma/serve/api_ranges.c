@@ -7,6 +7,9 @@
 #include "grid_box.h"
 #include "route.h"
 
+/* Their bytes are a number still. */
+#define MOST_PATCHES (UINT64_MAX / 16)
+
 /* Where the ranges go: patches first[] to first[] + count[] along each axis. */
 struct range_table {
     const bouma_grid_info *grid;
@@ -53,6 +56,7 @@ static int take_none(void *user, const bouma_patch_info *patch, int level,
     return 0;
 }
 
+/* How many patches there are; a number beyond all limits if that is none. */
 static uint64_t lay_out(struct range_table *table, const struct grid_box *of)
 {
     uint64_t patches = 1;
@@ -63,6 +67,8 @@ static uint64_t lay_out(struct range_table *table, const struct grid_box *of)
 
         table->first[i] = of->box.lo[i] / patch;
         table->count[i] = (of->box.hi[i] + patch - 1) / patch - table->first[i];
+        if (patches > MOST_PATCHES / (uint64_t)table->count[i])
+            return MOST_PATCHES;
         patches *= (uint64_t)table->count[i];
     }
     return patches;

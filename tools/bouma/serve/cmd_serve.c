@@ -54,7 +54,9 @@ static int read_numbers(struct serving *s, struct context *ctx, int *port)
     *port = (int)number;
     s->http.memory = (size_t)memory;
     s->http.limits.answer_bytes = (size_t)answer;
-    s->http.limits.cost_bytes = (uint64_t)answer * COST_FACTOR;
+    s->http.limits.cost_bytes = answer > INT64_MAX / COST_FACTOR
+                                    ? INT64_MAX
+                                    : (uint64_t)answer * COST_FACTOR;
     s->http.connections = (int)connections;
     s->http.workers = (int)workers;
     return rc;

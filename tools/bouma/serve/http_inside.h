@@ -53,6 +53,8 @@ struct job {
     struct peer *peer;
     enum job_state state;
     char *target;
+    char authority[260]; /* of "http://NAME:80/...", the target of a proxy's
+                            request; "": none */
     struct url url;
     const char *origin; /* that may read the answer; NULL: none was given */
     char prefix[220];

@@ -64,10 +64,17 @@ static ssize_t send_nothing(void *user, uint64_t at, char *to, size_t room)
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
+/* Without a length, the library would send the end of a body in chunks that
+ * there is not, and what comes next would be misunderstood: so nothing does. */
 struct MHD_Response *http_head_only(uint64_t bytes)
 {
-    return MHD_create_response_from_callback(bytes, 1, send_nothing, NULL,
-                                             NULL);
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(bytes, 1, send_nothing, NULL, NULL);
+
+    if (response && bytes == MHD_SIZE_UNKNOWN)
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT,
+                                 MHD_RO_END);
+    return response;
 }
 
 static struct MHD_Response *make_body(struct job *job, struct answer *answer,

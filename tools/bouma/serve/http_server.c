@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -150,6 +151,23 @@ static void *run_worker(void *user)
 
 /* ---- requests ------------------------------------------------------------ */
 
+/* "http://NAME:80/path" is "/path" at NAME:80. What has no such form, or a name
+ * that is too long, stays as it is, and is refused then. */
+static void take_authority(struct job *job)
+{
+    const char *name = job->target + 7;
+    size_t length, rest;
+
+    if (strncasecmp(job->target, "http://", 7) != 0)
+        return;
+    length = strcspn(name, "/?");
+    rest = strlen(name + length);
+    if (length == 0 || length >= sizeof(job->authority) || name[length] == '?')
+        return;
+    memcpy(job->authority, name, length);
+    memmove(job->target, rest ? name + length : "/", rest ? rest + 1 : 2);
+}
+
 static void *begin_request(void *user, const char *target,
                            struct MHD_Connection *connection)
 {
@@ -161,10 +179,25 @@ static void *begin_request(void *user, const char *target,
     job->connection = connection;
     job->since = served_clock();
     job->target = strdup(target);
-    if (job->target)
+    if (job->target) {
+        take_authority(job);
         return job;
+    }
     free(job);
     return NULL;
+}
+
+static void log_request(const struct job *job, const char *method)
+{
+    char hidden[900], target[900], name[INET6_ADDRSTRLEN] = "?", verb[24];
+
+    serve_log_hide(hidden, sizeof(hidden), job->target);
+    serve_log_escape(target, sizeof(target), hidden);
+    serve_log_escape(verb, sizeof(verb), method);
+    inet_ntop(AF_INET6, job->item.client.bytes, name, sizeof(name));
+    serve_log("%s \"%s %s\" %d %" PRIu64 " %.3f",
+              strncmp(name, "::ffff:", 7) == 0 ? name + 7 : name, verb, target,
+              job->code, job->bytes, served_clock() - job->since);
 }
 
 static void end_request(void *user, struct MHD_Connection *connection,
@@ -175,6 +208,10 @@ static void end_request(void *user, struct MHD_Connection *connection,
     (void)user, (void)connection, (void)how;
     if (!job)
         return;
+    if (job->state == JOB_NEW) { /* the library has refused it, and said why */
+        job->item.client = http_client_of(connection);
+        log_request(job, "?");
+    }
     if (job->listener)
         events_leave(job->listener);
     if (job->response)
@@ -220,12 +257,24 @@ static void respond_options(struct job *job)
     http_add_policy(job->response, job, NULL);
 }
 
-static bool has_body(const struct job *job)
-{
-    const char *length = http_header(job, "Content-Length");
+/* What all headers say together: two programs on the way may each believe
+ * another one of those that are given twice. */
+struct framing {
+    int hosts;
+    bool body;
+};
 
-    return http_header(job, "Transfer-Encoding") ||
-           (length && strcmp(length, "0") != 0);
+static enum MHD_Result look_at_header(void *user, enum MHD_ValueKind kind,
+                                      const char *name, const char *value)
+{
+    struct framing *framing = user;
+
+    (void)kind;
+    framing->hosts += strcasecmp(name, "Host") == 0;
+    framing->body |= strcasecmp(name, "Transfer-Encoding") == 0 ||
+                     (strcasecmp(name, "Content-Length") == 0 &&
+                      (!value || strcmp(value, "0") != 0));
+    return MHD_YES;
 }
 
 /* What can be told without a look at the data. The job has a response if it is
@@ -243,10 +292,12 @@ static void check_request(struct job *job, const char *method,
                            "the header Host is missing");
         return;
     }
-    if (!access_host(access, host)) {
+    if (!access_host(access, host) ||
+        (job->authority[0] && !access_host(access, job->authority))) {
         http_respond_error(
             job, 403, BOUMA_EINVAL,
-            "'%.100s' is no name of this server; --host tells it", host);
+            "'%.100s' is no name of this server; --host tells it",
+            access_host(access, host) ? job->authority : host);
         return;
     }
     if (origin && !access_origin(access, origin, host)) {
@@ -272,19 +323,6 @@ static void check_request(struct job *job, const char *method,
         http_respond_error(job, 401, BOUMA_EINVAL,
                            "this server wants its token: in the header "
                            "Authorization, the parameter token, or the path");
-}
-
-static void log_request(const struct job *job, const char *method)
-{
-    char hidden[900], target[900], name[INET6_ADDRSTRLEN] = "?", verb[24];
-
-    serve_log_hide(hidden, sizeof(hidden), job->target);
-    serve_log_escape(target, sizeof(target), hidden);
-    serve_log_escape(verb, sizeof(verb), method);
-    inet_ntop(AF_INET6, job->item.client.bytes, name, sizeof(name));
-    serve_log("%s \"%s %s\" %d %" PRIu64 " %.3f",
-              strncmp(name, "::ffff:", 7) == 0 ? name + 7 : name, verb, target,
-              job->code, job->bytes, served_clock() - job->since);
 }
 
 /* Hand over the response of a job. */
@@ -325,18 +363,24 @@ static enum MHD_Result begin_job(struct job *job, const char *method)
         job->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     const union MHD_ConnectionInfo *context = MHD_get_connection_info(
         job->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct framing framing = {0};
 
     job->state = JOB_CHECKED;
     job->head = strcmp(method, "HEAD") == 0;
     job->item.client = http_client_of(job->connection);
     job->peer = context ? context->socket_context : NULL;
+    MHD_get_connection_values(job->connection, MHD_HEADER_KIND, look_at_header,
+                              &framing);
     if (size && size->header_size > HEADER_BYTES + strlen(job->target))
         http_respond_error(
             job, 431, BOUMA_ELIMIT,
             "the header is longer than %d bytes, without the URL",
             HEADER_BYTES);
-    else if (has_body(job))
+    else if (framing.body)
         http_respond_error(job, 400, BOUMA_EINVAL, "a request has no body");
+    else if (framing.hosts > 1)
+        http_respond_error(job, 400, BOUMA_EINVAL,
+                           "the header Host is given twice");
     return job->response ? send_response(job, method) : MHD_YES;
 }
 
@@ -373,11 +417,14 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection,
 
 static void log_trouble(void *user, const char *format, va_list list)
 {
-    char text[300], escaped[600];
+    char text[300], escaped[600], *page;
 
     (void)user;
     vsnprintf(text, sizeof(text), format, list);
     text[strcspn(text, "\n")] = '\0';
+    page = strstr(text, " ('<html>"); /* what it has answered */
+    if (page)
+        snprintf(page, sizeof(text) - (size_t)(page - text), ")");
     serve_log_escape(escaped, sizeof(escaped), text);
     serve_log("%s", escaped);
 }
