@@ -308,6 +308,23 @@ def cost_of_heads():
     server.end()
 
 
+def linked():
+    """A file of a dataset that is a link to one outside is not read."""
+    copy = f"{work.name}/linked.bouma"
+    add_step(copy, 0)
+    server = Server(copy)
+    url = "/api/v1/linked/0/grid/rho/samples"
+    equal(server.ask(url)[0], 200)
+    server.end()
+    for at, _, names in os.walk(f"{copy}/steps"):
+        for i, name in enumerate(names):
+            os.rename(f"{at}/{name}", f"{work.name}/outside{i}")
+            os.symlink(f"{work.name}/outside{i}", f"{at}/{name}")
+    server = Server(copy)
+    check(server.ask(url)[0] in (404, 500), "a link is not followed")
+    server.end()
+
+
 def rewritten(server):
     """The old tag is gone when the step is another one."""
     tag = server.json("/api/v1/run/0")["tag"]
@@ -403,6 +420,7 @@ caching(server)
 heads(server)
 cost_of_heads()
 long_files()
+linked()
 wrong(server)
 rewritten(server)
 log = server.end()

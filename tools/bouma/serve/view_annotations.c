@@ -408,5 +408,5 @@ static int answer_key(void *user, const struct read_step *step,
 void route_annotations(struct request *request, struct answer *answer)
 {
     view_run_with_example(request, answer, request->names[0], request->names[1],
-                          answer_key);
+                          answer_key, NULL);
 }
