@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_views.sh BUILD views|points|series|newest|npm|neuroglancer|itowns -- the views of `bouma serve` with clients that know nothing of bouma: those
+# run_views.sh BUILD views|points|chunks|series|newest|npm|neuroglancer|itowns -- the views of `bouma serve` with clients that know nothing of bouma: those
 # of the system's Python; the newest ones from PyPI; those from npm;
 # neuroglancer and iTowns in a browser. 77: a client is missing.
 set -euo pipefail
@@ -22,7 +22,7 @@ install_from_npm() {
 }
 
 case $2 in
-views | points | series)
+views | points | chunks | series)
     "$python" "$here/test_$2.py"
     ;;
 newest)
