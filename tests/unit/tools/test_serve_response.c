@@ -135,6 +135,40 @@ static void heads_have_lengths_without_bodies(void)
     CHECK_EQ(atomic_load(&memory.used), 0);
 }
 
+static void large_blocks_are_kept_until_they_are_needed(void)
+{
+    struct memory_budget own;
+    size_t bytes = 2 << 20;
+    void *first, *second, *third;
+
+    memory_budget_init(&own, 16 << 20);
+    first = memory_budget_resize(&own, NULL, bytes);
+    REQUIRE(first);
+    memory_budget_release(&own, first);
+    CHECK(atomic_load(&own.used) >= bytes);
+    CHECK_EQ(atomic_load(&own.used), atomic_load(&own.spare));
+    second = memory_budget_resize(&own, NULL, bytes - 100);
+    CHECK(second == first);
+    CHECK_EQ(atomic_load(&own.spare), 0);
+    third = memory_budget_resize(&own, NULL, bytes);
+    CHECK(third && third != second);
+    memory_budget_release(&own, second);
+    memory_budget_release(&own, third);
+    CHECK(!memory_budget_resize(&own, NULL, 17 << 20));
+    CHECK_EQ(atomic_load(&own.used), 0);
+    first = memory_budget_resize(&own, NULL, 15 << 20);
+    CHECK(first);
+    memory_budget_release(&own, first); /* too large to be kept */
+    CHECK_EQ(atomic_load(&own.used), 0);
+    second = memory_budget_resize(&own, NULL, bytes);
+    memory_budget_release(&own, second);
+    first = memory_budget_resize(&own, NULL, 15 << 20);
+    CHECK(first);
+    memory_budget_release(&own, first);
+    memory_budget_drop(&own);
+    CHECK(atomic_load(&own.used) == 0 && atomic_load(&own.spare) == 0);
+}
+
 static void only_what_has_a_tag_is_kept(void)
 {
     struct answer answer = answer_of(200, true, "");
@@ -292,6 +326,7 @@ int main(void)
     encodings_are_negotiated();
     a_plan_has_a_part_or_an_encoding();
     heads_have_lengths_without_bodies();
+    large_blocks_are_kept_until_they_are_needed();
     only_what_has_a_tag_is_kept();
     bodies_become_shorter_or_stay();
     bodies_have_limits();

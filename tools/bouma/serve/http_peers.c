@@ -85,7 +85,8 @@ void http_cut_off_slow(struct server *server)
 {
     double now = served_clock();
     bool is_short =
-        atomic_load(&server->memory.used) > server->memory.limit / 4 * 3;
+        atomic_load(&server->memory.used) - atomic_load(&server->memory.spare) >
+        server->memory.limit / 4 * 3;
 
     for (struct peer *at = server->peers; at; at = at->next)
         if (now - at->since > patience(at, is_short) || has_hung_up(at))

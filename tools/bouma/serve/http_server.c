@@ -563,6 +563,7 @@ static void release(struct server *server)
     for (int i = 0; i < server->worker_count; i++)
         reader_release(&server->workers[i].reader);
     free(server->workers);
+    memory_budget_drop(&server->memory);
     pthread_cond_destroy(&server->waiting);
     pthread_mutex_destroy(&server->lock);
 }
