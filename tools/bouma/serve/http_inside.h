@@ -90,6 +90,18 @@ void http_cut_off_slow(struct server *server);
 /* Whose turn it is that a request waits for: its address. */
 struct fair_client http_client_of(struct MHD_Connection *connection);
 
+/* ---- requests (http_check.c) --------------------------------------------- */
+
+/* "http://NAME:80/path" is "/path" at NAME:80. What has no such form, or a name
+ * that is too long, stays as it is, and is refused then. */
+void http_take_authority(struct job *job);
+
+/* When the header is there, and then all of the request. The job has a response
+ * if it is not to be worked on; after the first, the connection ends. */
+void http_check_header(struct job *job);
+void http_check_request(struct job *job, const char *method,
+                        const char *version);
+
 /* ---- responses (http_response.c) ----------------------------------------- */
 
 /* A header of the request, or NULL. */
