@@ -268,6 +268,8 @@ def slow_disk():
 
 
 slow_disk()
+
+
 server = Server(path, "--connections", 2048)
 hostile(server)
 many_at_once(server)

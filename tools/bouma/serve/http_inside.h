@@ -38,6 +38,7 @@ struct worker {
 enum phase { PHASE_FIRST, PHASE_NEXT, PHASE_WORKING, PHASE_SENDING };
 struct peer {
     struct peer *next, **link;
+    struct job *job; /* its request that has not ended; NULL: none */
     int socket;
     enum phase phase;
     double since;
@@ -67,11 +68,14 @@ struct job {
     bool head;              /* only headers are sent */
 };
 
-/* ---- the queue (http_server.c) ------------------------------------------- */
+/* ---- requests and their queue (http_server.c) ------------------------------------------- */
 
 /* Let the connection sleep until a worker has done the job's work. False if the
  * server is ending. */
 bool http_enqueue(struct job *job);
+
+/* The request comes to its end, and all that it has is given back. */
+void http_end_job(struct job *job);
 
 /* ---- connections (http_peers.c) ------------------------------------------ */
 

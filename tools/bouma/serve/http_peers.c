@@ -45,6 +45,9 @@ void http_peer_changed(void *user, struct MHD_Connection *connection,
             peer->next->link = &peer->next;
         server->peers = peer;
     } else if (peer) {
+        /* The library does not tell the end of all that it has refused. */
+        if (peer->job)
+            http_end_job(peer->job);
         *peer->link = peer->next;
         if (peer->next)
             peer->next->link = peer->link;

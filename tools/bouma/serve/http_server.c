@@ -152,6 +152,8 @@ static void *run_worker(void *user)
 static void *begin_request(void *user, const char *target,
                            struct MHD_Connection *connection)
 {
+    const union MHD_ConnectionInfo *context =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct job *job = calloc(1, sizeof(*job));
 
     if (!job)
@@ -160,12 +162,17 @@ static void *begin_request(void *user, const char *target,
     job->connection = connection;
     job->since = served_clock();
     job->target = strdup(target);
-    if (job->target) {
-        http_take_authority(job);
-        return job;
+    if (!job->target) {
+        free(job);
+        return NULL;
     }
-    free(job);
-    return NULL;
+    http_take_authority(job);
+    job->peer = context ? context->socket_context : NULL;
+    if (job->peer && job->peer->job)
+        http_end_job(job->peer->job);
+    if (job->peer)
+        job->peer->job = job;
+    return job;
 }
 
 static void log_request(const struct job *job, const char *method)
@@ -181,16 +188,10 @@ static void log_request(const struct job *job, const char *method)
               job->code, job->bytes, served_clock() - job->since);
 }
 
-static void end_request(void *user, struct MHD_Connection *connection,
-                        void **context, enum MHD_RequestTerminationCode how)
+void http_end_job(struct job *job)
 {
-    struct job *job = *context;
-
-    (void)user, (void)connection, (void)how;
-    if (!job)
-        return;
     if (job->state == JOB_NEW) { /* the library has refused it, and said why */
-        job->item.client = http_client_of(connection);
+        job->item.client = http_client_of(job->connection);
         log_request(job, "?");
     }
     if (job->listener)
@@ -198,9 +199,19 @@ static void end_request(void *user, struct MHD_Connection *connection,
     if (job->response)
         MHD_destroy_response(job->response);
     http_set_phase(job->peer, PHASE_NEXT, 0);
+    if (job->peer)
+        job->peer->job = NULL;
     url_release(&job->url);
     free(job->target);
     free(job);
+}
+
+static void end_request(void *user, struct MHD_Connection *connection,
+                        void **context, enum MHD_RequestTerminationCode how)
+{
+    (void)user, (void)connection, (void)how;
+    if (*context)
+        http_end_job(*context);
     *context = NULL;
 }
 
@@ -238,13 +249,9 @@ bool http_enqueue(struct job *job)
  * then ends the connection. */
 static enum MHD_Result begin_job(struct job *job, const char *method)
 {
-    const union MHD_ConnectionInfo *context = MHD_get_connection_info(
-        job->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
     job->state = JOB_CHECKED;
     job->head = strcmp(method, "HEAD") == 0;
     job->item.client = http_client_of(job->connection);
-    job->peer = context ? context->socket_context : NULL;
     http_check_header(job);
     return job->response ? send_response(job, method) : MHD_YES;
 }
