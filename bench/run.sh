@@ -72,7 +72,11 @@ hz) # in memory, plans, files; --small: all of it in a second, to see that it wo
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-8}" \
         "$programs/bench_hz_files" --directory "$data" "${files[@]}" "$@"
     ;;
-serve) # over HTTP beside C
+serve) # the viewer's requests, boxes beside C, many clients
+    here=$(cd "$(dirname "$0")" && pwd)
+    if command -v node >/dev/null && [ -d "$here/../viewer/node_modules/esbuild" ]; then
+        set -- --recorder "$here/serve_requests.mjs" "$@"
+    fi
     "$programs/bench_serve" "${BUILD:-build}/bin/bouma" --directory "$data" "$@"
     ;;
 python) # the package beside C, h5py and Zarr
