@@ -1,7 +1,8 @@
 /* bench_serve.c -- what `bouma serve` promises, at its size.
  *
  *   bench_serve BOUMA [--directory .] [--recorder FILE.mjs] [--size 512]
- *               [--particles 8000000] [--repetitions 7] [--json FILE]
+ *               [--particles 8000000] [--repetitions 7] [--seconds 10]
+ *               [--json FILE]
  *
  * A grid of f32, with a bound of 1e-3 of its range and raw, and particles are
  * written; servers of them are started and asked. Times of HTTP and of the C
@@ -42,13 +43,17 @@ void bench_target(char *text, size_t room, const char *variable,
 static void usage(void)
 {
     fail("usage: bench_serve BOUMA [--directory DIR] [--recorder FILE.mjs] "
-         "[--size N] [--particles N] [--repetitions N] [--json FILE]");
+         "[--size N] [--particles N] [--repetitions N] [--seconds S] "
+         "[--json FILE]");
 }
 
 static void parse(struct bench *b, int argc, char **argv)
 {
-    *b = (struct bench){
-        .directory = ".", .size = 512, .particles = 8000000, .repetitions = 7};
+    *b = (struct bench){.directory = ".",
+                        .size = 512,
+                        .particles = 8000000,
+                        .repetitions = 7,
+                        .seconds = 10};
     if (argc < 2 || argc % 2)
         usage();
     b->program = argv[1];
@@ -65,6 +70,8 @@ static void parse(struct bench *b, int argc, char **argv)
             b->particles = strtoull(text, NULL, 10);
         else if (!strcmp(argv[i], "--repetitions"))
             b->repetitions = atoi(text);
+        else if (!strcmp(argv[i], "--seconds"))
+            b->seconds = atof(text);
         else if (!strcmp(argv[i], "--json"))
             b->json = text;
         else

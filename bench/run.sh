@@ -72,8 +72,12 @@ hz) # in memory, plans, files; --small: all of it in a second, to see that it wo
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-8}" \
         "$programs/bench_hz_files" --directory "$data" "${files[@]}" "$@"
     ;;
-serve) # the viewer's requests, boxes beside C, many clients
+serve) # the viewer's requests, boxes beside C, many clients; --small: just to see that it works
     here=$(cd "$(dirname "$0")" && pwd)
+    if [ "${1:-}" = --small ]; then
+        shift
+        set -- --size 64 --particles 20000 --repetitions 1 --seconds 1 "$@"
+    fi
     if command -v node >/dev/null && [ -d "$here/../viewer/node_modules/esbuild" ]; then
         set -- --recorder "$here/serve_requests.mjs" "$@"
     fi

@@ -177,7 +177,7 @@ static void heavy_and_light(const struct bench *b, const struct server *server)
         clients[i].variable = DATA_LOSSY;
         clients[i].edge = i < HEAVY ? large : 32;
     }
-    run_clients(clients, b, server, 10, 1);
+    run_clients(clients, b, server, b->seconds, 1);
     heavy = shares_of(clients, 0, HEAVY);
     light = shares_of(clients, HEAVY, CLIENTS);
     printf("\n%d clients with boxes of %lld^3, %d with 32^3\n", HEAVY,
@@ -209,7 +209,7 @@ static void within_memory(const struct bench *b)
         clients[i].variable = i & 1 ? DATA_LOSSY : DATA_RAW;
         clients[i].edge = large;
     }
-    run_clients(clients, b, &server, 10, 0);
+    run_clients(clients, b, &server, b->seconds, 0);
     most = server_memory(&server, "VmHWM:");
     s = shares_of(clients, 0, CLIENTS);
     printf("\n%d clients with boxes of %lld^3, --memory 512M\n", CLIENTS,

@@ -16,6 +16,7 @@ struct bench {
     int64_t size; /* of the grid, along each axis */
     uint64_t particles;
     int repetitions;
+    double seconds; /* for which clients ask, at least */
     char grid_path[BENCH_PATH_BYTES], particles_path[BENCH_PATH_BYTES];
 };
 

@@ -25,8 +25,8 @@ struct asked {
 
 struct recording {
     struct asked *asked;
-    size_t count, first; /* those before the first picture */
-    double fetched, visible;
+    size_t count, first;            /* those before the first picture */
+    double fetched, visible, sharp; /* bytes: see serve_requests.mjs */
 };
 
 /* ---- recording ----------------------------------------------------------- */
@@ -61,7 +61,9 @@ static void add_line(struct recording *r, const char *line)
         r->asked[r->count++] = next;
         r->first += strcmp(phase, "first") == 0;
     } else if (sscanf(line, "%15s %lf", phase, &bytes) == 2) {
-        *(strcmp(phase, "fetched") == 0 ? &r->fetched : &r->visible) = bytes;
+        *(strcmp(phase, "fetched") == 0   ? &r->fetched
+          : strcmp(phase, "visible") == 0 ? &r->visible
+                                          : &r->sharp) = bytes;
     }
 }
 
@@ -204,6 +206,9 @@ static void report_refined(const char *what, const struct bench *b,
     snprintf(name, sizeof(name),
              "%s, refined: bytes fetched / bytes of what is visible", what);
     score(name, r->fetched / r->visible, SCORE_AT_MOST, 1.5);
+    snprintf(name, sizeof(name), "%s, refined: percent as fine as the screen",
+             what);
+    score(name, 100 * r->sharp / r->visible, SCORE_TOLD, 0);
     snprintf(name, sizeof(name), "%s, refined: MiB as they are sent", what);
     score(name, bytes / 1048576, SCORE_TOLD, 0);
     snprintf(name, sizeof(name), "%s, refined: requests", what);

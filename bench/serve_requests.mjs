@@ -5,6 +5,7 @@
 //   refined NEEDS TARGET   the same for those that come later, until the view is complete
 //   fetched BYTES          of data, without compression
 //   visible BYTES          of what is on the screen: see below
+//   sharp BYTES            of that, what was fetched as fine as the screen
 //
 // The viewer is that of viewer/src, with a screen of 1024 x 768 pixels; only what draws is left
 // out, so no browser is needed. The page's own files come first. Events are not asked for: their
@@ -66,10 +67,13 @@ async function load() {
 let app = null;
 let ended = 0;
 let fetched = 0;
+const boxes = []; // of samples: level, and from where to where, z, y, x
 const plainFetch = globalThis.fetch;
 
 globalThis.fetch = async (url) => {
   const { pathname, search } = new URL(url);
+  const asked = /\/samples\?box=([^&]*)&level=(\d+)/.exec(pathname + search);
+  if (asked) boxes.push({ level: Number(asked[2]), box: decodeURIComponent(asked[1]).split(",").map((side) => side.split(":").map(Number)) });
   const isRefined = app && app.state().firstBytes !== null;
   appendFileSync(out, `${isRefined ? "refined" : "first"} ${ended} ${pathname}${search}\n`);
   const answer = await plainFetch(url, { headers: { "Accept-Encoding": "identity" } });
@@ -96,8 +100,25 @@ function askHistograms(source, scalars) {
 
 // ---- what is seen ---------------------------------------------------------------------
 
+/** For each cell of 8 x 8 x 8 samples, x fastest: the finest level that was fetched. */
+function finestLevels(shape, levels) {
+  const [nx, ny, nz] = shape.map((n) => Math.ceil(n / 8));
+  const finest = new Uint8Array(nx * ny * nz).fill(levels);
+  for (const { level, box } of boxes) {
+    const [[z0, z1], [y0, y1], [x0, x1]] = box.map(([low, high]) => [Math.floor(low / 8), Math.floor(high / 8)]);
+    for (let z = z0; z < z1; z++)
+      for (let y = y0; y < y1; y++)
+        for (let x = x0; x < x1; x++) {
+          const i = (z * ny + y) * nx + x;
+          finest[i] = Math.min(finest[i], level);
+        }
+  }
+  return finest;
+}
+
 /** Bytes of the samples in view, one each, at the coarsest level whose samples are no larger than a
- *  pixel where they are; in cells of 8 x 8 x 8 samples. For a grid that is looked at alone. */
+ *  pixel where they are; and of these, those that were fetched as fine. For a grid of three axes
+ *  that is looked at alone. */
 function bytesInView(shape, levels) {
   const { camera } = app.scene;
   const m = app.scene.matrix().elements;
@@ -105,19 +126,28 @@ function bytesInView(shape, levels) {
   const pixels = height / (2 * Math.tan((camera.fov * Math.PI) / 360)) / longest;
   const eye = camera.position.toArray();
   const radius = (4 * Math.sqrt(3)) / longest;
-  let bytes = 0;
-  for (let z = 4; z < shape[2]; z += 8)
-    for (let y = 4; y < shape[1]; y += 8)
-      for (let x = 4; x < shape[0]; x += 8) {
+  const finest = finestLevels(shape, levels);
+  const bytes = { visible: 0, sharp: 0 };
+  let cell = 0;
+  for (let z = 4; z < shape[2] + 4; z += 8)
+    for (let y = 4; y < shape[1] + 4; y += 8)
+      for (let x = 4; x < shape[0] + 4; x += 8, cell++) {
         const p = [x, y, z].map((v, i) => (v - shape[i] / 2) / longest);
         const [cx, cy, cw] = [0, 1, 3].map((row) => m[row] * p[0] + m[4 + row] * p[1] + m[8 + row] * p[2] + m[12 + row]);
         const margin = 4 * radius; // more than the projection makes of it
         if (cw < -margin || Math.abs(cx) > cw + margin || Math.abs(cy) > cw + margin) continue;
         const distance = Math.max(Math.hypot(...p.map((v, i) => v - eye[i])) - radius, 1e-6);
         const level = Math.min(Math.max(Math.floor(Math.log2(distance / pixels)), 0), levels - 1);
-        bytes += 512 / 8 ** level;
+        bytes.visible += 512 / 8 ** level;
+        if (finest[cell] <= level) bytes.sharp += 512 / 8 ** level;
       }
   return bytes;
+}
+
+/** Of particles, those that are shown. */
+function bytesOfPoints() {
+  const bytes = app.state().points * 4 * (app.set().dims + (app.view.colour ? 1 : 0));
+  return { visible: bytes, sharp: bytes };
 }
 
 // ---- all --------------------------------------------------------------------------------
@@ -138,6 +168,6 @@ void app.open(fresh());
 while (app.phase() !== "complete" && failures.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
 if (failures.length) throw new Error(failures[0]);
 const look = app.gridLook();
-const visible = look ? bytesInView(look.shape, look.grid.levels) : app.state().points * 4 * (app.set().dims + (app.view.colour ? 1 : 0));
-appendFileSync(out, `fetched ${fetched}\nvisible ${Math.round(visible)}\n`);
+const { visible, sharp } = look ? bytesInView(look.shape, look.grid.levels) : bytesOfPoints();
+appendFileSync(out, `fetched ${fetched}\nvisible ${Math.round(visible)}\nsharp ${Math.round(sharp)}\n`);
 process.exit(0);
