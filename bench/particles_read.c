@@ -428,9 +428,9 @@ static void report_histograms(const struct times *times)
     printf("\nreading and counting all values over a histogram, uniform, raw, "
            "one thread\n");
     score_ratio("histogram, exact", &times[COUNTED], &times[EXACT],
-                SCORE_AT_LEAST, 0.8);
+                SCORE_AT_LEAST, 0.7);
     score_ratio("histogram within 1 MiB", &times[COUNTED], &times[WITHIN],
-                SCORE_AT_LEAST, 5);
+                SCORE_AT_LEAST, 3);
 }
 
 /* ---- all ---------------------------------------------------------------- */
