@@ -25,13 +25,15 @@ const [width, height] = [1024, 768];
 /** What it does not have is a method that does nothing. */
 const quiet = (own = {}) => new Proxy(own, { get: (has, name) => has[name] ?? (() => undefined) });
 
-const context = quiet();
+const context = quiet({ getParameter: () => 2048 }); // the longest texture
 const canvas = quiet({ clientWidth: width, clientHeight: height, style: {}, ownerDocument: quiet(), getRootNode: () => canvas, getContext: () => context });
 globalThis.makeRenderer = () => quiet({
   capabilities: { maxTextureSize: 16384 }, state: quiet(), properties: { get: () => ({}) }, getContext: () => context,
   getDrawingBufferSize: (to) => to.set(width, height), getClearColor: (to) => to,
 });
-globalThis.window = { devicePixelRatio: 1, innerWidth: width, addEventListener() {} };
+globalThis.window = Object.assign(globalThis, { devicePixelRatio: 1, innerWidth: width, innerHeight: height, addEventListener() {}, dispatchEvent() {}, matchMedia: () => quiet() });
+globalThis.document = quiet({ createElement: () => quiet() });
+globalThis.navigator ??= {};
 globalThis.requestAnimationFrame = (draw) => setTimeout(draw, 0);
 globalThis.cancelAnimationFrame = clearTimeout;
 globalThis.EventSource = class {
@@ -52,10 +54,11 @@ const withoutDrawing = {
 
 async function load() {
   const parts = 'export { Server } from "./api.ts"; export { App } from "./app.ts"; export { scalars } from "./look.ts"; export { fresh } from "./state.ts";';
-  const made = await bundle({ stdin: { contents: parts, resolveDir: join(viewer, "src"), loader: "ts" }, platform: "node", plugins: [withoutDrawing] });
+  const made = await bundle({ stdin: { contents: parts, resolveDir: join(viewer, "src"), loader: "ts" }, outdir: "/out", platform: "node", plugins: [withoutDrawing] });
+  const script = made.outputFiles.find((file) => file.path.endsWith(".js"));
   const folder = mkdtempSync(join(tmpdir(), "serve-requests-"));
   try {
-    writeFileSync(join(folder, "viewer.mjs"), made.outputFiles[0].contents);
+    writeFileSync(join(folder, "viewer.mjs"), script.contents);
     return await import(pathToFileURL(join(folder, "viewer.mjs")).href);
   } finally {
     rmSync(folder, { recursive: true });
@@ -158,14 +161,11 @@ await fetchPage();
 fetched = 0;
 const source = new Server(base, () => undefined);
 const failures = [];
-app = new App(source, canvas, {
-  changed: () => askHistograms(source, scalars),
-  progressed() {},
-  failed: (message) => failures.push(message),
-});
+app = new App(source, canvas, quiet({ changed: () => askHistograms(source, scalars), failed: (message) => failures.push(message) }));
 app.scene.resize();
 void app.open(fresh());
-while (app.phase() !== "complete" && failures.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+// Complete, and for a while: more is asked for when the view rests.
+for (let calm = 0; calm < 50 && failures.length === 0; calm = app.phase() === "complete" ? calm + 1 : 0) await new Promise((resolve) => setTimeout(resolve, 20));
 if (failures.length) throw new Error(failures[0]);
 const look = app.gridLook();
 const { visible, sharp } = look ? bytesInView(look.shape, look.grid.levels) : bytesOfPoints();
