@@ -113,6 +113,10 @@ int main(int argc, char **argv)
     bench_pictures(&b);
     bench_boxes(&b);
     bench_crowds(&b);
+    printf(
+        "\nnot measured but tested: xarray over HTTP has the values of the C "
+        "API (serve.views);\nneuroglancer fetches just the chunks in view "
+        "(serve.views.neuroglancer)\n");
     if (b.json)
         write_json(&b);
     measure_remove(b.grid_path);
