@@ -151,9 +151,9 @@ export class Server implements Source {
     }
   }
 
-  async series(run: string, object: string, variable: string, component: number, at: number[]): Promise<Series> {
+  async series(run: string, object: string, variable: string, component: number, at: number[], every: number): Promise<Series> {
     const got = await this.json<{ times: (number | string | null)[]; values: (number | string | null)[] }>(
-      `api/v1/${part(run)}/series/${part(object)}/${part(variable)}` + query({ at: at.join(","), component }));
+      `api/v1/${part(run)}/series/${part(object)}/${part(variable)}` + query({ at: at.join(","), component, every: every > 1 ? every : undefined }));
     return { times: got.times.map(toNumber), values: got.values.map((v) => (v === null ? null : toNumber(v))) };
   }
 
