@@ -134,8 +134,10 @@ export class Server implements Source {
   }
 
   async particles(r: ParticlesRequest): Promise<Columns> {
+    // A name with a comma cannot be in the list: all of them are sent then.
+    const variables = r.variables.some((name) => name.includes(",")) ? undefined : r.variables.join(",");
     const parameters = {
-      from: r.from, quality: r.quality, variables: r.variables.join(","), type: "f32", origin: r.origin.join(","),
+      from: r.from, quality: r.quality, variables, type: "f32", origin: r.origin.join(","),
       box: r.box ? boxText(r.box) : "", where: r.where, tag: r.tag,
     };
     const [headers, body] = await this.binary(this.path(r, "particles") + query(parameters));

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { base, begin, coloursOf, complaints, complete, end, foreign, launchWithoutPictures, make, open, pause, pixelsOf, run, stopServer, until, wait, work, writer } from "./kit.mjs";
+import { hands } from "./hands.mjs";
 
 const vortex = join(work, "vortex.bouma");
 
@@ -176,7 +177,10 @@ const claims = {
     assert.match((await until(bare, (s) => s.message)).message, /WebGL 2/);
     await without.close();
   },
+};
 
+/** Of all pages of all topics. */
+const last = {
   async "nothing is loaded from elsewhere, and no script fails"() {
     assert.deepEqual(foreign, []);
     assert.deepEqual(complaints, []);
@@ -187,7 +191,7 @@ let failed = 0;
 try {
   make("vortex");
   await begin();
-  for (const [claim, check] of Object.entries(claims)) {
+  for (const [claim, check] of Object.entries({ ...claims, ...hands, ...last })) {
     if (process.env.ONLY && !claim.includes(process.env.ONLY)) continue;
     try {
       await check();
