@@ -15,6 +15,11 @@ export function query(parameters: Record<string, string | number | undefined>): 
   return given.length ? "?" + given.map(([name, value]) => `${name}=${part(String(value))}`).join("&") : "";
 }
 
+/** A name in a list of names: in quotes, if it has a comma. */
+export function inList(name: string): string {
+  return !name.includes(",") ? name : name.includes("'") ? `"${name}"` : `'${name}'`;
+}
+
 export function boxText(box: readonly [number, number][]): string {
   return box.map(([low, high]) => `${low}:${high}`).join(",");
 }
@@ -134,8 +139,7 @@ export class Server implements Source {
   }
 
   async particles(r: ParticlesRequest): Promise<Columns> {
-    // A name with a comma cannot be in the list: all of them are sent then.
-    const variables = r.variables.some((name) => name.includes(",")) ? undefined : r.variables.join(",");
+    const variables = r.variables.map(inList).join(",");
     const parameters = {
       from: r.from, quality: r.quality, variables, type: "f32", origin: r.origin.join(","),
       box: r.box ? boxText(r.box) : "", where: r.where, tag: r.tag,
