@@ -3,7 +3,7 @@
 import { ApiError } from "./api.ts";
 import { opacityAt } from "./colours.ts";
 import { Loader, type Progress, type Shown } from "./loader.ts";
-import { boxIn, frameOf, gridOf, recorded, setOf, slicesOf, toSamples, withDefaults, type GridLook } from "./look.ts";
+import { boxIn, frameOf, gridOf, isPresent, recorded, setOf, slicesOf, toSamples, withDefaults, type GridLook } from "./look.ts";
 import { clip, lineOf, march, meetPlane, pointAt, type Look } from "./pick.ts";
 import { brickSize, bricksOf, type Pyramid, type Vector } from "./plan.ts";
 import { planQualities, Points } from "./points.ts";
@@ -104,7 +104,9 @@ export class App {
     this.undone.remember(this.view, change, performance.now());
     Object.assign(this.view, change);
     if ("along" in change || "camera" in change || "flat" in change) this.aim();
-    void this.sync().catch((error) => this.fail(error));
+    const done = this.sync();
+    const turn = this.syncing;
+    done.catch((error) => turn === this.syncing && this.fail(error)); // of an older view nobody wants to know
   }
 
   private aim(): void {
@@ -333,7 +335,7 @@ export class App {
     const centre = centreOf(this.scene.frame);
     const length = lengthOf(this.scene.frame);
     const position = set.variables[0].name;
-    const coloured = set.variables.some((v) => v.name === this.view.colour);
+    const coloured = set.variables.some((v) => v.name === this.view.colour && isPresent(v));
     const box = this.view.box ? boxIn(this.scene.frame, this.view) : null;
     const request = {
       ...this.which(set.name), variables: coloured ? [position, this.view.colour] : [position], origin: centre.slice(0, set.dims),

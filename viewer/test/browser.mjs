@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { base, begin, coloursOf, complaints, complete, end, foreign, launchWithoutPictures, make, open, pause, pixelsOf, run, stopServer, until, wait, work, writer } from "./kit.mjs";
 import { hands } from "./hands.mjs";
+import { odd } from "./odd.mjs";
 
 const vortex = join(work, "vortex.bouma");
 
@@ -184,6 +185,21 @@ const last = {
   async "nothing is loaded from elsewhere, and no script fails"() {
     assert.deepEqual(foreign, []);
     assert.deepEqual(complaints, []);
+    const policy = (await fetch(base())).headers.get("Content-Security-Policy");
+    assert.match(policy, /default-src 'self'/);
+    assert.doesNotMatch(policy, /'unsafe-|\*|https?:/);
+    // What a name could do if it became HTML: the browser refuses.
+    const page = await open("", 300, 200);
+    const done = await page.evaluate(async () => {
+      const script = document.createElement("script");
+      script.textContent = "window.wasRun = true";
+      document.body.append(script);
+      const answer = await fetch("http://127.0.0.2:9/").then(() => "sent", () => "refused");
+      return [window.wasRun ?? "not run", answer];
+    });
+    assert.deepEqual(done, ["not run", "refused"]);
+    await wait(() => complaints.length >= 2); // both by the policy
+    await page.close();
   },
 };
 
@@ -191,7 +207,7 @@ let failed = 0;
 try {
   make("vortex");
   await begin();
-  for (const [claim, check] of Object.entries({ ...claims, ...hands, ...last })) {
+  for (const [claim, check] of Object.entries({ ...claims, ...hands, ...odd, ...last })) {
     if (process.env.ONLY && !claim.includes(process.env.ONLY)) continue;
     try {
       await check();

@@ -1,7 +1,7 @@
 // kit.mjs -- what the tests in a browser share: datasets, servers, pages, and waiting for what a
 // page tells of itself. Nothing here depends on speed; CTest ends what waits for ever.
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -26,6 +26,7 @@ export function run(...args) {
 
 /** A dataset of data.py. */
 export function make(what, directory = work) {
+  mkdirSync(directory, { recursive: true });
   execFileSync(python, [join(here, "data.py"), directory, what], { env: environment, stdio: "inherit" });
 }
 
