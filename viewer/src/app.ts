@@ -3,7 +3,7 @@
 import { ApiError } from "./api.ts";
 import { opacityAt } from "./colours.ts";
 import { Loader, type Progress, type Shown } from "./loader.ts";
-import { boxIn, frameOf, gridOf, isPresent, recorded, setOf, slicesOf, toSamples, withDefaults, type GridLook } from "./look.ts";
+import { boxIn, frameOf, gridOf, isPresent, pointScale, recorded, setOf, slicesOf, toSamples, withDefaults, type GridLook } from "./look.ts";
 import { clip, lineOf, march, meetPlane, pointAt, type Look } from "./pick.ts";
 import { brickSize, bricksOf, type Pyramid, type Vector } from "./plan.ts";
 import { planQualities, Points } from "./points.ts";
@@ -371,7 +371,7 @@ export class App {
   private prepare(): void {
     this.loader?.update();
     this.scene.hasty = !this.isComplete();
-    this.scene.setPointSize(0.005 * this.view.size);
+    this.scene.setPointSize(0.005 * this.view.size * pointScale(this.set()?.count ?? 0));
     const look = this.gridLook();
     if (!this.loader || !look) return;
     const current = this.loader.current;

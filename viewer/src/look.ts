@@ -77,6 +77,11 @@ export function recorded(variable: Variable, component: number): [number, number
   return widened(range.low, range.high);
 }
 
+/** How much larger few particles are drawn than many, so that they are seen. */
+export function pointScale(count: number): number {
+  return Math.min(Math.max(Math.cbrt(30000 / Math.max(count, 1)), 1), 4);
+}
+
 /** The space around all that is shown. */
 export function frameOf(look: GridLook | null, set: Particles | null): Frame {
   const low: Vector = [Infinity, Infinity, Infinity];

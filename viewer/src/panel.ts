@@ -138,7 +138,7 @@ export class Panel {
       text.textContent = withUnit(number(value), look.variable.unit);
       this.set({ iso: value });
     }, "Isosurface");
-    return row("surface at", input, text);
+    return row("surface", input, text);
   }
 
   private sliceRows(look: GridLook): HTMLElement[] {

@@ -6,7 +6,7 @@ import { ApiError, boxText, patience, query, Server, splitColumns } from "../src
 import { BrickCache } from "../src/bricks.ts";
 import { bake, colourAt, invertedMap, mapNames, opacityAt } from "../src/colours.ts";
 import { bytes, number } from "../src/format.ts";
-import { frameOf, gridOf, recorded, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
+import { frameOf, gridOf, pointScale, recorded, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
 import { keyed, moveStop, nearestStop } from "../src/opacity.ts";
 import { farther, shifted, turned } from "../src/orbit.ts";
 import { clip, lineOf, march, meetPlane } from "../src/pick.ts";
@@ -171,6 +171,11 @@ test("particles come in parts, each of them once", () => {
   const many = planQualities(1e9, 1);
   assert.ok(many[many.length - 1][1] * 1e9 <= 3_000_000 + 1);
   assert.deepEqual(countValues([new Float32Array([0, 1, 1.5, 4, 9])], 0, 4, 4).estimate, [1, 2, 0, 1]);
+});
+
+test("few particles are drawn larger", () => {
+  assert.deepEqual([0, 100, 1e9].map(pointScale), [4, 4, 1]);
+  assert.ok(pointScale(5000) > 1.5 && pointScale(5000) < 2);
 });
 
 test("columns begin at multiples of 8 bytes", () => {
