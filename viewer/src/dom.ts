@@ -1,5 +1,5 @@
 // dom.ts -- elements, in few words.
-import { number } from "./format.ts";
+import { numberIn } from "./format.ts";
 
 type Child = Node | string | null | false;
 
@@ -75,7 +75,7 @@ export function pair(value: [number, number], changed: (value: [number, number])
   const set = (now: [number, number]) => inputs.forEach((input, i) => {
     if (isEdited(input)) return;
     exact[i] = now[i];
-    input.value = input.defaultValue = number(now[i], 4);
+    input.value = input.defaultValue = numberIn(now[i], now);
     input.title = String(now[i]);
   });
   set(value);

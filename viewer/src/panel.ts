@@ -3,7 +3,7 @@ import type { App } from "./app.ts";
 import { drawHistogram, drawSeries } from "./charts.ts";
 import { invertedMap, isInverted, mapNames, plainMap } from "./colours.ts";
 import { check, double, h, isEdited, pair, row, select, slider } from "./dom.ts";
-import { count, number, withUnit } from "./format.ts";
+import { count, number, numberIn, withUnit } from "./format.ts";
 import { grids, isPresent, recorded, scalars, sets, slicesOf, type GridLook } from "./look.ts";
 import { opacityEditor } from "./opacity.ts";
 import { countValues } from "./points.ts";
@@ -227,7 +227,7 @@ export class Panel {
     const chart = h("div", { className: "chart" });
     const text = h("span", { className: "hint" });
     const now = () => app.view.filters[name] ?? [low, high];
-    const tell = ([a, b]: [number, number]) => (text.textContent = `${number(a, 4)} to ${withUnit(number(b, 4), variable.unit)}`);
+    const tell = ([a, b]: [number, number]) => (text.textContent = `${numberIn(a, [low, high])} to ${withUnit(numberIn(b, [low, high]), variable.unit)}`);
     const without = () => Object.fromEntries(Object.entries(app.view.filters).filter(([key]) => key !== name));
     const slide = double(low, high, now(), (range) => {
       tell(range);
@@ -277,7 +277,7 @@ export class Panel {
       const ends = (): [number, number] => [box()[2 * i], box()[2 * i + 1]];
       const tell = (parts: [number, number]) => {
         const { low, high } = app.scene.frame;
-        const [a, b] = parts.map((part) => number(low[i] + part * (high[i] - low[i]), 4));
+        const [a, b] = parts.map((part) => numberIn(low[i] + part * (high[i] - low[i]), [low[i], high[i]]));
         text.textContent = `${a} to ${withUnit(b, app.gridLook()?.grid.unit ?? app.set()?.unit)}`;
       };
       const slide = double(0, 1, ends(), ([a, b]) => {
@@ -308,7 +308,7 @@ export class Panel {
     if (!look) return;
     const every = Math.ceil(app.line.steps.length / mostPlotted);
     const series = await app.source.series(app.view.run, look.grid.name, look.variable.name, look.component, sample, every);
-    const chart = h("div", { className: "chart", title: "Click to go to a step" });
+    const chart = h("div", { className: "chart series", title: "Click to go to a step" });
     const close = h("button", { className: "small", ariaLabel: "Close the series", title: "Close", onclick: () => {
       this.redrawSeries = null;
       this.series.replaceChildren();

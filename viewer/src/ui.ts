@@ -2,7 +2,7 @@
 import type { App } from "./app.ts";
 import { colourAt, invertedMap } from "./colours.ts";
 import { byId, h } from "./dom.ts";
-import { bytes, count, number, withUnit } from "./format.ts";
+import { bytes, count, number, numberIn, withUnit } from "./format.ts";
 import { farther, shifted, turned } from "./orbit.ts";
 import { Panel } from "./panel.ts";
 import { compose, type Bar } from "./picture.ts";
@@ -116,7 +116,7 @@ export class Ui {
         context.fillStyle = `rgb(${colourAt(map, i / 255).join(" ")})`;
         context.fillRect(i, 0, 1, 1);
       }
-      return { title: unit ? `${name} [${unit}]` : name, canvas, ends: [low, (low + high) / 2, high].map((v) => number(v, 4)) };
+      return { title: unit ? `${name} [${unit}]` : name, canvas, ends: [low, (low + high) / 2, high].map((v) => numberIn(v, [low, high])) };
     };
     const look = app.gridLook();
     const set = app.set();
@@ -141,7 +141,7 @@ export class Ui {
     const unit = this.app.gridLook()?.grid.unit ?? this.app.set()?.unit;
     const matrix = scene.matrix();
     const spots: [string, number[]][] = axes.map((axis, i) => [
-      `${axis} ${withUnit(number(scene.frame.high[i], 4), unit)}`, sides.map((s, j) => (i === j ? s * 1.08 + 0.02 : (i === 1 && j === 0 ? s : -s) * 1.04)),
+      `${axis} ${withUnit(numberIn(scene.frame.high[i], [scene.frame.low[i], scene.frame.high[i]]), unit)}`, sides.map((s, j) => (i === j ? s * 1.08 + 0.02 : (i === 1 && j === 0 ? s : -s) * 1.04)),
     ]);
     while (root.children.length < spots.length) root.append(h("span"));
     spots.forEach(([text, p], i) => {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { ApiError, boxText, patience, query, Server, splitColumns } from "../src/api.ts";
 import { BrickCache } from "../src/bricks.ts";
 import { bake, colourAt, invertedMap, mapNames, opacityAt } from "../src/colours.ts";
-import { bytes, number } from "../src/format.ts";
+import { bytes, number, numberIn } from "../src/format.ts";
 import { frameOf, gridOf, pointScale, recorded, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
 import { keyed, moveStop, nearestStop } from "../src/opacity.ts";
 import { farther, shifted, turned } from "../src/orbit.ts";
@@ -171,6 +171,15 @@ test("particles come in parts, each of them once", () => {
   const many = planQualities(1e9, 1);
   assert.ok(many[many.length - 1][1] * 1e9 <= 3_000_000 + 1);
   assert.deepEqual(countValues([new Float32Array([0, 1, 1.5, 4, 9])], 0, 4, 4).estimate, [1, 2, 0, 1]);
+});
+
+test("ends of a range have the digits that matter in it", () => {
+  assert.deepEqual([1.559e-13, 0.64955, 1.2991].map((v) => numberIn(v, [1.559e-13, 1.2991])), ["0", "0.65", "1.299"]);
+  assert.deepEqual([-3.269e-4, 3.6503e-4].map((v) => numberIn(v, [-3.269e-4, 3.6503e-4])), ["-3.269e-4", "3.65e-4"]);
+  assert.deepEqual([101325.4, 101326.1].map((v) => numberIn(v, [101325.4, 101326.1])), ["101325.4", "101326.1"]);
+  assert.deepEqual([0, 2.5e9].map((v) => numberIn(v, [0, 2.5e9])), ["0", "2.5e9"]);
+  assert.equal(numberIn(3, [3, 3]), "3");
+  assert.equal(numberIn(NaN, [0, 1]), "NaN");
 });
 
 test("few particles are drawn larger", () => {
