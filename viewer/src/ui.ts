@@ -5,7 +5,7 @@ import { byId, h } from "./dom.ts";
 import { bytes, count, number, numberIn, withUnit } from "./format.ts";
 import { farther, shifted, turned } from "./orbit.ts";
 import { Panel } from "./panel.ts";
-import { compose, type Bar } from "./picture.ts";
+import { compose, type Bar, type Label } from "./picture.ts";
 import { corner, sidesOf } from "./scene.ts";
 import { axes, modes } from "./state.ts";
 import { indexOf } from "./timeline.ts";
@@ -295,12 +295,22 @@ export class Ui {
     this.note((copied ? "The link to this view is copied." : `The link to this view: ${link}`) + warning);
   }
 
+  /** The labels of the axes, where they are on the canvas. */
+  private labelsInPicture(): Label[] {
+    const spans = [...byId("labels").children].filter((e) => e.checkVisibility());
+    return spans.map((span) => {
+      const { left, top, width, height } = span.getBoundingClientRect();
+      const [x, y] = this.onCanvas(left + width / 2, top + height / 2);
+      return { text: span.textContent ?? "", x, y };
+    });
+  }
+
   private async save(): Promise<void> {
     const { app } = this;
     const { view, step, scene } = app;
     const drawn = await scene.picture();
     const caption = step ? `${view.run}, step ${step.step}, t = ${number(step.time)}` : view.run;
-    const picture = drawn && (view.bare ? drawn : await compose(drawn, scene.canvas.width / scene.canvas.clientWidth, caption, this.bars()));
+    const picture = drawn && (view.bare ? drawn : await compose(drawn, scene.canvas.width / scene.canvas.clientWidth, caption, this.bars(), this.labelsInPicture()));
     if (!picture) throw new Error("The browser gives no picture.");
     const url = URL.createObjectURL(picture);
     h("a", { href: url, download: `${view.run}_${step?.step ?? 0}.png` }).click();
