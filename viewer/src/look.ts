@@ -60,7 +60,8 @@ export function withDefaults(step: Step, view: View): Partial<View> {
     return grid.shape.length === 3 ? out : { ...out, mode: "slices", along: "z" };
   }
   const set = sets(step)[0];
-  return set ? { particles: set.name, colour: scalars(set)[0]?.name ?? "" } : {};
+  // Also a variable that only other steps have: a set can be empty at first.
+  return set ? { particles: set.name, colour: set.variables.slice(1).find((v) => v.components === 1)?.name ?? "" } : {};
 }
 
 /** The same as render_widen() of the program. */
@@ -74,6 +75,11 @@ export function recorded(variable: Variable, component: number): [number, number
   const range = variable.ranges[component];
   if (!range || typeof range.low !== "number" || typeof range.high !== "number") return [0, 1];
   return widened(range.low, range.high);
+}
+
+/** How much larger few particles are drawn than many, so that they are seen. */
+export function pointScale(count: number): number {
+  return Math.min(Math.max(Math.cbrt(30000 / Math.max(count, 1)), 1), 4);
 }
 
 /** The space around all that is shown. */
