@@ -77,6 +77,10 @@ theirs="-DDEBUGLEVEL=0 -DZSTD_DISABLE_ASM -DXXH_NAMESPACE=ZSTD_ -w"
 # takes what reading needs.
 sources=$(cd "$tree" && ls src/*/*.c |
     grep -vE '_mpi(_together)?\.c|/machine_hwloc\.c|/io_posix\.c|/temp_file\.c|/tier_memory_memkind\.c|/shared\.c|src/check/|src/write/|src/engine/p|/tier_memory\.c')
+# Of the server: what answers below /api/v1, and nothing that knows of sockets.
+serve=$(cd "$tree" && ls tools/bouma/serve/{api_*,answer,grid_box,json_out,memory_budget}.c \
+    tools/bouma/serve/{particle_request,reader,request,route,sample_types,url}.c \
+    tools/bouma/{attribute_value,format_text,numbers,number_text}.c)
 exports=$(grep -oE '\bbw_[a-z_]+\(' "$here/bouma_wasm.h" | tr -d '(' | sort -u |
     sed 's/^/-Wl,--export=/' | tr '\n' ' ')
 {
@@ -103,10 +107,16 @@ exports=$(grep -oE '\bbw_[a-z_]+\(' "$here/bouma_wasm.h" | tr -d '(' | sort -u |
     done
     echo "build libbouma.a: ar$objects"
     objects=
+    for c in $serve; do
+        o=o/serve_$(basename "$c" .c).o
+        echo "build $o: cc $tree/$c"
+        echo "  flags = $ours -I$tree/tools/bouma -Oz"
+        objects+=" $o"
+    done
     for c in "$here"/*.c; do
         o=o/wasm_$(basename "$c" .c).o
         echo "build $o: cc $c"
-        echo "  flags = $ours"
+        echo "  flags = $ours -I$tree/tools/bouma"
         objects+=" $o"
     done
     for c in "$zstd"/common/*.c "$zstd"/decompress/*.c; do

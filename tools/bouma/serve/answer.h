@@ -52,7 +52,7 @@ answer_header(struct answer *answer, const char *name, const char *format, ...);
 
 /* A body of so many bytes, to be filled in. NULL, and the answer tells why, if
  * that is beyond the limit or there is no memory. */
-void *answer_body(struct answer *answer, const char *type, size_t bytes);
+void *answer_body(struct answer *answer, const char *type, uint64_t bytes);
 
 /* What was written becomes the body; or the answer tells why it cannot. */
 void answer_put_json(struct answer *answer, struct json_out *out);
