@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # build.sh OUT -- compile the reading part of the library to OUT/bouma.wasm, and
 # lay bouma.js and the other files of the package beside it.
+# build.sh --sources OUT -- only fetch what is to be fetched.
+# build.sh --check OUT -- only tell whether all is there, without fetching.
 #
 # It takes the sources of src/ as they are. What they need of a system is in
 # wasm/; zstd's decoder is compiled from Debian's sources, which are fetched
@@ -11,6 +13,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(dirname "$here")
+only=
+case ${1:-} in --sources | --check) only=$1 && shift ;; esac
 [ $# = 1 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -54,9 +58,11 @@ SOURCES
 zstd=${ZSTD_SOURCE:-$out/zstd}
 if [ ! -e "$zstd/decompress/zstd_decompress.c" ]; then
     [ -z "${ZSTD_SOURCE:-}" ] || missing "ZSTD_SOURCE=$zstd has no zstd"
+    [ "$only" != --check ] || missing "the sources of zstd are not fetched (./dev wasm does it)"
     command -v dpkg-source >/dev/null || missing "there is no dpkg-dev (./dev wasm installs it)"
     fetch_zstd || missing "Debian's sources of zstd cannot be fetched"
 fi
+[ -z "$only" ] || exit 0
 
 # ---- what is compiled -------------------------------------------------------
 

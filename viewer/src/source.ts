@@ -64,6 +64,7 @@ export interface SamplesRequest extends Which {
   box: [number, number][]; // in the order of the shape
   low: number;
   high: number;
+  signal?: AbortSignal; // when the answer is not wanted any more
 }
 export interface Samples {
   shape: number[];
@@ -77,6 +78,7 @@ export interface ParticlesRequest extends Which {
   origin: number[];
   box: [number, number][] | null; // x, y, z
   where: string;
+  signal?: AbortSignal;
 }
 export interface Columns {
   count: number;
