@@ -1,5 +1,5 @@
-"""data.py DIRECTORY [follow] -- datasets for the tests of the viewer. With 'follow', a dataset
-gets one step more for each line of the standard input."""
+"""data.py DIRECTORY KIND -- datasets for the tests of the viewer. 'follow' is one that gets a step
+more for each line of the standard input."""
 import os
 import sys
 
@@ -44,7 +44,6 @@ def follow(path):
             i += 1
 
 
-if sys.argv[2:] == ["follow"]:
-    follow(os.path.join(sys.argv[1], "live.bouma"))
-else:
-    write(os.path.join(sys.argv[1], "vortex.bouma"))
+kinds = {"vortex": write, "follow": follow}
+name = {"follow": "live"}.get(sys.argv[2], sys.argv[2])
+kinds[sys.argv[2]](os.path.join(sys.argv[1], name + ".bouma"))
