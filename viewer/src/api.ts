@@ -123,9 +123,9 @@ export class Server implements Source {
     return `api/v1/${part(which.run)}/${which.step}/${part(which.object)}/${rest}`;
   }
 
-  async samples(r: SamplesRequest): Promise<Samples> {
+  async samples(r: SamplesRequest, signal?: AbortSignal): Promise<Samples> {
     const parameters = { box: boxText(r.box), level: r.level, type: "u8", low: r.low, high: r.high, component: r.component, tag: r.tag };
-    const [headers, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters), r.signal);
+    const [headers, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters), signal);
     const error = headers.get("Bouma-Error");
     return {
       shape: (headers.get("Bouma-Shape") ?? "").split(",").map(Number),
@@ -146,7 +146,7 @@ export class Server implements Source {
       from: r.from, quality: r.quality, variables: r.variables.join(","), type: "f32", origin: r.origin.join(","),
       box: r.box ? boxText(r.box) : "", where: r.where, tag: r.tag,
     };
-    const [headers, body] = await this.binary(this.path(r, "particles") + query(parameters), r.signal);
+    const [headers, body] = await this.binary(this.path(r, "particles") + query(parameters));
     return splitColumns(headers.get("Bouma-Columns") ?? "", Number(headers.get("Bouma-Count")), body);
   }
 

@@ -64,7 +64,6 @@ export interface SamplesRequest extends Which {
   box: [number, number][]; // in the order of the shape
   low: number;
   high: number;
-  signal?: AbortSignal; // when the answer is not wanted any more
 }
 export interface Samples {
   shape: number[];
@@ -78,7 +77,6 @@ export interface ParticlesRequest extends Which {
   origin: number[];
   box: [number, number][] | null; // x, y, z
   where: string;
-  signal?: AbortSignal;
 }
 export interface Columns {
   count: number;
@@ -102,7 +100,8 @@ export interface Source {
   runs(): Promise<string[]>;
   run(name: string): Promise<Run>;
   step(run: string, step: number | "last"): Promise<Step>;
-  samples(request: SamplesRequest): Promise<Samples>;
+  /** Rejects when the signal is given: nobody waits for it any more. */
+  samples(request: SamplesRequest, signal?: AbortSignal): Promise<Samples>;
   /** One exact value. */
   value(which: Which, variable: string, component: number, at: number[]): Promise<number>;
   particles(request: ParticlesRequest): Promise<Columns>;

@@ -1,5 +1,5 @@
 // source_pool.ts -- workers that read a dataset, and what waits for them. One works on one request
-// at a time; what is not wanted any more is dropped before it is begun.
+// at a time; what is not wanted any more before it is begun is dropped.
 import type { Answer, Block, Files } from "../../wasm/bouma.js";
 
 /** A dataset below a URL; another key is another dataset, or another state of it. */
@@ -45,7 +45,6 @@ interface Helper {
 interface Job {
   site: Site;
   target: string;
-  signal?: AbortSignal;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
@@ -63,7 +62,15 @@ export class Pool {
 
   ask(site: Site, target: string, signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.queue.push({ site, target, signal, resolve, reject });
+      const job: Job = { site, target, resolve, reject };
+      const drop = () => {
+        const place = this.queue.indexOf(job);
+        if (place >= 0) this.queue.splice(place, 1);
+        reject(signal!.reason);
+      };
+      if (signal?.aborted) return drop();
+      signal?.addEventListener("abort", drop, { once: true });
+      this.queue.push(job);
       this.pump();
     });
   }
@@ -90,12 +97,9 @@ export class Pool {
 
   private pump(): void {
     while (this.queue.length) {
-      const [job] = this.queue;
-      const helper = job.signal?.aborted ? null : this.idle(job.site.key);
-      if (!helper && !job.signal?.aborted) return;
-      this.queue.shift();
-      if (!helper) job.reject(job.signal!.reason);
-      else this.give(helper, job);
+      const helper = this.idle(this.queue[0].site.key);
+      if (!helper) return;
+      this.give(helper, this.queue.shift()!);
     }
   }
 
