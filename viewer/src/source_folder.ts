@@ -1,5 +1,5 @@
 // source_folder.ts -- the source of data that is a folder on a web server, which sends parts of
-// files and knows nothing else. Workers read them, and answer as the program would: docs/static.md.
+// files and knows nothing else. Workers read them, and answer as the program would: docs/http.md.
 import { notReached, rangeProblem, totalOf } from "../../wasm/bouma.js";
 import { ApiError, patience, Server, toNumber } from "./api.ts";
 import type { Listener } from "./source.ts";

@@ -326,7 +326,7 @@ const struct command cmd_serve = {
         "\n"
         "With --static no program runs where the data are: a browser reads "
         "them by itself, from\n"
-        "any web server that knows Range requests; docs/static.md describes "
+        "any web server that knows Range requests; docs/http.md describes "
         "the folder. A folder\n"
         "that was written so is brought up to date; run it again after new "
         "steps.\n",

@@ -1,5 +1,5 @@
 /* static_site.h -- a folder with datasets and all that a browser needs to show
- * them, for a web server that knows nothing of bouma: docs/static.md. */
+ * them, for a web server that knows nothing of bouma: docs/http.md. */
 #ifndef SERVE_STATIC_SITE_H
 #define SERVE_STATIC_SITE_H
 
