@@ -150,10 +150,4 @@ bool response_matches(const char *if_none_match, const char *etag)
         (void)request;                                                         \
         answer_elsewhere(answer);                                              \
     }
-ELSEWHERE(viewer)
-ELSEWHERE(files)
-ELSEWHERE(zarr)
-ELSEWHERE(ome)
-ELSEWHERE(ome2)
-ELSEWHERE(annotations)
-ELSEWHERE(ept)
+#include "elsewhere.h" /* their names, which build.sh takes from route.h */

@@ -87,6 +87,11 @@ sources=$(cd "$tree" && ls src/*/*.c |
 serve=$(cd "$tree" && ls tools/bouma/serve/{api_*,answer,grid_box,json_out,memory_budget}.c \
     tools/bouma/serve/{particle_request,reader,request,route,sample_types,url}.c \
     tools/bouma/{attribute_value,format_text,numbers,number_text}.c)
+# The functions that route.h names, and that are not among these.
+elsewhere=$(sed -n '/define SERVE_ROUTES/,/^$/p' "$tree/tools/bouma/serve/route.h" | tr -d '\\\n' |
+    grep -oE '[a-z0-9_]+\)' | tr -d ')' | grep -v '^api_' | sort -u | sed 's/.*/ELSEWHERE(&)/')
+[ "$(cat "$out/include/elsewhere.h" 2>/dev/null)" = "$elsewhere" ] ||
+    echo "$elsewhere" >"$out/include/elsewhere.h"
 exports=$(grep -oE '\bbw_[a-z_]+\(' "$here/bouma_wasm.h" | tr -d '(' | sort -u |
     sed 's/^/-Wl,--export=/' | tr '\n' ' ')
 {
