@@ -1,7 +1,7 @@
 // api.ts -- the source of data that is a server: docs/http.md.
 import type { Columns, Histogram, Listener, ParticlesRequest, Run, Samples, SamplesRequest, Series, Source, Step, Which } from "./source.ts";
 
-/** The server understood, and says no. */
+/** The server understood, and says no: there is no use in asking again. */
 export class ApiError extends Error {
   constructor(readonly code: number, message: string) {
     super(message);
@@ -45,7 +45,7 @@ export function patience(i: number): number {
 }
 
 /** JSON cannot have all numbers: they are told as texts. */
-function toNumber(value: number | string | null): number {
+export function toNumber(value: number | string | null): number {
   return value === null ? NaN : value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
 }
 
@@ -54,26 +54,33 @@ export class Server implements Source {
   private lost = false;
 
   /** 'base' ends in a slash. 'tell' hears when the server is gone, and when it is back. */
-  constructor(private readonly base: string, private readonly tell: (there: boolean) => void) {}
+  constructor(protected readonly base: string, private readonly tell: (there: boolean) => void) {}
+
+  /** Who answers. What is thrown, but an ApiError, is a reason to ask again. */
+  protected ask(path: string, signal?: AbortSignal): Promise<Response> {
+    return fetch(this.base + path, { signal });
+  }
 
   bytes(): number {
     return this.fetched;
   }
 
-  private hear(there: boolean): void {
+  protected hear(there: boolean): void {
     if (this.lost !== there) return;
     this.lost = !there;
     this.tell(there);
   }
 
   /** An answer; while there is none, ask again. */
-  private async get(path: string): Promise<Response> {
+  private async get(path: string, signal?: AbortSignal): Promise<Response> {
     for (let i = 0; ; i++) {
+      signal?.throwIfAborted();
       let answer: Response | null = null;
       try {
-        answer = await fetch(this.base + path);
+        answer = await this.ask(path, signal);
         if (answer.status !== 503) this.hear(true);
-      } catch {
+      } catch (error) {
+        if (error instanceof ApiError || signal?.aborted) throw error;
         this.hear(false);
       }
       if (answer?.ok) return answer;
@@ -90,14 +97,15 @@ export class Server implements Source {
     return (await answer.json()) as T;
   }
 
-  private async binary(path: string): Promise<[Headers, ArrayBuffer]> {
+  private async binary(path: string, signal?: AbortSignal): Promise<[Headers, ArrayBuffer]> {
     for (;;) {
-      const answer = await this.get(path);
+      const answer = await this.get(path, signal);
       try {
         const body = await answer.arrayBuffer();
         this.fetched += Number(answer.headers.get("Content-Length") ?? body.byteLength);
         return [answer.headers, body];
       } catch {
+        signal?.throwIfAborted();
         this.hear(false); // it went away in the middle
       }
     }
@@ -120,9 +128,9 @@ export class Server implements Source {
     return `api/v1/${part(which.run)}/${which.step}/${part(which.object)}/${rest}`;
   }
 
-  async samples(r: SamplesRequest): Promise<Samples> {
+  async samples(r: SamplesRequest, signal?: AbortSignal): Promise<Samples> {
     const parameters = { box: boxText(r.box), level: r.level, type: "u8", low: r.low, high: r.high, component: r.component, tag: r.tag };
-    const [headers, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters));
+    const [headers, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters), signal);
     const error = headers.get("Bouma-Error");
     return {
       shape: (headers.get("Bouma-Shape") ?? "").split(",").map(Number),

@@ -100,7 +100,8 @@ export interface Source {
   runs(): Promise<string[]>;
   run(name: string): Promise<Run>;
   step(run: string, step: number | "last"): Promise<Step>;
-  samples(request: SamplesRequest): Promise<Samples>;
+  /** Rejects when the signal is given: nobody waits for it any more. */
+  samples(request: SamplesRequest, signal?: AbortSignal): Promise<Samples>;
   /** One exact value. */
   value(which: Which, variable: string, component: number, at: number[]): Promise<number>;
   particles(request: ParticlesRequest): Promise<Columns>;

@@ -1,7 +1,7 @@
-// viewer.ts -- starts the viewer on the page that the server gave.
-import { Server } from "./api.ts";
+// viewer.ts -- starts the viewer on the page that the server gave, or that lies in a folder.
 import { App } from "./app.ts";
 import { byId } from "./dom.ts";
+import { openSource } from "./source_open.ts";
 import { fromHash } from "./state.ts";
 import { Ui } from "./ui.ts";
 import "./viewer.css";
@@ -26,7 +26,7 @@ function tell(): void {
   box.textContent = text;
 }
 
-const source = new Server(new URL(".", location.href).href, (isThere) => {
+const source = openSource((isThere) => {
   there = isThere;
   tell();
 });

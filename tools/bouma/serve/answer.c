@@ -1,6 +1,7 @@
 /* answer.c -- what a route gives back. */
 #include "answer.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,25 +46,27 @@ void answer_header(struct answer *answer, const char *name, const char *format,
     va_end(list);
 }
 
-void *answer_body(struct answer *answer, const char *type, size_t bytes)
+void *answer_body(struct answer *answer, const char *type, uint64_t bytes)
 {
     if (bytes > answer->limit) {
         answer_fail(answer, 413, BOUMA_ELIMIT,
-                    "the answer would have %zu bytes, and the limit is %zu; "
+                    "the answer would have %" PRIu64
+                    " bytes, and the limit is %zu; "
                     "ask for a smaller box, a coarser level, or within a "
                     "budget",
                     bytes, answer->limit);
         return NULL;
     }
     if (!answer->head) {
-        answer->body = memory_budget_resize(answer->memory, NULL, bytes + 8);
+        answer->body =
+            memory_budget_resize(answer->memory, NULL, (size_t)bytes + 8);
         if (!answer->body) {
             answer_fail_status(answer, BOUMA_ENOMEM, NULL);
             return NULL;
         }
     }
     answer->type = type;
-    answer->bytes = bytes;
+    answer->bytes = (size_t)bytes;
     answer->binary = true;
     return answer->body;
 }

@@ -61,7 +61,7 @@ answer_header(struct answer *answer, const char *name, const char *format, ...);
 /* A body of so many bytes, to be filled in. NULL, and the answer tells why, if
  * that is beyond the limit or there is no memory; and NULL if only headers are
  * wanted: its length is then known, and the answer no failure. */
-void *answer_body(struct answer *answer, const char *type, size_t bytes);
+void *answer_body(struct answer *answer, const char *type, uint64_t bytes);
 
 /* Whether only headers are wanted: the answer is then one of this type, and of
  * a length that is not known. To be asked before work that headers do not need.

@@ -34,8 +34,9 @@ static bool make_room(struct gathering *g, uint64_t more)
         return true;
     room = room < g->most ? room : g->most;
     for (size_t i = 0; i < g->wanted->column_count; i++) {
-        char *grown = memory_budget_resize(g->answer->memory, g->columns[i],
-                                           room * value_bytes(g, i) + 8);
+        char *grown =
+            memory_budget_resize(g->answer->memory, g->columns[i],
+                                 (size_t)room * value_bytes(g, i) + 8);
 
         if (!grown)
             return false;
@@ -52,10 +53,10 @@ static void append(struct gathering *g, size_t i, const void *from,
     const struct particle_column *column = &g->wanted->columns[i];
     size_t components = (size_t)column->about.components;
     struct conversion how = {.to = g->wanted->type, .from = column->about.type};
-    char *to = g->columns[i] + g->count * value_bytes(g, i);
+    char *to = g->columns[i] + (size_t)g->count * value_bytes(g, i);
 
     if (!column->is_position || how.to == SENT_OWN) {
-        convert_values(to, 1, from, 1, count * components, &how);
+        convert_values(to, 1, from, 1, (size_t)count * components, &how);
         return;
     }
     how.shifts = 1;
@@ -63,7 +64,7 @@ static void append(struct gathering *g, size_t i, const void *from,
         how.origin = g->wanted->origin[c];
         convert_values(to + c * sizeof(float), components,
                        (const char *)from + c * bouma_type_size(how.from),
-                       components, count, &how);
+                       components, (size_t)count, &how);
     }
 }
 
@@ -140,10 +141,10 @@ static void put_body(const struct gathering *g, struct answer *answer)
     char *to;
 
     for (size_t i = 0; i < g->wanted->column_count; i++)
-        bytes = aligned(bytes) + g->count * value_bytes(g, i);
+        bytes = aligned(bytes) + (size_t)g->count * value_bytes(g, i);
     to = answer_body(answer, ANSWER_BYTES, bytes);
     for (size_t i = 0; to && i < g->wanted->column_count; i++) {
-        size_t length = g->count * value_bytes(g, i);
+        size_t length = (size_t)g->count * value_bytes(g, i);
 
         memset(to + at, 0, aligned(at) - at);
         at = aligned(at);

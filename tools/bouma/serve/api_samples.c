@@ -211,10 +211,10 @@ static int copy_refinement(struct sampling *s, bouma_refinement *refinement,
     if (!body)
         return BOUMA_OK;
     if (s->component < 0)
-        convert_values(body, 1, data, 1, samples * components, &s->how);
+        convert_values(body, 1, data, 1, (size_t)samples * components, &s->how);
     else
         convert_values(body, 1, (const char *)data + own * (size_t)s->component,
-                       components, samples, &s->how);
+                       components, (size_t)samples, &s->how);
     return BOUMA_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "http_server.h"
 #include "listen.h"
 #include "serve_options.h"
+#include "static_site.h"
 
 extern char **environ;
 
@@ -189,6 +190,46 @@ static int serve(struct serving *s, struct context *ctx)
     return rc;
 }
 
+/* ---- a folder ------------------------------------------------------------ */
+
+static bool is_of_folders(const char *option)
+{
+    return strcmp(option, "static") == 0 || strcmp(option, "copy") == 0 ||
+           strcmp(option, "force") == 0;
+}
+
+/* Options of a server and those of a folder are not given together. */
+static int check_kind(const struct arguments *args, struct context *ctx,
+                      bool folder)
+{
+    for (const struct option_spec *o = serve_options; o->name; o++) {
+        if (!arguments_has(args, o->name) || is_of_folders(o->name) == folder)
+            continue;
+        return folder ? context_fail(ctx, CALL_AT_FAULT,
+                                     "--static writes a folder and serves "
+                                     "nothing, so --%s has no meaning",
+                                     o->name)
+                      : context_fail(ctx, CALL_AT_FAULT,
+                                     "--%s is for --static only", o->name);
+    }
+    return DONE;
+}
+
+static int write_folder(struct serving *s, struct context *ctx)
+{
+    struct static_site site = {.folder = arguments_text(s->args, "static"),
+                               .served = &s->served,
+                               .copies = arguments_has(s->args, "copy"),
+                               .forced = arguments_has(s->args, "force")};
+    int rc = find_datasets(s, ctx);
+
+    if (!rc)
+        rc = static_site_write(&site, ctx);
+    if (s->http.served)
+        served_release(&s->served);
+    return rc;
+}
+
 /* What is sent is little-endian, as memory is nearly everywhere. */
 static bool is_little_endian(void)
 {
@@ -200,10 +241,16 @@ static bool is_little_endian(void)
 static int run(struct context *ctx, const struct arguments *args)
 {
     struct serving s = {.args = args, .json = ctx->json};
+    bool folder = arguments_has(args, "static");
+    int rc = check_kind(args, ctx, folder);
 
+    if (rc)
+        return rc;
     if (session_size(ctx->session) > 1)
         return context_fail(ctx, CALL_AT_FAULT,
                             "one process serves; do not start several");
+    if (folder)
+        return write_folder(&s, ctx);
     if (!is_little_endian())
         return context_fail(ctx, CALL_AT_FAULT,
                             "this machine is big-endian, and cannot serve");
@@ -218,6 +265,7 @@ const struct command cmd_serve = {
     .most = -1,
     .examples = "  bouma serve run.bouma --open\n"
                 "  bouma serve runs/ --port 9000\n"
+                "  bouma serve run.bouma --static site --copy\n"
                 "  curl 'http://127.0.0.1:8080/api/v1/run/last/grid/rho/"
                 "samples?level=3' -o rho.f32\n",
     .footer =
@@ -231,6 +279,13 @@ const struct command cmd_serve = {
         "named. An address\n"
         "that other machines can reach needs --token, or --public. "
         "docs/http.md describes the\n"
-        "interface.\n",
+        "interface.\n"
+        "\n"
+        "With --static no program runs where the data are: a browser reads "
+        "them by itself, from\n"
+        "any web server that knows Range requests; docs/http.md describes "
+        "the folder. A folder\n"
+        "that was written so is brought up to date; run it again after new "
+        "steps.\n",
     .options = serve_options,
     .run = run};

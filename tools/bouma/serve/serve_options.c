@@ -37,4 +37,12 @@ const struct option_spec serve_options[] = {
      .argument = "N",
      .help = "threads that answer; default: one per processor, at least 4"},
     {.name = "open", .help = "open the viewer in a browser"},
+    {.name = "static",
+     .argument = "OUT",
+     .help = "do not serve, but write a folder that any web server can serve: "
+             "the viewer, and the data"},
+    {.name = "copy",
+     .help = "with --static: copy the data; default: links to the datasets"},
+    {.name = "force",
+     .help = "with --static: write into a folder that has other files, too"},
     {0}};
