@@ -1,5 +1,5 @@
 // api.ts -- the source of data that is a server: docs/http.md.
-import type { Columns, Histogram, Listener, ParticlesRequest, Run, Samples, SamplesRequest, Series, Source, Step, Which } from "./source.ts";
+import type { Columns, FloatsRequest, Histogram, Listener, ParticlesRequest, PatchRanges, Run, Samples, SamplesRequest, Series, Source, Step, Which } from "./source.ts";
 
 /** The server understood, and says no. */
 export class ApiError extends Error {
@@ -62,13 +62,14 @@ export class Server implements Source {
   }
 
   /** An answer; while there is none, ask again. */
-  private async get(path: string): Promise<Response> {
+  private async get(path: string, signal?: AbortSignal): Promise<Response> {
     for (let i = 0; ; i++) {
       let answer: Response | null = null;
       try {
-        answer = await fetch(this.base + path);
+        answer = await fetch(this.base + path, { signal });
         if (answer.status !== 503) this.hear(true);
       } catch {
+        signal?.throwIfAborted();
         this.hear(false);
       }
       if (answer?.ok) return answer;
@@ -77,6 +78,7 @@ export class Server implements Source {
         throw new ApiError(answer.status, body?.error?.message ?? `${answer.status} ${answer.statusText}`);
       }
       await new Promise((resolve) => setTimeout(resolve, patience(i)));
+      signal?.throwIfAborted();
     }
   }
 
@@ -85,14 +87,15 @@ export class Server implements Source {
     return (await answer.json()) as T;
   }
 
-  private async binary(path: string): Promise<[Headers, ArrayBuffer]> {
+  private async binary(path: string, signal?: AbortSignal): Promise<[Headers, ArrayBuffer]> {
     for (;;) {
-      const answer = await this.get(path);
+      const answer = await this.get(path, signal);
       try {
         const body = await answer.arrayBuffer();
         this.fetched += Number(answer.headers.get("Content-Length") ?? body.byteLength);
         return [answer.headers, body];
       } catch {
+        signal?.throwIfAborted();
         this.hear(false); // it went away in the middle
       }
     }
@@ -115,9 +118,9 @@ export class Server implements Source {
     return `api/v1/${part(which.run)}/${which.step}/${part(which.object)}/${rest}`;
   }
 
-  async samples(r: SamplesRequest): Promise<Samples> {
+  async samples(r: SamplesRequest, signal?: AbortSignal): Promise<Samples> {
     const parameters = { box: boxText(r.box), level: r.level, type: "u8", low: r.low, high: r.high, component: r.component, tag: r.tag };
-    const [headers, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters));
+    const [headers, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters), signal);
     const error = headers.get("Bouma-Error");
     return {
       shape: (headers.get("Bouma-Shape") ?? "").split(",").map(Number),
@@ -126,11 +129,25 @@ export class Server implements Source {
     };
   }
 
+  async floats(r: FloatsRequest): Promise<Float32Array> {
+    const parameters = { box: boxText(r.box), level: r.level, type: "f32", component: r.component, tag: r.tag };
+    const [, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters));
+    return new Float32Array(body);
+  }
+
+  async ranges(which: Which, variable: string, component: number): Promise<PatchRanges | null> {
+    try {
+      const [headers, body] = await this.binary(this.path(which, `${part(variable)}/ranges`) + query({ component, tag: which.tag }));
+      return { shape: (headers.get("Bouma-Shape") ?? "").split(",").map(Number).slice(0, -1), pairs: new Float32Array(body) };
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 404) return null;
+      throw error;
+    }
+  }
+
   async value(which: Which, variable: string, component: number, at: number[]): Promise<number> {
-    const box = boxText(at.map((i) => [i, i + 1] as [number, number]));
-    const parameters = { box, type: "f32", component, tag: which.tag };
-    const [, body] = await this.binary(this.path(which, `${part(variable)}/samples`) + query(parameters));
-    return new Float32Array(body)[0];
+    const box = at.map((i) => [i, i + 1] as [number, number]);
+    return (await this.floats({ ...which, variable, component, level: 0, box }))[0];
   }
 
   async particles(r: ParticlesRequest): Promise<Columns> {

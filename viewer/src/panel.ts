@@ -9,6 +9,7 @@ import { opacityEditor } from "./opacity.ts";
 import { countValues } from "./points.ts";
 import type { Particles, Variable } from "./source.ts";
 import { axes, modes, type View } from "./state.ts";
+import { seriesOf, variableRows } from "./vectors.ts";
 
 export class Panel {
   private built = "";
@@ -24,7 +25,7 @@ export class Panel {
     const objects = app.step.objects.map((o) => [o.name, o.kind, o.variables.map((v) => [v.name, v.components, isPresent(v)])]);
     const look = app.gridLook();
     const histogram = !!app.loader?.hasPicture() && view.mode === "volume";
-    const key = JSON.stringify([objects, view.grid, view.component, view.mode, view.map, view.range, look && view.range === null && app.range(look),
+    const key = JSON.stringify([objects, view.grid, view.component, view.tint, view.tintComponent, view.tintRange, view.mode, view.map, view.range, look && view.range === null && app.range(look),
       view.particles, view.colour, view.pointMap, view.pointRange, Object.keys(view.slices), view.box === null, histogram, Object.keys(view.filters)]);
     if (key === this.built || this.root.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement && document.activeElement.type === "range" && this.root.matches(":active")) return;
     this.built = key;
@@ -43,12 +44,9 @@ export class Panel {
     const names = grids(app.step!).flatMap((g) => g.variables.filter(isPresent).map((v) => `${g.name}/${v.name}`));
     if (names.length === 0) return [];
     const values: [string, string][] = [["", "none"], ...names.map((n) => [n, n] as [string, string])];
-    const out = [h("h2", {}, "Grid"), row("variable", select(values, app.view.grid, (grid) => this.set({ grid, component: 0, range: null, iso: null, slices: {} }), "Variable"))];
+    const out = [h("h2", {}, "Grid"), row("variable", select(values, app.view.grid, (grid) => this.set({ grid, component: 0, tint: "", tintComponent: 0, tintRange: null, range: null, iso: null, slices: {} }), "Variable"))];
     if (!look) return out;
-    if (look.variable.components > 1) {
-      const components = look.variable.ranges.map((_, i) => [String(i), `[${i}]`] as [string, string]);
-      out.push(row("component", select(components, String(look.component), (c) => this.set({ component: Number(c), range: null, iso: null }), "Component")));
-    }
+    out.push(...variableRows(app, look, (change) => this.set(change)));
     if (look.dims === 3)
       out.push(h("div", { className: "many" }, ...modes.map((mode) => h("button", { className: mode === app.view.mode ? "on" : "", onclick: () => this.set({ mode }) }, mode))));
     out.push(row("colours", select(mapNames.map((m) => [m, m]), app.view.map, (map) => this.set({ map }), "Colours")), this.rangeRow(look));
@@ -196,7 +194,7 @@ export class Panel {
   async showSeries(sample: number[], name: string): Promise<void> {
     const look = this.app.gridLook();
     if (!look) return;
-    const series = await this.app.source.series(this.app.view.run, look.grid.name, look.variable.name, look.component, sample);
+    const series = await seriesOf(look, (component) => this.app.source.series(this.app.view.run, look.grid.name, look.variable.name, component, sample));
     const chart = h("div");
     this.series.replaceChildren(h("h2", {}, `${name} at ${sample.join(", ")} over time`), chart);
     drawSeries(chart, series, name);

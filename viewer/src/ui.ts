@@ -7,6 +7,7 @@ import { Panel } from "./panel.ts";
 import { sidesOf } from "./scene.ts";
 import { axes, modes, type Axis } from "./state.ts";
 import { indexOf } from "./timeline.ts";
+import { nameWith, valueOf } from "./vectors.ts";
 
 const help: [string, string][] = [
   ["drag", "turn"], ["right drag, two fingers", "move"], ["wheel, pinch", "nearer, farther"], ["shift + drag", "choose a box"],
@@ -95,7 +96,8 @@ export class Ui {
     const set = app.set();
     const coloured = set?.variables.find((v) => v.name === app.view.colour);
     const out: HTMLElement[] = [];
-    if (look) out.push(figure(look.variable.name + (look.variable.components > 1 ? `[${look.component}]` : ""), look.variable.unit, app.view.map, app.range(look)));
+    if (look && look.tint) out.push(figure(nameWith(look.tint, look.tintComponent), look.tint.unit, app.view.map, app.tintRange(look)));
+    else if (look && !app.plot.takes(app.source, look)) out.push(figure(nameWith(look.variable, look.component), look.variable.unit, app.view.map, app.range(look)));
     if (set && coloured) out.push(figure(coloured.name, coloured.unit, app.view.pointMap, app.pointRange(set)));
     byId("legend").replaceChildren(...out);
   }
@@ -104,6 +106,7 @@ export class Ui {
   private labels(): void {
     const { scene } = this.app;
     const root = byId("labels");
+    root.hidden = this.app.plot.isShown; // which has its own
     const sides = sidesOf(scene.frame).map((s) => s / 2);
     const unit = this.app.gridLook()?.grid.unit ?? this.app.set()?.unit;
     const matrix = scene.matrix();
@@ -117,8 +120,11 @@ export class Ui {
       const span = root.children[i] as HTMLElement;
       span.textContent = text;
       span.hidden = at[2] <= 0;
-      span.style.left = `${((at[0] / at[2] + 1) / 2) * scene.canvas.clientWidth + scene.canvas.offsetLeft}px`;
-      span.style.top = `${((1 - at[1] / at[2]) / 2) * scene.canvas.clientHeight + scene.canvas.offsetTop}px`;
+      // Wherever the end is, its label stays within the picture.
+      const { clientWidth: width, clientHeight: height, offsetLeft, offsetTop } = scene.canvas;
+      const within = (v: number, half: number, all: number) => Math.min(Math.max(v, half), all - half);
+      span.style.left = `${within(((at[0] / at[2] + 1) / 2) * width, span.offsetWidth / 2 + 4, width) + offsetLeft}px`;
+      span.style.top = `${within(((1 - at[1] / at[2]) / 2) * height, span.offsetHeight / 2 + 4, height) + offsetTop}px`;
     });
   }
 
@@ -254,7 +260,7 @@ export class Ui {
     const look = this.app.gridLook();
     if (!under.sample || !look) return;
     const shown = tip.textContent;
-    const value = await this.app.source.value(this.app.which(look.grid.name), look.variable.name, look.component, under.sample).catch(() => NaN);
+    const value = await valueOf(look, (component) => this.app.source.value(this.app.which(look.grid.name), look.variable.name, component, under.sample!)).catch(() => NaN);
     if (tip.textContent === shown) show(withUnit(number(value), under.valueUnit));
   }
 

@@ -13,7 +13,8 @@ import { countValues, planQualities } from "../src/points.ts";
 import type { Step } from "../src/source.ts";
 import { fresh, fromHash, toHash, whereText } from "../src/state.ts";
 import { indexOf, moved, withoutStep, withStep } from "../src/timeline.ts";
-import { atlasShape, fillSlot } from "../src/volume.ts";
+import { byteOf, cut, fillSlot, interleave, magnitude as lengths, valueOf } from "../src/samples.ts";
+import { atlasShape } from "../src/volume.ts";
 
 // ---- bricks -----------------------------------------------------------------
 
@@ -41,13 +42,30 @@ test("bricks that are wanted stay", () => {
 
 test("slots of the atlas are enough, and a slot is filled to its end", () => {
   for (const n of [1, 7, 150, 900]) {
-    const shape = atlasShape(n, 32, 2048);
+    const shape = atlasShape(n, 100000, [32, 32, 32], 2048);
     assert.ok(shape[0] * shape[1] * shape[2] >= n && Math.max(...shape) * 33 <= 2048);
   }
-  const slot = fillSlot(new Uint8Array([1, 2, 3, 4, 5, 6]), [3, 2, 1], 3);
+  const slot = fillSlot(new Uint8Array([1, 2, 3, 4, 5, 6]), [3, 2, 1], [3, 3, 3], 1);
   assert.equal(slot.length, 64);
   assert.deepEqual([...slot.subarray(0, 16)], [1, 2, 3, 3, 4, 5, 6, 6, 4, 5, 6, 6, 4, 5, 6, 6]);
   assert.deepEqual([...slot.subarray(48, 64)], [...slot.subarray(0, 16)]);
+  assert.deepEqual([...fillSlot(new Uint8Array([1, 2, 3, 4]), [2, 1, 1], [2, 1, 1], 2)], [1, 2, 3, 4, 3, 4, 1, 2, 3, 4, 3, 4, 1, 2, 3, 4, 3, 4, 1, 2, 3, 4, 3, 4]);
+});
+
+test("an answer is cut into bricks", () => {
+  // A row of samples 0, 2, 4, 6, 8 of level 1, two channels each.
+  const data = new Uint8Array([0, 100, 2, 102, 4, 104, 6, 106, 8, 108]);
+  const part = cut(data, [5, 1, 1], 2, 1, [0, 0, 0], { low: [4, 0, 0], high: [9, 1, 1] });
+  assert.deepEqual([part.shape, [...part.data]], [[3, 1, 1], [4, 104, 6, 106, 8, 108]]);
+  assert.equal(cut(data, [5, 1, 1], 2, 1, [0, 0, 0], { low: [0, 0, 0], high: [10, 1, 1] }).data, data);
+});
+
+test("the length of vectors is that of their components, to a shade or so", () => {
+  const parts = [{ low: -3, high: 3 }, { low: 0, high: 4 }];
+  const of = (x: number, y: number) => lengths([new Uint8Array([byteOf(x, -3, 3)]), new Uint8Array([byteOf(y, 0, 4)])], { parts, low: 0, high: 5 })[0];
+  for (const [x, y] of [[0, 0], [-3, 4], [1, 2], [2.5, 0.1]]) assert.ok(Math.abs(valueOf(of(x, y), 0, 5) - Math.hypot(x, y)) <= (2 * 5) / 254, `${x}, ${y}`);
+  assert.equal(of(NaN, 1), 0);
+  assert.deepEqual([...interleave([new Uint8Array([1, 2]), new Uint8Array([3, 4])])], [1, 3, 2, 4]);
 });
 
 // ---- colours ------------------------------------------------------------------
