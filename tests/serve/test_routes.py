@@ -137,6 +137,7 @@ def particles(server):
     code, headers, body = server.ask(base + "?variables=id,position&type=f32&origin=0.5,0,0&limit=100")
     got = columns(headers, body)
     equal((list(got), len(got["id"])), (["id", "position"], 100))
+    equal(server.ask(base + "?variables='id',%22position%22&type=f32&origin=0.5,0,0&limit=100")[2], body, "names in quotes")
     whole = {row[4]: row for row in query()}
     for name, x in zip(got["id"], got["position"]):
         check(all(abs(a - b) < 1e-5 for a, b in zip(x, (whole[name][0] - 0.5, *whole[name][1:3]))), "origin")
@@ -259,6 +260,7 @@ def wrong(server):
         ("/api/v1/run/3/dust/particles?where=nope>1", 400),
         ("/api/v1/run/3/dust/particles?quality=2", 400),
         ("/api/v1/run/3/dust/particles?variables=x,y", 404),
+        ("/api/v1/run/3/dust/particles?variables='x,y'", 404),
         ("/api/v1/run/3/dust/particles?limit=5&quality=1", 400),
         ("/api/v1/run/series/grid/rho?at=1", 200),
         ("/api/v1/run/series/grid/rho", 400),

@@ -15,6 +15,11 @@ export function query(parameters: Record<string, string | number | undefined>): 
   return given.length ? "?" + given.map(([name, value]) => `${name}=${part(String(value))}`).join("&") : "";
 }
 
+/** A name in a list of names: in quotes, if it has a comma. */
+export function inList(name: string): string {
+  return !name.includes(",") ? name : name.includes("'") ? `"${name}"` : `'${name}'`;
+}
+
 export function boxText(box: readonly [number, number][]): string {
   return box.map(([low, high]) => `${low}:${high}`).join(",");
 }
@@ -151,8 +156,9 @@ export class Server implements Source {
   }
 
   async particles(r: ParticlesRequest): Promise<Columns> {
+    const variables = r.variables.map(inList).join(",");
     const parameters = {
-      from: r.from, quality: r.quality, variables: r.variables.join(","), type: "f32", origin: r.origin.join(","),
+      from: r.from, quality: r.quality, variables, type: "f32", origin: r.origin.join(","),
       box: r.box ? boxText(r.box) : "", where: r.where, tag: r.tag,
     };
     const [headers, body] = await this.binary(this.path(r, "particles") + query(parameters));
@@ -168,9 +174,9 @@ export class Server implements Source {
     }
   }
 
-  async series(run: string, object: string, variable: string, component: number, at: number[]): Promise<Series> {
+  async series(run: string, object: string, variable: string, component: number, at: number[], every: number): Promise<Series> {
     const got = await this.json<{ times: (number | string | null)[]; values: (number | string | null)[] }>(
-      `api/v1/${part(run)}/series/${part(object)}/${part(variable)}` + query({ at: at.join(","), component }));
+      `api/v1/${part(run)}/series/${part(object)}/${part(variable)}` + query({ at: at.join(","), component, every: every > 1 ? every : undefined }));
     return { times: got.times.map(toNumber), values: got.values.map((v) => (v === null ? null : toNumber(v))) };
   }
 

@@ -3,7 +3,7 @@
 import { ApiError } from "./api.ts";
 import { opacityAt } from "./colours.ts";
 import type { Progress } from "./loader.ts";
-import { boxIn, finiteRange, frameOf, gridOf, isInfinite, magnitude, recorded, samplesIn, setOf, slicesOf, widened, withDefaults, type GridLook } from "./look.ts";
+import { boxIn, finiteRange, frameOf, gridOf, isInfinite, isPresent, magnitude, recorded, samplesIn, setOf, slicesOf, widened, withDefaults, type GridLook } from "./look.ts";
 import { clip, lineOf, march, meetPlane, pointAt, type Look } from "./pick.ts";
 import { Drawing } from "./drawing.ts";
 import type { Vector } from "./plan.ts";
@@ -14,6 +14,7 @@ import type { Particles, Source, Step, Variable, Which } from "./source.ts";
 import { axes, fresh, toHash, whereText, type View } from "./state.ts";
 import { nameWith } from "./vectors.ts";
 import { indexOf, moved, noSteps, withoutStep, withStep, type Timeline } from "./timeline.ts";
+import { Undo } from "./undo.ts";
 
 export type Phase = "loading" | "coarse" | "refining" | "complete";
 
@@ -33,6 +34,10 @@ export interface Listener {
   /** A frame is drawn, or more data are there. */
   progressed(): void;
   failed(message: string): void;
+  /** What is asked for is known again: an error before is over. */
+  worked(): void;
+  /** What people want to know for a moment. */
+  noted(message: string): void;
 }
 
 export class App {
@@ -48,6 +53,7 @@ export class App {
   readonly plot = new Plot();
   readonly scene: Scene;
   private readonly stepCache = new Map<number, Step>();
+  private readonly undone = new Undo();
   private stopFollowing: (() => void) | null = null;
   private loadedRun = "";
   private pointsKey = "";
@@ -67,7 +73,7 @@ export class App {
   async open(view: View): Promise<void> {
     this.view = view;
     try {
-      this.runs = await this.source.runs();
+      await this.findRuns();
       if (!this.view.run && this.runs.length) this.view.run = this.runs[0];
       if (!this.view.run) throw new Error("No dataset is served.");
       this.aim();
@@ -77,18 +83,47 @@ export class App {
     }
   }
 
+  /** Datasets can come while others are looked at. */
+  async findRuns(): Promise<void> {
+    const runs = await this.source.runs();
+    if (runs.join("\n") === this.runs.join("\n")) return;
+    this.runs = runs;
+    this.listener.changed();
+  }
+
+  /** Another dataset, from its last step; colours and the like stay. */
+  choose(run: string): void {
+    this.change({ run, step: null, grid: "", component: 0, tint: "", tintComponent: 0, tintRange: null, range: null, iso: null, slices: {}, particles: "", colour: "", pointRange: null, filters: {}, box: null, along: "", camera: null, zoom: 1 });
+  }
+
+  /** As it was before the last choice. */
+  undo(): void {
+    const before = this.undone.back();
+    if (!before) return this.listener.noted("There is nothing to undo.");
+    Object.assign(this.view, before);
+    this.change({});
+  }
+
   /** Another view: what differs is fetched and drawn. */
   change(change: Partial<View>): void {
+    this.undone.remember(this.view, change, performance.now());
     Object.assign(this.view, change);
     if ("along" in change || "camera" in change || "flat" in change) this.aim();
-    void this.sync().catch((error) => this.fail(error));
+    const done = this.sync();
+    const turn = this.syncing;
+    done.catch((error) => turn === this.syncing && this.fail(error)); // of an older view nobody wants to know
   }
 
   private aim(): void {
-    const { along, camera, flat } = this.view;
-    if (along) return this.scene.setAlong(along);
-    this.scene.setFlat(flat);
-    camera ? this.scene.setCamera(camera) : this.scene.reset();
+    const { along, camera, flat, zoom } = this.view;
+    if (along) {
+      this.scene.setAlong(along);
+      if (camera) this.scene.shift(camera);
+    } else {
+      this.scene.setFlat(flat);
+      camera ? this.scene.setCamera(camera) : this.scene.reset();
+    }
+    if (zoom !== this.scene.zoom) this.scene.setZoom(zoom);
   }
 
   fail(error: unknown): void {
@@ -103,7 +138,9 @@ export class App {
   }
 
   link(): string {
-    return toHash({ ...this.view, camera: this.view.along ? null : this.scene.getCamera() });
+    const camera = this.scene.getCamera();
+    const middle = camera.slice(3).every((v) => v === 0);
+    return toHash({ ...this.view, camera: this.view.along && middle ? null : camera, zoom: this.scene.zoom });
   }
 
   // ---- steps --------------------------------------------------------------
@@ -122,7 +159,7 @@ export class App {
     this.stopFollowing = this.source.follow(name, {
       steps: (steps, times) => this.hearSteps({ steps, times }),
       step: (step, time) => this.hearStep(step, time),
-      removed: (step) => this.hearSteps(withoutStep(this.line, step)),
+      removed: (step) => this.hearRemoved(step),
     });
   }
 
@@ -131,7 +168,30 @@ export class App {
     this.line = line;
     if (!same) this.stepCache.clear();
     if (!same && (this.view.follow || this.view.step === null)) this.change({ step: null });
+    else if (this.step && !line.steps.includes(this.step.step)) this.leave(this.step.step);
     this.listener.changed();
+  }
+
+  private hearRemoved(step: number): void {
+    const shown = this.step?.step === step;
+    this.hearSteps(withoutStep(this.line, step));
+    if (shown) this.listener.noted(`Step ${step} was deleted.`);
+  }
+
+  /** The step that is shown is not there any more: the one before it, or nothing. */
+  private leave(step: number): void {
+    const { steps } = this.line;
+    this.change({ step: steps.length ? steps[indexOf(this.line, step)] : null });
+  }
+
+  /** Nothing is shown. */
+  private empty(): void {
+    this.step = null;
+    this.dropGrid();
+    this.plot.hide();
+    this.syncPoints();
+    this.listener.changed();
+    this.scene.ask();
   }
 
   private hearStep(step: number, time: number): void {
@@ -168,7 +228,10 @@ export class App {
     this.complete = false;
     await this.loadRun();
     if (turn !== this.syncing) return;
-    if (this.line.steps.length === 0) throw new Error(`'${this.view.run}' has no steps yet. They appear here as they are written.`);
+    if (this.line.steps.length === 0) {
+      this.empty();
+      throw new Error(`'${this.view.run}' has no steps yet. They appear here as they are written.`);
+    }
     const number = this.line.steps[indexOf(this.line, this.view.step)];
     let step = this.stepCache.get(number);
     if (!step) {
@@ -183,10 +246,18 @@ export class App {
     this.step = step;
     if (defaults.along) this.aim();
     this.scene.setFrame(frameOf(this.gridLook(), this.set()));
+    this.listener.worked();
     this.syncGrid();
     this.syncPoints();
     this.listener.changed();
     this.scene.ask();
+    if (!this.gridLook() && !this.set()) this.explainNothing(step);
+  }
+
+  /** Why there is no picture. */
+  private explainNothing(step: Step): void {
+    const { grid, particles } = this.view;
+    this.fail(grid || particles ? `Step ${step.step} has no '${grid || particles}'.` : `Step ${step.step} has no grid of one to three axes, and no particles.`);
   }
 
   gridLook(): GridLook | null {
@@ -243,12 +314,7 @@ export class App {
     const look = this.gridLook();
     if (look && this.plot.takes(this.source, look)) return this.syncPlot(look);
     this.plot.hide();
-    if (!look) {
-      this.scene.setVolume(null);
-      this.loader?.dispose();
-      this.loader = null;
-      return;
-    }
+    if (!look) return this.dropGrid();
     const { view } = this;
     const slices = view.mode === "slices" ? slicesOf(look, view) : {};
     const sliced = view.mode === "slices" ? axes.filter((axis) => slices[axis] !== undefined) : null;
@@ -268,11 +334,15 @@ export class App {
     });
   }
 
-  /** A grid of one axis is a curve. */
-  private syncPlot(look: GridLook): void {
+  private dropGrid(): void {
     this.scene.setVolume(null);
     this.loader?.dispose();
     this.loader = null;
+  }
+
+  /** A grid of one axis is a curve. */
+  private syncPlot(look: GridLook): void {
+    this.dropGrid();
     const box = samplesIn(look, this.scene.frame, this.view);
     const part: [number, number] = [Math.floor(box.low[0]), Math.ceil(box.high[0])];
     const request = { ...this.which(look.grid.name), level: Math.max(plotLevel(part[1] - part[0], look.grid.levels), this.view.level), box: [part] };
@@ -303,7 +373,7 @@ export class App {
     const centre = centreOf(this.scene.frame);
     const length = lengthOf(this.scene.frame);
     const position = set.variables[0].name;
-    const coloured = set.variables.some((v) => v.name === this.view.colour);
+    const coloured = set.variables.some((v) => v.name === this.view.colour && isPresent(v));
     const box = this.view.box ? boxIn(this.scene.frame, this.view) : null;
     const request = {
       ...this.which(set.name), variables: coloured ? [position, this.view.colour] : [position], origin: centre.slice(0, set.dims),

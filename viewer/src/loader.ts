@@ -53,8 +53,12 @@ export interface Progress {
   settled: boolean; // or refused: no more will come
 }
 
+const names = new WeakMap<Shown, string>();
+
 function nameOf(s: Shown): string {
-  return JSON.stringify([s.run, s.step, s.tag, s.object, s.channels, s.slice]);
+  const name = names.get(s) ?? JSON.stringify([s.run, s.step, s.tag, s.object, s.channels, s.slice]);
+  names.set(s, name);
+  return name;
 }
 
 const atOnce = 6;

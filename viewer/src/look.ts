@@ -72,7 +72,8 @@ export function withDefaults(step: Step, view: View): Partial<View> {
     return grid.shape.length === 3 ? out : { ...out, mode: "slices", along: "z" };
   }
   const set = sets(step)[0];
-  return set ? { particles: set.name, colour: scalars(set)[0]?.name ?? "" } : {};
+  // Also a variable that only other steps have: a set can be empty at first.
+  return set ? { particles: set.name, colour: set.variables.slice(1).find((v) => v.components === 1)?.name ?? "" } : {};
 }
 
 /** The same as render_widen() of the program. */

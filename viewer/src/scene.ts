@@ -31,6 +31,8 @@ const alongAxes: Record<Axis, { eye: Vector; up: Vector; right: number; top: num
 };
 
 const viewAngle = 35;
+/** A camera that sees all. */
+export const corner: readonly number[] = [1.5, -2.3, 1.3, 0, 0, -0.03];
 
 export class Scene {
   readonly renderer: THREE.WebGLRenderer;
@@ -105,12 +107,19 @@ export class Scene {
   /** From a corner, so that all is seen. */
   reset(): void {
     this.flat.zoom = 1;
-    this.setCamera([1.5, -2.3, 1.3, 0, 0, -0.03]);
+    this.setCamera(corner);
+  }
+
+  /** One button or finger turns; along an axis it moves. */
+  private setTurning(turning: boolean): void {
+    this.controls.enableRotate = turning;
+    this.controls.mouseButtons.LEFT = turning ? THREE.MOUSE.ROTATE : THREE.MOUSE.PAN;
+    this.controls.touches.ONE = turning ? THREE.TOUCH.ROTATE : THREE.TOUCH.PAN;
   }
 
   setCamera(numbers: readonly number[]): void {
     this.along = "";
-    this.controls.enableRotate = true;
+    this.setTurning(true);
     for (const camera of [this.perspective, this.flat]) {
       camera.up.set(0, 0, 1);
       camera.position.set(numbers[0], numbers[1], numbers[2]);
@@ -119,6 +128,30 @@ export class Scene {
     this.fit();
     this.controls.update();
     this.move();
+  }
+
+  /** Elsewhere, in the same direction. */
+  shift(numbers: readonly number[]): void {
+    this.camera.position.set(numbers[0], numbers[1], numbers[2]);
+    this.controls.target.set(numbers[3], numbers[4], numbers[5]);
+    this.controls.update();
+    this.move();
+  }
+
+  get zoom(): number {
+    return this.isFlat ? this.flat.zoom : 1;
+  }
+  setZoom(zoom: number): void {
+    this.flat.zoom = zoom;
+    this.fit();
+    this.move();
+  }
+
+  /** Right and up on the screen, in the world. */
+  directions(): { right: Vector; up: Vector } {
+    this.camera.updateMatrixWorld();
+    const [right, up] = [0, 1].map((i) => new THREE.Vector3().setFromMatrixColumn(this.camera.matrixWorld, i).toArray());
+    return { right, up };
   }
 
   getCamera(): number[] {
@@ -141,7 +174,7 @@ export class Scene {
     const { eye, up } = alongAxes[axis];
     this.setFlat(true);
     this.along = axis;
-    this.controls.enableRotate = false;
+    this.setTurning(false);
     this.flat.zoom = 1;
     this.flat.up.set(...up);
     this.flat.position.set(...(eye.map((e) => e * 2) as Vector));
@@ -161,12 +194,18 @@ export class Scene {
     this.move();
   }
 
+  /** Half of the height that is seen at distance 1: where the canvas is narrow, its width counts. */
+  private halfHeight(): number {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    return Math.tan((viewAngle * Math.PI) / 360) / Math.min(width / Math.max(height, 1) || 1, 1);
+  }
+
   /** Wide enough for what is looked at. */
   private fit(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const aspect = width / Math.max(height, 1);
     const sides = sidesOf(this.frame);
-    let half = 0.5 * this.camera.position.distanceTo(this.controls.target) * Math.tan((viewAngle * Math.PI) / 360) * 2;
+    let half = this.camera.position.distanceTo(this.controls.target) * this.halfHeight();
     if (this.along) {
       const { right, top } = alongAxes[this.along];
       half = Math.max(sides[top] / 2, sides[right] / 2 / aspect) * (this.bare ? 1 : 1.15);
@@ -177,6 +216,7 @@ export class Scene {
     this.flat.bottom = -half;
     this.flat.updateProjectionMatrix();
     this.perspective.aspect = aspect;
+    this.perspective.fov = (Math.atan(this.halfHeight()) * 360) / Math.PI;
     this.perspective.updateProjectionMatrix();
   }
 
@@ -217,7 +257,7 @@ export class Scene {
   private pixels(): number {
     const { height } = this.renderer.getDrawingBufferSize(new THREE.Vector2());
     if (this.isFlat) return (height * this.flat.zoom) / (this.flat.top - this.flat.bottom);
-    return height / (2 * Math.tan((viewAngle * Math.PI) / 360));
+    return height / (2 * this.halfHeight());
   }
 
   planCamera(scale: Vector, offset: Vector): Camera {

@@ -123,7 +123,8 @@ export interface Source {
   particles(request: ParticlesRequest): Promise<Columns>;
   /** null: the source has none. */
   histogram(which: Which, variable: string, component: number, bins: number, where: string): Promise<Histogram | null>;
-  series(run: string, object: string, variable: string, component: number, at: number[]): Promise<Series>;
+  /** Of each step, or of every n-th. */
+  series(run: string, object: string, variable: string, component: number, at: number[], every: number): Promise<Series>;
   /** Tell of new steps until the function that is given back is called. */
   follow(run: string, listener: Listener): () => void;
   /** Bytes that were sent for data so far. */

@@ -34,6 +34,7 @@ export interface View {
   along: Axis | ""; // an exact view along an axis; "": free
   camera: number[] | null; // position and target
   flat: boolean; // without perspective
+  zoom: number; // of a view without perspective
   bare: boolean; // nothing but the picture
   theme: "light" | "dark" | "";
 }
@@ -43,7 +44,7 @@ export const usual: Readonly<View> = Object.freeze({
   grid: "", component: 0, tint: "", tintComponent: 0, tintRange: null, mode: "volume" as Mode, map: "viridis", range: null,
   stops: [[0, 0], [0.15, 0], [1, 0.6]] as Stop[], iso: null, slices: {}, nearest: false, level: 0,
   particles: "", colour: "", pointMap: "magma", pointRange: null, quality: 1, size: 1, filters: {},
-  box: null, along: "" as const, camera: null, flat: false, bare: false, theme: "" as const,
+  box: null, along: "" as const, camera: null, flat: false, zoom: 1, bare: false, theme: "" as const,
 });
 
 const text = (value: string) => encodeURIComponent(value).replace(/%2F/g, "/").replace(/%20/g, "+");
@@ -75,7 +76,7 @@ function choice<K extends "mode" | "along" | "theme">(key: K, words: readonly Vi
     read: (v, s) => void (words.includes(s as View[K]) && (v[key] = s as View[K])),
   };
 }
-function amount(key: "component" | "tintComponent" | "level" | "quality" | "size", low: number, high: number): Codec {
+function amount(key: "component" | "tintComponent" | "level" | "quality" | "size" | "zoom", low: number, high: number): Codec {
   return {
     write: (v) => (v[key] === usual[key] ? null : short(v[key])),
     read: (v, s) => {
@@ -150,6 +151,7 @@ const codecs: Record<string, Codec> = {
   along: choice("along", ["", ...axes]),
   camera: { write: (v) => (v.camera ? v.camera.map(short).join(",") : null), read: (v, s) => void (v.camera = numbers(s, 6)) },
   flat: flag("flat"),
+  zoom: amount("zoom", 0.01, 1e4),
   bare: flag("bare"),
   theme: choice("theme", ["", "light", "dark"]),
 };
@@ -181,7 +183,7 @@ export function fromHash(hash: string): View {
 
 /** Conditions as the server understands them. */
 export function whereText(filters: View["filters"]): string {
-  const name = (s: string) => (/^[A-Za-z_]\w*$/.test(s) ? s : `'${s}'`);
+  const name = (s: string) => (/^[A-Za-z_]\w*$/.test(s) ? s : s.includes("'") ? `"${s}"` : `'${s}'`);
   return Object.entries(filters).map(([key, [a, b]]) => {
     const [, base, index] = /^(.*?)(\[\d+\])?$/.exec(key)!;
     return `${a} <= ${name(base)}${index ?? ""} <= ${b}`;

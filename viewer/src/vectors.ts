@@ -1,6 +1,6 @@
 // vectors.ts -- variables with several components: which one is shown, or the length of the vector.
 import type { App } from "./app.ts";
-import { h, pair, row, select } from "./dom.ts";
+import { row, select } from "./dom.ts";
 import { isPresent, magnitude, type GridLook } from "./look.ts";
 import type { Series, Variable } from "./source.ts";
 import type { View } from "./state.ts";
@@ -28,8 +28,11 @@ function componentSelect(variable: Variable, now: number, changed: (component: n
   return row("component", select(values, String(now), (c) => changed(Number(c)), label));
 }
 
+type Pair = [number, number];
+type RangeRow = (now: () => Pair, fixed: boolean, changed: (range: Pair | null) => void, label: string) => HTMLElement;
+
 /** Controls: the component; and by which variable of the same grid it is coloured. */
-export function variableRows(app: App, look: GridLook, set: (change: Partial<View>) => void): HTMLElement[] {
+export function variableRows(app: App, look: GridLook, set: (change: Partial<View>) => void, rangeRow: RangeRow): HTMLElement[] {
   const out: HTMLElement[] = [];
   if (look.variable.components > 1) out.push(componentSelect(look.variable, look.component, (component) => set({ component, range: null, iso: null }), "Component"));
   const others = look.grid.variables.filter((v) => isPresent(v) && (v !== look.variable || v.components > 1));
@@ -38,8 +41,6 @@ export function variableRows(app: App, look: GridLook, set: (change: Partial<Vie
   out.push(row("coloured by", select(values, look.tint?.name ?? "", (tint) => set({ tint, tintComponent: 0, tintRange: null }), "Coloured by another variable")));
   if (!look.tint) return out;
   if (look.tint.components > 1) out.push(componentSelect(look.tint, look.tintComponent, (tintComponent) => set({ tintComponent, tintRange: null }), "Component of the colour"));
-  const auto = h("button", { title: "The range of each step", className: app.view.tintRange ? "" : "on", onclick: () => set({ tintRange: app.view.tintRange ? null : app.tintRange(look) }) }, "auto");
-  const inputs = h("div", { className: "pair" }, pair(app.tintRange(look), (tintRange) => set({ tintRange }), "Range of the colour"), auto);
-  out.push(row("its range", inputs));
+  out.push(rangeRow(() => app.tintRange(app.gridLook()!), app.view.tintRange !== null, (tintRange) => set({ tintRange }), "Range of the colour"));
   return out;
 }

@@ -1,5 +1,5 @@
-"""data.py DIRECTORY [follow] -- datasets for the tests of the viewer. With 'follow', a dataset
-gets one step more for each line of the standard input."""
+"""data.py DIRECTORY KIND -- datasets for the tests of the viewer. 'follow' is one that gets a step
+more for each line of the standard input."""
 import os
 import sys
 
@@ -44,7 +44,47 @@ def follow(path):
             i += 1
 
 
-if sys.argv[2:] == ["follow"]:
-    follow(os.path.join(sys.argv[1], "live.bouma"))
-else:
-    write(os.path.join(sys.argv[1], "vortex.bouma"))
+def empty(path):
+    bouma.create(path, clobber=True).close()
+
+
+def dust(path):
+    """Particles only, in two axes; and a step without any."""
+    rng = np.random.default_rng(2)
+    with bouma.create(path, clobber=True, durability="fast") as ds:
+        ice = ds.particles("ice", ndims=2, unit="km").variable("mass", "f4", unit="g")
+        for i in range(3):
+            with ds.step(i, time=float(i)):
+                n = 2000 if i < 2 else 0
+                ice.put({"position": rng.random((n, 2)).astype("f4"), "mass": rng.random(n).astype("f4")})
+
+
+def wide(path):
+    """200 variables of a grid and of particles, with long names and names that look like HTML."""
+    odd = ["<img src=x onerror=hit()>", "a, b", "it's", 'say "hi"', "<b>bold&amp;", "100 %", "ü|ñ", "x" * 200]
+    names = odd + [f"variable_with_a_rather_long_name_{i}" for i in range(200 - len(odd))]
+    rng = np.random.default_rng(3)
+    with bouma.create(path, clobber=True, durability="fast") as ds:
+        grid = ds.grid("<i>grid", shape=(8, 8, 8), unit="<u>m</u>")
+        variables = [grid.variable(name, "f4", unit="<s>K</s>") for name in names]
+        swarm = ds.particles("swarm & co", ndims=3)
+        for name in names:
+            swarm.variable(name, "f4")
+        with ds.step(0, time=0.0):
+            for i, variable in enumerate(variables):
+                variable.put(rng.random((8, 8, 8)).astype("f4") + i)
+            swarm.put({"position": rng.random((500, 3)).astype("f4"), **{name: rng.random(500).astype("f4") for name in names}})
+
+
+def long(path):
+    """5,000 steps."""
+    with bouma.create(path, clobber=True, durability="fast") as ds:
+        value = ds.grid("cube", shape=(4, 4, 4)).variable("value", "f4")
+        for i in range(5000):
+            with ds.step(i, time=0.5 * i):
+                value.put(np.arange(64, dtype="f4").reshape(4, 4, 4) + i)
+
+
+kinds = {"vortex": write, "follow": follow, "empty": empty, "dust": dust, "wide": wide, "long": long}
+name = {"follow": "live", "wide": "wide <i>&"}.get(sys.argv[2], sys.argv[2])
+kinds[sys.argv[2]](os.path.join(sys.argv[1], name + ".bouma"))

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Loader, type Atlas, type Shown } from "../src/loader.ts";
-import { brickSize, countBricks, type Pyramid, type Vector, type Wish } from "../src/plan.ts";
+import { countBricks, type Pyramid, type Vector, type Wish } from "../src/plan.ts";
 import { BrickRanges, seesOpacity, seesSurface } from "../src/ranges.ts";
 import type { PatchRanges, Samples, SamplesRequest, Source } from "../src/source.ts";
 import { generator } from "./random.ts";
@@ -72,17 +72,17 @@ class FakeAtlas implements Atlas {
   }
 }
 
-const shape: Vector = [128, 128, 128];
-const pyramid: Pyramid = { shape, levels: 3, size: brickSize(shape) };
+const shape: Vector = [32, 32, 32];
+const pyramid: Pyramid = { shape, levels: 3, size: [8, 8, 8] };
 
 function wish(pixels: number): Omit<Wish, "most" | "hides"> {
-  const s = 1 / 128;
+  const s = 1 / 32;
   const matrix = [2, 0, 0, 0, 0, 2, 0, 0, 0, 0, -0.1, 0, 0, 0, 0, 1];
   return { camera: { scale: [s, s, s], offset: [-0.5, -0.5, -0.5], eye: [0, 0, 3], matrix, pixels, flat: true }, finest: 0, low: [0, 0, 0], high: shape };
 }
 
 function shown(step: number, change: Partial<Shown> = {}): Shown {
-  return { run: "r", step, tag: `t${step}`, object: "g", channels: [{ variable: "v", parts: [{ component: 0, low: 0, high: 1 }], low: 0, high: 1 }], dims: 3, slice: null, patch: [32, 32, 32], patches: 64, error: 0, ...change };
+  return { run: "r", step, tag: `t${step}`, object: "g", channels: [{ variable: "v", parts: [{ component: 0, low: 0, high: 1 }], low: 0, high: 1 }], dims: 3, slice: null, patch: [8, 8, 8], patches: 64, error: 0, ...change };
 }
 
 /** Promises have been heard. */
@@ -103,9 +103,9 @@ test("the coarsest level comes first, alone, in one request", async () => {
   const fake = new Fake();
   const roots: Pyramid = { ...pyramid, levels: 2 }; // with eight bricks
   const { loader } = make(fake, 200, roots);
-  loader.show(shown(0), wish(128), null);
+  loader.show(shown(0), wish(32), null);
   assert.equal(fake.jobs.length, 1);
-  assert.deepEqual(fake.jobs[0].request.box, [[0, 128], [0, 128], [0, 128]]);
+  assert.deepEqual(fake.jobs[0].request.box, [[0, 32], [0, 32], [0, 32]]);
   assert.equal(fake.jobs[0].request.level, 1);
   fake.answer(fake.jobs[0]);
   await quiet();
@@ -116,7 +116,7 @@ test("the coarsest level comes first, alone, in one request", async () => {
   assert.ok(loader.progress().complete);
   assert.equal(loader.progress().there, countBricks(roots));
   // The bricks that were cut from one answer are those that they would be alone.
-  for (const u of [[0, 0, 0], [63, 1, 1], [64, 64, 64], [127, 90, 3]] as Vector[]) assert.equal(loader.byteAt(u), 1 + ((u[0] + u[1] + u[2]) % 255));
+  for (const u of [[0, 0, 0], [15, 1, 1], [16, 16, 16], [31, 22, 3]] as Vector[]) assert.equal(loader.byteAt(u), 1 + ((u[0] + u[1] + u[2]) % 255));
 });
 
 test("requests that nobody waits for are cancelled, and leave their places", async () => {
@@ -124,12 +124,12 @@ test("requests that nobody waits for are cancelled, and leave their places", asy
     const fake = new Fake();
     fake.obeys = obeys;
     const { loader } = make(fake, 200);
-    loader.show(shown(0), wish(128), null);
+    loader.show(shown(0), wish(32), null);
     fake.answer(fake.jobs[0]);
     await quiet();
     const before = [...fake.jobs];
     assert.equal(before.length, 6);
-    loader.show(shown(1), wish(128), null);
+    loader.show(shown(1), wish(32), null);
     assert.ok(before.every((job) => job.signal?.aborted));
     // Those before are never answered; what is wanted now comes all the same.
     fake.jobs = fake.jobs.filter((job) => !before.includes(job));
@@ -143,11 +143,11 @@ test("after refusals of a step before, the next one is fetched", async () => {
   const fake = new Fake();
   fake.obeys = false;
   const { loader, told } = make(fake, 200);
-  loader.show(shown(0), wish(128), null);
+  loader.show(shown(0), wish(32), null);
   fake.answer(fake.jobs[0]);
   await quiet();
   const before = [...fake.jobs];
-  loader.show(shown(1), wish(128), null);
+  loader.show(shown(1), wish(32), null);
   for (const job of before) fake.refuse(job);
   await answerAll(fake);
   assert.ok(loader.progress().complete);
@@ -157,13 +157,13 @@ test("after refusals of a step before, the next one is fetched", async () => {
 test("what is refused is told, not asked for again, and asked for again when the view changes", async () => {
   const fake = new Fake();
   const { loader, told } = make(fake, 200);
-  loader.show(shown(0), wish(128), null);
+  loader.show(shown(0), wish(32), null);
   fake.answer(fake.jobs[0]);
   for (await quiet(); fake.jobs.length; await quiet()) fake.refuse(fake.jobs[0]);
   assert.equal(fake.asked, loader.progress().wanted);
   assert.equal(told.errors.length, loader.progress().wanted - 1);
   assert.ok(loader.progress().settled && !loader.progress().complete);
-  loader.show(shown(0), wish(128), null);
+  loader.show(shown(0), wish(32), null);
   await answerAll(fake);
   assert.ok(loader.progress().complete);
 });
@@ -174,7 +174,7 @@ test("with more coarse bricks than slots, nothing is fetched for ever", async ()
     const fake = new Fake();
     const { loader } = make(fake, slots, shallow);
     for (let step = 0; step < 3; step++) {
-      loader.show(shown(step), wish(128), null);
+      loader.show(shown(step), wish(32), null);
       await answerAll(fake);
       loader.update();
       assert.ok(loader.progress().complete && loader.hasPicture(), `${slots} slots, step ${step}`);
@@ -195,7 +195,7 @@ test("it settles, whatever is answered, refused, late or cancelled, in any order
     const forgotten: Job[] = [];
     for (let i = 0; i < 60; i++) {
       const what = random(0, 1);
-      if (i === 0 || what < 0.15) loader.show(shown(Math.floor(random(0, 4))), wish(random(10, 200)), random(0, 1) < 0.5 ? () => true : null);
+      if (i === 0 || what < 0.15) loader.show(shown(Math.floor(random(0, 4))), wish(random(3, 50)), random(0, 1) < 0.5 ? () => true : null);
       else if (what < 0.2) loader.restore();
       else if (what < 0.3) loader.update();
       const job = fake.jobs[Math.floor(random(0, fake.jobs.length))];
@@ -228,7 +228,7 @@ test("it settles, whatever is answered, refused, late or cancelled, in any order
 test("a lost context gets all bricks back", async () => {
   const fake = new Fake();
   const { loader, atlas } = make(fake, 200);
-  loader.show(shown(0), wish(128), null);
+  loader.show(shown(0), wish(32), null);
   await answerAll(fake);
   loader.update();
   const [slots, pages] = [[...atlas.slots], atlas.pages];
@@ -242,20 +242,20 @@ test("a lost context gets all bricks back", async () => {
 
 test("slices fetch one layer, that of their level at or before them", async () => {
   const fake = new Fake();
-  const flat: Pyramid = { shape: [128, 1, 128], levels: 3, size: brickSize([128, 1, 128]) };
+  const flat: Pyramid = { shape: [32, 1, 32], levels: 3, size: [16, 1, 16] };
   const { loader } = make(fake, 20, flat);
-  loader.show(shown(0, { slice: { axis: 1, index: 7 } }), { ...wish(128), high: [128, 1, 128] }, null);
+  loader.show(shown(0, { slice: { axis: 1, index: 7 } }), { ...wish(32), high: [32, 1, 32] }, null);
   assert.deepEqual([fake.jobs[0].request.level, fake.jobs[0].request.box[1]], [2, [4, 5]]);
   await answerAll(fake);
   loader.update();
   assert.ok(loader.progress().complete && loader.progress().level === 0);
   assert.equal(loader.byteAt([5, 0, 9]), 1 + 5 + 7 + 9);
-  assert.ok(fake.bytes <= 1.5 * 128 * 128);
+  assert.ok(fake.bytes <= 1.5 * 32 * 32);
 });
 
 // ---- ranges ----------------------------------------------------------------------------------
 
-/** Patches of 32: something between 0.5 and 1 in the corner at 0, nothing but 0 elsewhere. */
+/** Patches of 8: something between 0.5 and 1 in the corner at 0, nothing but 0 elsewhere. */
 const corner: PatchRanges = { shape: [4, 4, 4], pairs: new Float32Array(128).map((_, i) => (i === 0 ? 0.5 : i === 1 ? 1 : 0)) };
 
 test("bricks that cannot be seen are neither fetched nor marched through", async () => {
@@ -264,7 +264,7 @@ test("bricks that cannot be seen are neither fetched nor marched through", async
     const fake = new Fake();
     if (ranges) fake.ranges = async () => ranges;
     const { loader, atlas } = make(fake, 200);
-    loader.show(shown(0), wish(128), seesOpacity([[0, 0], [0.2, 0], [1, 1]], 0, 1));
+    loader.show(shown(0), wish(32), seesOpacity([[0, 0], [0.2, 0], [1, 1]], 0, 1));
     await answerAll(fake);
     loader.update();
     assert.ok(loader.progress().complete);
@@ -272,7 +272,7 @@ test("bricks that cannot be seen are neither fetched nor marched through", async
     const hidden = atlas.pages.filter((v, i) => i % 4 === 3 && v > 127).length;
     assert.equal(hidden, ranges ? 63 : 0);
   }
-  assert.equal(bytes[1], 32 ** 3 + 33 ** 3 + 33 ** 3); // the coarsest, and the corner at two levels
+  assert.equal(bytes[1], 8 ** 3 + 9 ** 3 + 9 ** 3); // the coarsest, and the corner at two levels
   assert.ok(bytes[1] * 15 < bytes[0]);
 });
 
@@ -280,10 +280,10 @@ test("other opacities show what was hidden", async () => {
   const fake = new Fake();
   fake.ranges = async () => corner;
   const { loader } = make(fake, 200);
-  loader.show(shown(0), wish(128), seesOpacity([[0, 0], [0.2, 0], [1, 1]], 0, 1));
+  loader.show(shown(0), wish(32), seesOpacity([[0, 0], [0.2, 0], [1, 1]], 0, 1));
   await answerAll(fake);
   const few = loader.progress().there;
-  loader.show(shown(0), wish(128), seesOpacity([[0, 1], [1, 1]], 0, 1));
+  loader.show(shown(0), wish(32), seesOpacity([[0, 1], [1, 1]], 0, 1));
   await answerAll(fake);
   assert.ok(few === 3 && loader.progress().there === countBricks(pyramid));
 });

@@ -4,16 +4,18 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { ApiError, boxText, patience, query, Server, splitColumns } from "../src/api.ts";
 import { BrickCache } from "../src/bricks.ts";
-import { bake, colourAt, mapNames, opacityAt } from "../src/colours.ts";
+import { bake, colourAt, invertedMap, mapNames, opacityAt } from "../src/colours.ts";
 import { bytes, number } from "../src/format.ts";
 import { frameOf, gridOf, recorded, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
-import { moveStop, nearestStop } from "../src/opacity.ts";
+import { keyed, moveStop, nearestStop } from "../src/opacity.ts";
+import { farther, shifted, turned } from "../src/orbit.ts";
 import { clip, lineOf, march, meetPlane } from "../src/pick.ts";
 import { countValues, planQualities } from "../src/points.ts";
 import type { Step } from "../src/source.ts";
 import { fresh, fromHash, toHash, whereText } from "../src/state.ts";
-import { indexOf, moved, withoutStep, withStep } from "../src/timeline.ts";
 import { byteOf, cut, fillSlot, interleave, magnitude as lengths, valueOf } from "../src/samples.ts";
+import { indexOf, moved, stepAt, withoutStep, withStep } from "../src/timeline.ts";
+import { Undo } from "../src/undo.ts";
 import { atlasShape } from "../src/volume.ts";
 
 // ---- bricks -----------------------------------------------------------------
@@ -76,6 +78,8 @@ test("colours are those of bouma render", () => {
   assert.deepEqual(colourAt("viridis", 2), [253, 231, 37]);
   assert.deepEqual(colourAt("grey", 0.5), [128, 128, 128]);
   assert.deepEqual(colourAt("coolwarm", 0.5), [221, 221, 221]);
+  assert.deepEqual(colourAt("viridis_r", 0), colourAt("viridis", 1));
+  assert.deepEqual(mapNames.map(invertedMap).map(invertedMap), mapNames);
   assert.deepEqual([...bake("grey", [[0, 0], [1, 1]]).subarray(255 * 4)], [255, 255, 255, 255]);
 });
 
@@ -89,13 +93,52 @@ test("opacities are lines between points", () => {
   assert.deepEqual(moveStop(stops, 0, 0.9, -1), [[0.6, 0], [0.6, 1]]);
 });
 
+test("points of opacities are moved, added and removed by keys", () => {
+  const stops: [number, number][] = [[0, 0], [0.5, 0.2], [1, 1]];
+  assert.deepEqual(keyed(stops, 1, "ArrowRight"), [[[0, 0], [0.51, 0.2], [1, 1]], 1]);
+  assert.deepEqual(keyed(stops, 0, "ArrowDown"), [stops, 0]);
+  assert.deepEqual(keyed(stops, 2, "Enter"), [stops, 0]);
+  assert.deepEqual(keyed(stops, 0, "+"), [[[0, 0], [0.25, 0.1], [0.5, 0.2], [1, 1]], 1]);
+  assert.deepEqual(keyed(stops, 1, "Delete"), [[[0, 0], [1, 1]], 0]);
+  assert.equal(keyed(stops.slice(1), 0, "Delete"), null);
+  assert.equal(keyed(stops, 0, "x"), null);
+});
+
+test("a camera turns around what it looks at, and does not fall over", () => {
+  const near = (a: readonly number[], b: readonly number[]) => a.forEach((v, i) => assert.ok(Math.abs(v - b[i]) < 1e-9, `${a}: ${b}`));
+  near(turned([2, 0, 0, 0, 0, 0], Math.PI / 2, 0), [0, -2, 0, 0, 0, 0]);
+  near(turned([3, 0, 0, 1, 0, 0], 0, Math.PI / 6), [1 + 2 * Math.cos(Math.PI / 6), 0, 1, 1, 0, 0]);
+  assert.ok(turned([1, 0, 0, 0, 0, 0], 0, 9)[0] > 0);
+  near(farther([3, 0, 0, 1, 0, 0], 2), [5, 0, 0, 1, 0, 0]);
+  near(shifted([3, 0, 0, 1, 0, 0], [1, 2, 3]), [4, 2, 3, 2, 2, 3]);
+});
+
+test("the last choice is undone, and a drag is one choice", () => {
+  const undo = new Undo();
+  const view = fresh();
+  const change = (by: object, now: number) => {
+    undo.remember(view, by, now);
+    Object.assign(view, by);
+  };
+  change({ box: [0, 0.5, 0, 1, 0, 1] }, 0);
+  change({ box: [0, 0.6, 0, 1, 0, 1] }, 100);
+  change({ filters: { T: [1, 2] } }, 200);
+  change({ step: 3, camera: [1, 2, 3, 0, 0, 0] }, 300);
+  change({ mode: "volume" }, 400); // as it is already
+  assert.deepEqual(undo.back()!.filters, {});
+  const first = undo.back()!;
+  assert.equal(first.box, null);
+  assert.ok(!("camera" in first) && !("step" in first));
+  assert.equal(undo.back(), null);
+});
+
 // ---- views as links -----------------------------------------------------------------
 
 test("a link gives the view back", () => {
   const view = {
     ...fresh(), run: "a b/ü&c", step: 12, grid: "flow/T=1", mode: "iso" as const, iso: 0.25, map: "magma", range: [-1.5, 2e-7] as [number, number], slices: { x: 3, z: 0 },
     particles: "coal", colour: "T", filters: { T: [1, 2] as [number, number], "a:b,c": [0.1, 0.2] as [number, number] }, box: [0, 0.5, 0.25, 1, 0, 1],
-    along: "y" as const, camera: [1, 2, 3, 0, 0, 0], nearest: true, level: 2, quality: 0.125, stops: [[0, 0.5], [1, 1]] as [number, number][],
+    along: "y" as const, camera: [1, 2, 3, 0, 0, 0], zoom: 2.5, nearest: true, level: 2, quality: 0.125, stops: [[0, 0.5], [1, 1]] as [number, number][],
   };
   assert.deepEqual(fromHash(toHash(view)), view);
   assert.equal(toHash(fresh()), "#");
@@ -110,6 +153,7 @@ test("a broken link gives what is usual", () => {
 
 test("filters are conditions of the server", () => {
   assert.equal(whereText({ T: [1, 2.5], "my T": [0, 1], "v[2]": [3, 4] }), "1 <= T <= 2.5 && 0 <= 'my T' <= 1 && 3 <= v[2] <= 4");
+  assert.equal(whereText({ "it's": [0, 1] }), '0 <= "it\'s" <= 1');
   assert.equal(whereText({}), "");
 });
 
@@ -128,6 +172,8 @@ test("steps are kept in order", () => {
   assert.equal(moved(line, 30, 1, true), 0);
   assert.equal(moved(line, null, -1, false), 10);
   assert.equal(moved({ steps: [], times: [] }, null, 1, true), null);
+  assert.equal(stepAt(line, 1.4), 10);
+  assert.equal(stepAt({ steps: [], times: [] }, 1), null);
 });
 
 // ---- particles -------------------------------------------------------------------------
