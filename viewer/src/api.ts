@@ -1,4 +1,5 @@
 // api.ts -- the source of data that is a server: docs/http.md.
+import { numberOf } from "./source.ts";
 import type { Columns, FloatsRequest, Histogram, Listener, ParticlesRequest, PatchRanges, Run, Samples, SamplesRequest, Series, Source, Step, Which } from "./source.ts";
 
 /** The server understood, and says no. */
@@ -42,11 +43,6 @@ export function splitColumns(names: string, count: number, body: ArrayBuffer): C
 /** How long to wait before attempt number 'i', in milliseconds. */
 export function patience(i: number): number {
   return Math.min(250 * 2 ** i, 4000);
-}
-
-/** JSON cannot have all numbers: they are told as texts. */
-function toNumber(value: number | string | null): number {
-  return value === null ? NaN : value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
 }
 
 export class Server implements Source {
@@ -177,7 +173,7 @@ export class Server implements Source {
   async series(run: string, object: string, variable: string, component: number, at: number[], every: number): Promise<Series> {
     const got = await this.json<{ times: (number | string | null)[]; values: (number | string | null)[] }>(
       `api/v1/${part(run)}/series/${part(object)}/${part(variable)}` + query({ at: at.join(","), component, every: every > 1 ? every : undefined }));
-    return { times: got.times.map(toNumber), values: got.values.map((v) => (v === null ? null : toNumber(v))) };
+    return { times: got.times.map(numberOf), values: got.values.map((v) => (v === null ? null : numberOf(v))) };
   }
 
   follow(run: string, listener: Listener): () => void {
@@ -204,10 +200,22 @@ export class Server implements Source {
         fetch(`${this.base}api/v1`).then(() => this.hear(true), () => this.hear(false));
       });
     };
-    open();
-    return () => {
+    const close = () => {
       clearTimeout(timer);
       events?.close();
+      events = null;
+    };
+    // A browser has six connections to a server, for all of its pages. Streams of pages that nobody
+    // sees would take them, and nothing else would be answered.
+    const look = () => {
+      close();
+      if (!document.hidden) open();
+    };
+    document.addEventListener("visibilitychange", look);
+    look();
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      close();
     };
   }
 }

@@ -62,6 +62,8 @@ export class App {
   private complete = false; // the last frame shows all that is wanted
   private syncing = 0;
   private firstBytes: number | null = null;
+  private readonly begun = performance.now();
+  private firstPicture: number | null = null; // in milliseconds, as 'begun'
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(readonly source: Source, canvas: HTMLCanvasElement, private readonly listener: Listener) {
@@ -73,11 +75,12 @@ export class App {
   async open(view: View): Promise<void> {
     this.view = view;
     try {
-      await this.findRuns();
+      const found = this.findRuns(); // a link that names one need not wait for all
+      if (!this.view.run) await found;
       if (!this.view.run && this.runs.length) this.view.run = this.runs[0];
       if (!this.view.run) throw new Error("No dataset is served.");
       this.aim();
-      await this.sync();
+      await Promise.all([found, this.sync()]);
     } catch (error) {
       this.fail(error);
     }
@@ -149,11 +152,13 @@ export class App {
     if (this.loadedRun === this.view.run) return;
     const name = this.view.run;
     const turn = this.syncing;
-    const run = await this.source.run(name);
+    // Both at once: the step that a link names is mostly there.
+    const [run, step] = await Promise.all([this.source.run(name), this.source.step(name, this.view.step ?? "last").catch(() => null)]);
     if (turn !== this.syncing) return; // a late answer would take away what is shown by now
     this.loadedRun = name;
     this.line = { steps: run.steps, times: run.times };
     this.stepCache.clear();
+    if (step) this.stepCache.set(step.step, step);
     this.step = null;
     this.stopFollowing?.();
     this.stopFollowing = this.source.follow(name, {
@@ -431,6 +436,7 @@ export class App {
   }
 
   private drawn(): void {
+    if (this.hasPicture()) this.firstPicture ??= performance.now();
     this.complete = this.step !== null && !this.scene.moving && !this.scene.hasty && this.isComplete();
     this.listener.progressed();
   }
@@ -451,7 +457,7 @@ export class App {
       phase: this.phase(), run: this.loadedRun, step: this.step?.step ?? null, steps: [...this.line.steps], grid: this.view.grid,
       level: grid?.level ?? null, bricks: grid?.there ?? 0, wanted: grid?.wanted ?? 0, error: grid?.error ?? null,
       slots: this.loader?.slots ?? 0, atlasBytes: this.loader?.bytes ?? 0, points: points.count, quality: points.quality,
-      bytes: this.source.bytes(), firstBytes: this.firstBytes, playing: this.playing, link: this.link(),
+      bytes: this.source.bytes(), firstBytes: this.firstBytes, begun: this.begun, firstPicture: this.firstPicture, playing: this.playing, link: this.link(),
     };
   }
 

@@ -1,5 +1,5 @@
 // look.ts -- what a view means for the objects of a step: pure.
-import type { Grid, Particles, Step, Variable } from "./source.ts";
+import { numberOf, type Grid, type Particles, type Step, type Variable } from "./source.ts";
 import { axes, type Axis, type View } from "./state.ts";
 import type { Vector } from "./plan.ts";
 import type { Frame } from "./scene.ts";
@@ -85,7 +85,7 @@ export function widened(low: number, high: number): [number, number] {
 
 /** The range of a component, or of the length of vectors, as far as it is known; never empty. */
 export function recorded(variable: Variable, component: number): [number, number] {
-  const ends = variable.ranges.map((r) => [r.low, r.high].map((v) => (v === null ? NaN : Number(v))));
+  const ends = variable.ranges.map((r) => [numberOf(r.low), numberOf(r.high)]);
   const used = component === magnitude ? ends : [ends[component] ?? [NaN, NaN]];
   if (used.some(([low, high]) => !Number.isFinite(low) || !Number.isFinite(high))) return [0, 1];
   if (component !== magnitude) return widened(used[0][0], used[0][1]);
@@ -95,7 +95,7 @@ export function recorded(variable: Variable, component: number): [number, number
 
 /** Whether it has infinite values, and so a range that says nothing. */
 export function isInfinite(variable: Variable): boolean {
-  return variable.ranges.some((r) => Math.abs(Number(r.low)) === Infinity || Math.abs(Number(r.high)) === Infinity);
+  return variable.ranges.some((r) => [r.low, r.high].some((v) => Math.abs(numberOf(v)) === Infinity));
 }
 
 /** The range of those values that are finite; null: there are none. */

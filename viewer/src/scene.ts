@@ -53,6 +53,7 @@ export class Scene {
   private readonly softTarget: THREE.WebGLRenderTarget;
   private readonly compose: Record<string, THREE.IUniform>;
   private bare = false; // no margin
+  private background = "#000000";
   private along: Axis | "" = "";
   private share = 0.5; // of the pixels along each axis, for hasty frames
   private asked = false;
@@ -65,6 +66,7 @@ export class Scene {
     this.renderer = new THREE.WebGLRenderer({ canvas, context });
     // After three.js, which listens since it was made: it has new textures by then, all of them empty.
     canvas.addEventListener("webglcontextrestored", () => {
+      this.renderer.setClearColor(this.background);
       restored();
       this.ask();
     });
@@ -228,6 +230,7 @@ export class Scene {
   }
 
   setLooks(background: string, line: string, bare: boolean): void {
+    this.background = background;
     this.renderer.setClearColor(background);
     (this.outline.material as THREE.LineBasicMaterial).color.set(line);
     this.outline.visible = !bare;

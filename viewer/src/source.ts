@@ -1,5 +1,10 @@
 // source.ts -- where data come from: what the viewer asks, whoever answers it.
 
+/** JSON cannot have all numbers: some are told as texts. */
+export function numberOf(value: number | string | null): number {
+  return value === null ? NaN : value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
+}
+
 export interface Range {
   low: number | string | null; // a text: beyond what JSON can have, such as "inf"
   high: number | string | null;

@@ -38,9 +38,9 @@ export function variableRows(app: App, look: GridLook, set: (change: Partial<Vie
   const others = look.grid.variables.filter((v) => isPresent(v) && (v !== look.variable || v.components > 1));
   if (look.dims < 3 || app.view.mode === "slices" || others.length === 0) return out;
   const values = [["", "itself"], ...others.map((v) => [v.name, v.name])] as [string, string][];
-  out.push(row("coloured by", select(values, look.tint?.name ?? "", (tint) => set({ tint, tintComponent: 0, tintRange: null }), "Coloured by another variable")));
+  out.push(row("coloured by", select(values, look.tint?.name ?? "", (tint) => set({ tint, tintComponent: 0, tintRange: null }), "Tinted by")));
   if (!look.tint) return out;
-  if (look.tint.components > 1) out.push(componentSelect(look.tint, look.tintComponent, (tintComponent) => set({ tintComponent, tintRange: null }), "Component of the colour"));
-  out.push(rangeRow(() => app.tintRange(app.gridLook()!), app.view.tintRange !== null, (tintRange) => set({ tintRange }), "Range of the colour"));
+  if (look.tint.components > 1) out.push(componentSelect(look.tint, look.tintComponent, (tintComponent) => set({ tintComponent, tintRange: null }), "Tint, which part"));
+  out.push(rangeRow(() => app.tintRange(app.gridLook()!), app.view.tintRange !== null, (tintRange) => set({ tintRange }), "Tint range"));
   return out;
 }

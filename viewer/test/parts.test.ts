@@ -6,10 +6,11 @@ import { ApiError, boxText, patience, query, Server, splitColumns } from "../src
 import { BrickCache } from "../src/bricks.ts";
 import { bake, colourAt, invertedMap, mapNames, opacityAt } from "../src/colours.ts";
 import { bytes, number } from "../src/format.ts";
-import { frameOf, gridOf, recorded, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
+import { finiteRange, frameOf, gridOf, isInfinite, magnitude, recorded, samplesIn, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
 import { keyed, moveStop, nearestStop } from "../src/opacity.ts";
 import { farther, shifted, turned } from "../src/orbit.ts";
 import { clip, lineOf, march, meetPlane } from "../src/pick.ts";
+import { plotLevel, plotPlaces, plotValues } from "../src/plot.ts";
 import { countValues, planQualities } from "../src/points.ts";
 import type { Step } from "../src/source.ts";
 import { fresh, fromHash, toHash, whereText } from "../src/state.ts";
@@ -314,4 +315,57 @@ test("a server that is busy or gone is asked again", async () => {
   assert.deepEqual(told, [false, true]);
   assert.equal(asked, 3);
   assert.ok(patience(0) < patience(3) && patience(50) === 4000);
+});
+
+test("a page that nobody sees has no stream", () => {
+  const before = { document: globalThis.document, EventSource: globalThis.EventSource };
+  const streams = new Set<object>();
+  class Stream {
+    constructor() {
+      streams.add(this);
+    }
+    addEventListener(): void {}
+    close(): void {
+      streams.delete(this);
+    }
+  }
+  const page = Object.assign(new EventTarget(), { hidden: false });
+  Object.assign(globalThis, { document: page, EventSource: Stream });
+  try {
+    const stop = new Server("http://localhost/", () => {}).follow("run", { steps() {}, step() {}, removed() {} });
+    const turn = (hidden: boolean) => {
+      page.hidden = hidden;
+      page.dispatchEvent(new Event("visibilitychange"));
+      return streams.size;
+    };
+    assert.deepEqual([streams.size, turn(true), turn(false), turn(false)], [1, 0, 1, 1]);
+    stop();
+    assert.deepEqual([streams.size, turn(false)], [0, 0]);
+  } finally {
+    Object.assign(globalThis, before);
+  }
+});
+
+test("lengths of vectors and infinite values have ranges, too", () => {
+  const vector = { ...variable, components: 2, ranges: [{ low: -3, high: 1, nans: 0 }, { low: 2, high: 4, nans: 0 }] };
+  assert.deepEqual(recorded(vector, magnitude), [2, 5]);
+  assert.deepEqual(recorded({ ...variable, ranges: [{ low: "-9223372036854775808", high: 5, nans: 0 }] }, 0), [-(2 ** 63), 5]);
+  const infinite = { ...variable, ranges: [{ low: 0, high: "inf", nans: 0 }] };
+  assert.deepEqual([recorded(infinite, 0), isInfinite(infinite), isInfinite(variable)], [[0, 1], true, false]);
+  assert.deepEqual(finiteRange(new Float32Array([NaN, 2, Infinity, -1, -Infinity])), [-1, 2]);
+  assert.equal(finiteRange(new Float32Array([NaN])), null);
+});
+
+test("axes that go down have their samples where they are", () => {
+  const down: Step = { ...step, objects: [{ ...step.objects[0], spacing: [1, -2, 3] } as Step["objects"][0]] };
+  const look = gridOf(down, { ...fresh(), grid: "g/T" })!;
+  assert.deepEqual(frameOf(look, null), { low: [18.5, -1, -0.5], high: [42.5, 11, 3.5] });
+  assert.deepEqual(samplesIn(look, frameOf(look, null), { ...fresh(), box: [0, 1, 0, 0.5, 0, 1] }), { low: [0, 3, 0], high: [8, 6, 4] });
+});
+
+test("curves have few samples, at their places", () => {
+  assert.deepEqual([plotLevel(4096, 9), plotLevel(4097, 9), plotLevel(1e9, 3)], [0, 1, 2]);
+  const look = gridOf({ ...step, objects: [{ ...step.objects[0], shape: [8], origin: [5], spacing: [0.5], patch: [8] } as Step["objects"][0]] }, { ...fresh(), grid: "g/T" })!;
+  assert.deepEqual(plotPlaces(look, 1, 3, 2), [7, 8]);
+  assert.deepEqual(plotValues([new Float32Array([3, 0]), new Float32Array([4, 1])]), [5, 1]);
 });
