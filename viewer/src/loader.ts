@@ -197,8 +197,7 @@ export class Loader {
   }
 
   private fetchEach(shown: Shown, missing: Brick[]): void {
-    let busy = 0;
-    for (const key of this.underWay.keys()) if (this.wanted.has(key)) busy++;
+    const busy = new Set(this.underWay.values()).size;
     for (const brick of missing.slice(0, Math.max(atOnce - busy, 0))) void this.fetch(shown, [brick]);
   }
 
