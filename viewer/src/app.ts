@@ -3,7 +3,7 @@
 import { ApiError } from "./api.ts";
 import { opacityAt } from "./colours.ts";
 import type { Progress } from "./loader.ts";
-import { boxIn, finiteRange, frameOf, gridOf, isInfinite, isPresent, magnitude, recorded, samplesIn, setOf, slicesOf, widened, withDefaults, type GridLook } from "./look.ts";
+import { boxIn, finiteRange, frameOf, gridOf, isInfinite, isPresent, magnitude, modeOf, pointScale, recorded, samplesIn, setOf, slicesOf, widened, withDefaults, type GridLook } from "./look.ts";
 import { clip, lineOf, march, meetPlane, pointAt, type Look } from "./pick.ts";
 import { Drawing } from "./drawing.ts";
 import type { Vector } from "./plan.ts";
@@ -321,8 +321,9 @@ export class App {
     this.plot.hide();
     if (!look) return this.dropGrid();
     const { view } = this;
-    const slices = view.mode === "slices" ? slicesOf(look, view) : {};
-    const sliced = view.mode === "slices" ? axes.filter((axis) => slices[axis] !== undefined) : null;
+    const mode = modeOf(look.dims, view);
+    const slices = mode === "slices" ? slicesOf(look, view) : {};
+    const sliced = mode === "slices" ? axes.filter((axis) => slices[axis] !== undefined) : null;
     const key = Drawing.keyOf(look, sliced);
     if (!this.loader || this.loaderKey !== key) {
       this.loader?.dispose();
@@ -333,7 +334,7 @@ export class App {
     const { scale, offset } = this.placement(look);
     const range = this.range(look);
     this.loader.show({
-      which: this.which(look.grid.name), look, mode: view.mode, slices, box: samplesIn(look, this.scene.frame, view), scale, offset,
+      which: this.which(look.grid.name), look, mode, slices, box: samplesIn(look, this.scene.frame, view), scale, offset,
       camera: this.scene.planCamera(scale, offset), finest: view.level, map: view.map, stops: view.stops, range, tintRange: this.tintRange(look),
       iso: view.iso ?? (range[0] + range[1]) / 2, nearest: view.nearest,
     });
@@ -414,7 +415,7 @@ export class App {
   private prepare(): void {
     this.loader?.update();
     this.scene.hasty = !this.isSettled();
-    this.scene.setPointSize(0.005 * this.view.size);
+    this.scene.setPointSize(0.005 * this.view.size * pointScale(this.set()?.count ?? 0));
   }
 
   /** More data are there. */
@@ -493,7 +494,8 @@ export class App {
     const { scale, offset } = this.placement(look);
     const line = lineOf(ray.origin.toArray(), ray.direction.toArray(), scale, offset);
     const { low, high } = samplesIn(look, this.scene.frame, this.view);
-    if (this.view.mode === "slices") {
+    const mode = modeOf(look.dims, this.view);
+    if (mode === "slices") {
       const slices = slicesOf(look, this.view);
       const hits = axes.map((axis, i) => (slices[axis] === undefined ? null : meetPlane(line, i, slices[axis]!, low, high)));
       const near = hits.filter((t): t is number => t !== null);
@@ -510,7 +512,7 @@ export class App {
       iso: { kind: "iso", byte: 1 + (254 * (iso - a)) / (b - a) },
       volume: { kind: "volume", opacity: (byte) => opacityAt(this.view.stops, where(byte)), dense: loader.volumes[0].uniforms.uDense.value },
     };
-    return march(line, this.scene.isFlat ? part[0] : Math.max(part[0], 0), part[1], (u) => loader.byteAt(u), kinds[this.view.mode]);
+    return march(line, this.scene.isFlat ? part[0] : Math.max(part[0], 0), part[1], (u) => loader.byteAt(u), kinds[mode]);
   }
 
   /** Take what is in a rectangle of the screen as the box, on the two axes that are seen best. */

@@ -1,5 +1,5 @@
 // dom.ts -- elements, in few words.
-import { number } from "./format.ts";
+import { numberIn } from "./format.ts";
 
 type Child = Node | string | null | false;
 
@@ -71,15 +71,17 @@ export function isEdited(element: Element | null): boolean {
 /** Two numbers to type; what is not an ascending pair is not taken. */
 export function pair(value: [number, number], changed: (value: [number, number]) => void, label: string): Control<[number, number]> {
   const inputs = ends.map((end) => h("input", { type: "number", step: "any", ariaLabel: `${label}, ${end}` }));
+  const exact = [...value];
   const set = (now: [number, number]) => inputs.forEach((input, i) => {
     if (isEdited(input)) return;
-    input.value = input.defaultValue = number(now[i]);
+    exact[i] = now[i];
+    input.value = input.defaultValue = numberIn(now[i], now);
     input.title = String(now[i]);
   });
   set(value);
   for (const input of inputs)
     input.onchange = () => {
-      const [a, b] = inputs.map((n) => Number(n.value));
+      const [a, b] = inputs.map((n, i) => (n.value === n.defaultValue ? exact[i] : Number(n.value)));
       if (inputs.every((n) => n.value !== "") && a < b) changed([a, b]);
     };
   return { element: h("div", { className: "pair" }, ...inputs), set };

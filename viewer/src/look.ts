@@ -1,6 +1,6 @@
 // look.ts -- what a view means for the objects of a step: pure.
 import { numberOf, type Grid, type Particles, type Step, type Variable } from "./source.ts";
-import { axes, type Axis, type View } from "./state.ts";
+import { axes, type Axis, type Mode, type View } from "./state.ts";
 import type { Vector } from "./plan.ts";
 import type { Frame } from "./scene.ts";
 
@@ -19,6 +19,11 @@ export interface GridLook {
 
 /** Stands for a component: the length of the vector. */
 export const magnitude = -1;
+
+/** A grid of fewer than three axes is an image. */
+export function modeOf(dims: number, view: View): Mode {
+  return dims < 3 ? "slices" : view.mode;
+}
 
 function componentOf(variable: Variable, component: number): number {
   return variable.components === 1 ? 0 : Math.min(component, variable.components - 1);
@@ -53,7 +58,7 @@ export function gridOf(step: Step, view: View): GridLook | null {
         return {
           grid, variable, component: componentOf(variable, view.component), dims: grid.shape.length,
           shape: reversed(grid.shape, 1), origin: reversed(grid.origin, 0), spacing, patch: reversed(grid.patch, 1),
-          tint: view.mode === "slices" ? null : tint, tintComponent: tint ? componentOf(tint, view.tintComponent) : 0,
+          tint: modeOf(grid.shape.length, view) === "slices" ? null : tint, tintComponent: tint ? componentOf(tint, view.tintComponent) : 0,
         };
       }
   return null;
@@ -107,6 +112,11 @@ export function finiteRange(values: Float32Array): [number, number] | null {
     if (v > high) high = v;
   }
   return low <= high ? [low, high] : null;
+}
+
+/** How much larger few particles are drawn than many, so that they are seen. */
+export function pointScale(count: number): number {
+  return Math.min(Math.max(Math.cbrt(30000 / Math.max(count, 1)), 1), 4);
 }
 
 /** The space around all that is shown. */

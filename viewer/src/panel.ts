@@ -3,8 +3,8 @@ import type { App } from "./app.ts";
 import { drawHistogram, drawSeries } from "./charts.ts";
 import { invertedMap, isInverted, mapNames, plainMap } from "./colours.ts";
 import { check, double, h, isEdited, pair, row, select, slider } from "./dom.ts";
-import { count, number, withUnit } from "./format.ts";
-import { grids, isPresent, recorded, scalars, sets, slicesOf, type GridLook } from "./look.ts";
+import { count, number, numberIn, withUnit } from "./format.ts";
+import { grids, isPresent, modeOf, recorded, scalars, sets, slicesOf, type GridLook } from "./look.ts";
 import { opacityEditor } from "./opacity.ts";
 import { countValues } from "./points.ts";
 import type { Particles, Variable } from "./source.ts";
@@ -98,11 +98,14 @@ export class Panel {
     out.push(...variableRows(app, look, (change) => this.set(change), (...row) => this.rangeRow(...row)));
     if (look.dims === 3)
       out.push(h("div", { className: "many" }, ...modes.map((mode) => h("button", { className: mode === app.view.mode ? "on" : "", ariaPressed: String(mode === app.view.mode), onclick: () => this.set({ mode }) }, mode))));
-    out.push(this.coloursRow(app.view.map, (map) => this.set({ map }), "Colours"));
+    const curve = app.plot.takes(app.source, look);
+    const mode = modeOf(look.dims, app.view);
+    if (!curve) out.push(this.coloursRow(app.view.map, (map) => this.set({ map }), "Colours"));
     out.push(this.rangeRow(() => app.range(app.gridLook()!), app.view.range !== null, (range) => this.set({ range }), "Range"));
-    if (app.view.mode === "volume") out.push(...this.opacityRows());
-    if (app.view.mode === "iso") out.push(this.isoRow(look));
-    if (app.view.mode === "slices") out.push(...this.sliceRows(look));
+    if (curve) return out;
+    if (mode === "volume") out.push(...this.opacityRows());
+    if (mode === "iso") out.push(this.isoRow(look));
+    if (mode === "slices" && look.dims === 3) out.push(...this.sliceRows(look));
     out.push(row("", check("nearest sample", app.view.nearest, (nearest) => this.set({ nearest }))));
     return out;
   }
@@ -136,7 +139,7 @@ export class Panel {
       text.textContent = withUnit(number(value), look.variable.unit);
       this.set({ iso: value });
     }, "Isosurface");
-    return row("surface at", input, text);
+    return row("surface", input, text);
   }
 
   private sliceRows(look: GridLook): HTMLElement[] {
@@ -225,7 +228,7 @@ export class Panel {
     const chart = h("div", { className: "chart" });
     const text = h("span", { className: "hint" });
     const now = () => app.view.filters[name] ?? [low, high];
-    const tell = ([a, b]: [number, number]) => (text.textContent = `${number(a, 4)} to ${withUnit(number(b, 4), variable.unit)}`);
+    const tell = ([a, b]: [number, number]) => (text.textContent = `${numberIn(a, [low, high])} to ${withUnit(numberIn(b, [low, high]), variable.unit)}`);
     const without = () => Object.fromEntries(Object.entries(app.view.filters).filter(([key]) => key !== name));
     const slide = double(low, high, now(), (range) => {
       tell(range);
@@ -275,7 +278,7 @@ export class Panel {
       const ends = (): [number, number] => [box()[2 * i], box()[2 * i + 1]];
       const tell = (parts: [number, number]) => {
         const { low, high } = app.scene.frame;
-        const [a, b] = parts.map((part) => number(low[i] + part * (high[i] - low[i]), 4));
+        const [a, b] = parts.map((part) => numberIn(low[i] + part * (high[i] - low[i]), [low[i], high[i]]));
         text.textContent = `${a} to ${withUnit(b, app.gridLook()?.grid.unit ?? app.set()?.unit)}`;
       };
       const slide = double(0, 1, ends(), ([a, b]) => {
@@ -306,7 +309,7 @@ export class Panel {
     if (!look) return;
     const every = Math.ceil(app.line.steps.length / mostPlotted);
     const series = await seriesOf(look, (component) => app.source.series(app.view.run, look.grid.name, look.variable.name, component, sample, every));
-    const chart = h("div", { className: "chart", title: "Click to go to a step" });
+    const chart = h("div", { className: "chart series", title: "Click to go to a step" });
     const close = h("button", { className: "small", ariaLabel: "Close the series", title: "Close", onclick: () => {
       this.redrawSeries = null;
       this.series.replaceChildren();

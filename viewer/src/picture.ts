@@ -8,11 +8,18 @@ export interface Bar {
   ends: string[];
 }
 
+/** A text with its middle at a place of the picture. */
+export interface Label {
+  text: string;
+  x: number;
+  y: number;
+}
+
 const margin = 12;
 const barWidth = 180;
 
 /** 'drawn' as it is on the screen, at 'ratio' of its pixels to those of the page. */
-export async function compose(drawn: Blob, ratio: number, caption: string, bars: Bar[]): Promise<Blob | null> {
+export async function compose(drawn: Blob, ratio: number, caption: string, bars: Bar[], labels: Label[]): Promise<Blob | null> {
   const image = await createImageBitmap(drawn);
   const canvas = document.createElement("canvas");
   canvas.width = image.width;
@@ -26,6 +33,13 @@ export async function compose(drawn: Blob, ratio: number, caption: string, bars:
   context.font = '13px system-ui, "DejaVu Sans", sans-serif';
   context.textBaseline = "top";
   context.fillText(caption, margin, margin, width - 2 * margin);
+  context.textAlign = "center";
+  for (const { text, x, y } of labels) context.fillText(text, x, y - 6);
+  // The legend covers what is behind it, as on the screen.
+  const panel = barWidth * bars.length + margin * (bars.length + 1);
+  context.fillStyle = style.getPropertyValue("--back");
+  if (bars.length) context.fillRect(width - panel, height - 72, panel, 72);
+  context.fillStyle = style.getPropertyValue("--text");
   bars.forEach((bar, i) => {
     const left = width - (barWidth + margin) * (bars.length - i);
     const top = height - margin - 48;

@@ -25,6 +25,7 @@ export function plotValues(lists: Float32Array[]): number[] {
 
 export class Plot {
   waits = false; // for its first curve
+  shows = ""; // level and samples
   private key = "";
   private root: HTMLElement | null = null;
   private drawn: uPlot | null = null;
@@ -46,6 +47,7 @@ export class Plot {
       const components = look.component === magnitude ? look.variable.ranges.map((_, i) => i) : [look.component];
       const lists = await Promise.all(components.map((component) => source.floats!({ ...request, variable: look.variable.name, component })));
       if (key !== this.key) return;
+      this.shows = `level ${request.level}${request.level ? "" : " (full resolution)"}, ${lists[0].length} samples of ${look.shape[0]}`;
       this.draw(look, plotPlaces(look, request.level, request.box[0][0], lists[0].length), plotValues(lists), range);
     } catch (error) {
       if (key !== this.key) return;

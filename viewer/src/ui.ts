@@ -2,10 +2,10 @@
 import type { App } from "./app.ts";
 import { colourAt, invertedMap } from "./colours.ts";
 import { byId, h } from "./dom.ts";
-import { bytes, count, number, withUnit } from "./format.ts";
+import { bytes, count, number, numberIn, withUnit } from "./format.ts";
 import { farther, shifted, turned } from "./orbit.ts";
 import { Panel } from "./panel.ts";
-import { compose, type Bar } from "./picture.ts";
+import { compose, type Bar, type Label } from "./picture.ts";
 import { corner, sidesOf } from "./scene.ts";
 import { axes, modes } from "./state.ts";
 import { indexOf } from "./timeline.ts";
@@ -96,6 +96,7 @@ export class Ui {
       parts.push(`${look.grid.name}/${look.variable.name}: ${level}, ${grid.there} of ${grid.wanted} bricks`);
       parts.push(grid.error === null ? "error unknown" : grid.error === 0 ? "exact samples" : `error ≤ ${withUnit(number(grid.error, 3), look.variable.unit)}`);
     }
+    if (look && app.plot.isShown) parts.push(`${look.grid.name}/${look.variable.name}: ${app.plot.shows}`);
     if (set) parts.push(`${set.name}: ${count(points.count)} of ${count(set.count)}, quality ${number(points.quality, 3)}${points.all ? "" : " …"}`);
     byId("shown").textContent = parts.join("  ·  ");
     let stored = 0;
@@ -117,7 +118,7 @@ export class Ui {
         context.fillStyle = `rgb(${colourAt(map, i / 255).join(" ")})`;
         context.fillRect(i, 0, 1, 1);
       }
-      return { title: unit ? `${name} [${unit}]` : name, canvas, ends: [low, (low + high) / 2, high].map((v) => number(v, 4)) };
+      return { title: unit ? `${name} [${unit}]` : name, canvas, ends: [low, (low + high) / 2, high].map((v) => numberIn(v, [low, high])) };
     };
     const look = app.gridLook();
     const set = app.set();
@@ -144,7 +145,7 @@ export class Ui {
     const unit = this.app.gridLook()?.grid.unit ?? this.app.set()?.unit;
     const matrix = scene.matrix();
     const spots: [string, number[]][] = axes.map((axis, i) => [
-      `${axis} ${withUnit(number(scene.frame.high[i], 4), unit)}`, sides.map((s, j) => (i === j ? s * 1.08 + 0.02 : (i === 1 && j === 0 ? s : -s) * 1.04)),
+      `${axis} ${withUnit(numberIn(scene.frame.high[i], [scene.frame.low[i], scene.frame.high[i]]), unit)}`, sides.map((s, j) => (i === j ? s * 1.08 + 0.02 : (i === 1 && j === 0 ? s : -s) * 1.04)),
     ]);
     while (root.children.length < spots.length) root.append(h("span"));
     spots.forEach(([text, p], i) => {
@@ -152,7 +153,7 @@ export class Ui {
       const at = [0, 1, 3].map((r) => e[r] * p[0] + e[4 + r] * p[1] + e[8 + r] * p[2] + e[12 + r]);
       const span = root.children[i] as HTMLElement;
       span.textContent = text;
-      span.hidden = at[2] <= 0;
+      span.hidden = at[2] <= 0 || i >= (this.app.set()?.dims ?? this.app.gridLook()?.dims ?? 3);
       // Wherever the end is, its label stays within the picture.
       const { clientWidth: width, clientHeight: height, offsetLeft, offsetTop } = scene.canvas;
       const within = (v: number, half: number, all: number) => Math.min(Math.max(v, half), all - half);
@@ -301,12 +302,22 @@ export class Ui {
     this.note((copied ? "The link to this view is copied." : `The link to this view: ${link}`) + warning);
   }
 
+  /** The labels of the axes, where they are on the canvas. */
+  private labelsInPicture(): Label[] {
+    const spans = [...byId("labels").children].filter((e) => e.checkVisibility());
+    return spans.map((span) => {
+      const { left, top, width, height } = span.getBoundingClientRect();
+      const [x, y] = this.onCanvas(left + width / 2, top + height / 2);
+      return { text: span.textContent ?? "", x, y };
+    });
+  }
+
   private async save(): Promise<void> {
     const { app } = this;
     const { view, step, scene } = app;
     const drawn = await scene.picture();
     const caption = step ? `${view.run}, step ${step.step}, t = ${number(step.time)}` : view.run;
-    const picture = drawn && (view.bare ? drawn : await compose(drawn, scene.canvas.width / scene.canvas.clientWidth, caption, this.bars()));
+    const picture = drawn && (view.bare ? drawn : await compose(drawn, scene.canvas.width / scene.canvas.clientWidth, caption, this.bars(), this.labelsInPicture()));
     if (!picture) throw new Error("The browser gives no picture.");
     const url = URL.createObjectURL(picture);
     h("a", { href: url, download: `${view.run}_${step?.step ?? 0}.png` }).click();

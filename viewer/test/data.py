@@ -14,8 +14,7 @@ def fields(n, i):
     return (np.exp(-40 * r**2) * (1 + 0.3 * np.sin(20 * z + 3 * i))).astype("f4")
 
 
-def write(path):
-    n, count = 64, 50000
+def write(path, n=64, count=50000, steps=3):
     rng = np.random.default_rng(1)
     with bouma.create(path, clobber=True) as ds:
         flow = ds.grid("flow", shape=(n, n, n), patch=(32, 32, 32), spacing=1 / n, unit="m")
@@ -24,13 +23,18 @@ def write(path):
         slab = ds.grid("slab", shape=(20, 40, 64), spacing=(1, 2, 1))
         holes = slab.variable("holes", "f4")
         coal = ds.particles("coal", ndims=3, unit="m").variable("T", "f4", unit="K")
-        for i in range(3):
+        for i in range(steps):
             p = rng.random((count, 3)).astype("f4")
             with ds.step(10 * i, time=0.1 * i):
                 density.put(fields(n, i))
                 z, y, x = np.mgrid[0:20, 0:40, 0:64].astype("f4")
                 holes.put(np.where((x > 20) & (x < 30) & (y < 10), np.nan, x + 3 * y - z + i).astype("f4"))
                 coal.put({"position": p, "T": (300 + 900 * p[:, 0] + rng.normal(0, 30, count)).astype("f4")})
+
+
+def plume(path):
+    """For pictures."""
+    write(path, n=128, count=6000, steps=5)
 
 
 def follow(path):
@@ -116,6 +120,6 @@ def kinds_of_grids(path):
             dust.put({"position": p, "T": p[:, 2].copy()})
 
 
-kinds = {"kinds": kinds_of_grids, "vortex": write, "follow": follow, "empty": empty, "dust": dust, "wide": wide, "long": long}
+kinds = {"kinds": kinds_of_grids, "vortex": write, "plume": plume, "follow": follow, "empty": empty, "dust": dust, "wide": wide, "long": long}
 name = {"follow": "live", "wide": "wide <i>&"}.get(sys.argv[2], sys.argv[2])
 kinds[sys.argv[2]](os.path.join(sys.argv[1], name + ".bouma"))

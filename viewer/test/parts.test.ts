@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { ApiError, boxText, patience, query, Server, splitColumns } from "../src/api.ts";
 import { BrickCache } from "../src/bricks.ts";
 import { bake, colourAt, invertedMap, mapNames, opacityAt } from "../src/colours.ts";
-import { bytes, number } from "../src/format.ts";
-import { finiteRange, frameOf, gridOf, isInfinite, magnitude, recorded, samplesIn, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
+import { bytes, number, numberIn } from "../src/format.ts";
+import { finiteRange, frameOf, gridOf, isInfinite, magnitude, modeOf, pointScale, recorded, samplesIn, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
 import { keyed, moveStop, nearestStop } from "../src/opacity.ts";
 import { farther, shifted, turned } from "../src/orbit.ts";
 import { clip, lineOf, march, meetPlane } from "../src/pick.ts";
@@ -192,6 +192,20 @@ test("particles come in parts, each of them once", () => {
   assert.deepEqual(countValues([new Float32Array([0, 1, 1.5, 4, 9])], 0, 4, 4).estimate, [1, 2, 0, 1]);
 });
 
+test("ends of a range have the digits that matter in it", () => {
+  assert.deepEqual([1.559e-13, 0.64955, 1.2991].map((v) => numberIn(v, [1.559e-13, 1.2991])), ["0", "0.65", "1.299"]);
+  assert.deepEqual([-3.269e-4, 3.6503e-4].map((v) => numberIn(v, [-3.269e-4, 3.6503e-4])), ["-3.269e-4", "3.65e-4"]);
+  assert.deepEqual([101325.4, 101326.1].map((v) => numberIn(v, [101325.4, 101326.1])), ["101325.4", "101326.1"]);
+  assert.deepEqual([0, 2.5e9].map((v) => numberIn(v, [0, 2.5e9])), ["0", "2.5e9"]);
+  assert.equal(numberIn(3, [3, 3]), "3");
+  assert.equal(numberIn(NaN, [0, 1]), "NaN");
+});
+
+test("few particles are drawn larger", () => {
+  assert.deepEqual([0, 100, 1e9].map(pointScale), [4, 4, 1]);
+  assert.ok(pointScale(5000) > 1.5 && pointScale(5000) < 2);
+});
+
 test("columns begin at multiples of 8 bytes", () => {
   const body = new ArrayBuffer(64);
   new Float32Array(body).set([1, 2, 3, 0, 7]);
@@ -361,6 +375,12 @@ test("axes that go down have their samples where they are", () => {
   const look = gridOf(down, { ...fresh(), grid: "g/T" })!;
   assert.deepEqual(frameOf(look, null), { low: [18.5, -1, -0.5], high: [42.5, 11, 3.5] });
   assert.deepEqual(samplesIn(look, frameOf(look, null), { ...fresh(), box: [0, 1, 0, 0.5, 0, 1] }), { low: [0, 3, 0], high: [8, 6, 4] });
+});
+
+test("what is flat is an image, whatever the view says", () => {
+  const flat = gridOf({ ...step, objects: [{ ...step.objects[0], shape: [4, 6], origin: [0, 0], spacing: [1, 1], patch: [4, 4] } as Step["objects"][0]] }, { ...fresh(), grid: "g/T", tint: "T" })!;
+  assert.deepEqual([modeOf(flat.dims, { ...fresh(), mode: "iso" }), modeOf(3, { ...fresh(), mode: "iso" }), flat.tint], ["slices", "iso", null]);
+  assert.deepEqual(slicesOf(flat, fresh()), { z: 0 });
 });
 
 test("curves have few samples, at their places", () => {
