@@ -37,6 +37,11 @@ export interface Atlas {
   setPages(pages: Uint8Array, table: Table): void;
 }
 
+interface Job {
+  abort: AbortController;
+  first: boolean; // of the coarsest level
+}
+
 interface Held {
   shown: string;
   brick: Brick;
@@ -76,10 +81,12 @@ export class Loader {
   private plan: Brick[] = [];
   private wanted = new Set<string>();
   private refused = new Set<string>(); // of the plan: not to be asked for again
-  private readonly underWay = new Map<string, AbortController>();
+  private readonly underWay = new Map<string, Job>(); // the oldest first
   private ranges: { name: string; table: BrickRanges | null } = { name: "", table: null };
   private rangesUnderWay = "";
   private dirty = false;
+  private turn = 0;
+  private readonly turns = new WeakMap<Shown, number>(); // when it was to be shown
 
   constructor(private readonly source: Source, readonly atlas: Atlas, private readonly changed: () => void, private readonly failed: (error: unknown) => void) {
     this.cache = new BrickCache(atlas.count);
@@ -100,6 +107,7 @@ export class Loader {
    *  which values can be seen; null: all of them. */
   show(shown: Shown, wish: Omit<Wish, "most" | "hides">, sees: Sees | null): void {
     this.target = shown;
+    this.turns.set(shown, ++this.turn);
     this.wish = wish;
     this.sees = sees;
     this.table = tableOf(this.pyramid, wish.low, wish.high);
@@ -109,14 +117,20 @@ export class Loader {
     this.pump();
   }
 
-  /** Requests that nothing is wanted of. Their places are free at once, even if they do not end. */
+  /** Requests that nothing is wanted of. Their places are free at once, even if they do not end.
+   *  Of those for a first picture, the oldest goes on: who drags a slider sees something. */
   private cancel(): void {
-    const needed = new Set<AbortController>();
+    const needed = new Set<Job>();
     for (const [key, job] of this.underWay) if (this.wanted.has(key)) needed.add(job);
+    for (const job of this.underWay.values())
+      if (job.first && !needed.has(job) && this.target) {
+        needed.add(job);
+        break;
+      }
     for (const [key, job] of this.underWay) {
       if (needed.has(job)) continue;
       this.underWay.delete(key);
-      job.abort();
+      job.abort.abort();
     }
   }
 
@@ -197,8 +211,9 @@ export class Loader {
   }
 
   private fetchEach(shown: Shown, missing: Brick[]): void {
-    const busy = new Set(this.underWay.values()).size;
-    for (const brick of missing.slice(0, Math.max(atOnce - busy, 0))) void this.fetch(shown, [brick]);
+    const busy = new Set<Job>();
+    for (const [key, job] of this.underWay) if (this.wanted.has(key)) busy.add(job);
+    for (const brick of missing.slice(0, Math.max(atOnce - busy.size, 0))) void this.fetch(shown, [brick]);
   }
 
   private around(bricks: Brick[]): Box {
@@ -211,20 +226,24 @@ export class Loader {
 
   /** Bricks of one level, in one request. */
   private async fetch(shown: Shown, bricks: Brick[]): Promise<void> {
-    const job = new AbortController();
+    const job: Job = { abort: new AbortController(), first: bricks[0].level === this.pyramid.levels - 1 };
+    const { signal } = job.abort;
     const keys = bricks.map((b) => this.key(shown, b));
     for (const key of keys) this.underWay.set(key, job);
     try {
       const box = this.around(bricks);
-      const got = await this.samples(shown, bricks[0].level, box, job.signal);
+      const got = await this.samples(shown, bricks[0].level, box, signal);
       if (this.target === null) return; // there is no atlas any more
       bricks.forEach((brick, i) => {
         const part = cut(got.data, got.shape, shown.channels.length, brick.level, box.low, boxOf(this.pyramid, brick));
         this.keep(shown, brick, keys[i], fillSlot(part.data, part.shape, this.pyramid.size, shown.channels.length), got.error);
       });
+      // Not what is wanted by now, but newer than what is shown.
+      const since = this.current ? this.turns.get(this.current)! : 0;
+      if (job.first && shown !== this.target && this.turns.get(shown)! > since && this.rootsThere(shown)) this.current = shown;
     } catch (error) {
-      if (!job.signal.aborted) for (const key of keys) this.refused.add(key);
-      if (!job.signal.aborted && keys.some((key) => this.wanted.has(key))) this.failed(error);
+      if (!signal.aborted) for (const key of keys) this.refused.add(key);
+      if (!signal.aborted && keys.some((key) => this.wanted.has(key))) this.failed(error);
     } finally {
       for (const key of keys) if (this.underWay.get(key) === job) this.underWay.delete(key);
     }
@@ -235,7 +254,8 @@ export class Loader {
   private keep(shown: Shown, brick: Brick, key: string, data: Uint8Array, error: number | null): void {
     const held: Held = { shown: nameOf(shown), brick, data, error };
     // What is wanted comes before the picture that was.
-    const slot = this.cache.add(key, held, (k) => this.keeps(k)) ?? this.cache.add(key, held, (k) => this.wanted.has(k));
+    let slot = this.cache.add(key, held, (k) => this.keeps(k));
+    if (slot === null && this.wanted.has(key)) slot = this.cache.add(key, held, (k) => this.wanted.has(k));
     if (slot === null) this.refused.add(key);
     else this.atlas.put(slot, data);
     this.dirty = true;

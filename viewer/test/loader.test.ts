@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Loader, type Atlas, type Shown } from "../src/loader.ts";
-import { countBricks, type Pyramid, type Vector, type Wish } from "../src/plan.ts";
+import { brickSize, countBricks, type Pyramid, type Vector, type Wish } from "../src/plan.ts";
 import { BrickRanges, seesOpacity, seesSurface } from "../src/ranges.ts";
 import type { PatchRanges, Samples, SamplesRequest, Source } from "../src/source.ts";
 import { generator } from "./random.ts";
@@ -137,6 +137,34 @@ test("requests that nobody waits for are cancelled, and leave their places", asy
     loader.update();
     assert.ok(loader.hasPicture() && loader.progress().complete, `obeys: ${obeys}`);
   }
+});
+
+test("who drags a slider sees what came meanwhile", async () => {
+  const fake = new Fake();
+  const { loader } = make(fake, 200);
+  const all = [0, 1, 2].map((step) => shown(step));
+  for (const s of all) loader.show(s, wish(32), null);
+  assert.deepEqual(fake.jobs.map((job) => job.request.step), [0, 2]); // the oldest, and the one that is wanted
+  fake.answer(fake.jobs[0]);
+  await quiet();
+  loader.update();
+  assert.equal(loader.current, all[0]);
+  assert.ok(!loader.hasPicture());
+  loader.show(shown(3), wish(32), null);
+  await answerAll(fake);
+  loader.update();
+  assert.equal(loader.current!.step, 3);
+  assert.ok(loader.hasPicture() && loader.progress().complete);
+});
+
+test("the first picture of 512 x 512 x 512 samples is 32 KiB", () => {
+  const fake = new Fake();
+  const large: Pyramid = { shape: [512, 512, 512], levels: 5, size: brickSize([512, 512, 512]) };
+  const { loader } = make(fake, 200, large);
+  loader.show(shown(0), { ...wish(512), high: [512, 512, 512] }, null);
+  assert.equal(fake.jobs.length, 1);
+  fake.answer(fake.jobs[0]);
+  assert.equal(fake.bytes, 32 ** 3);
 });
 
 test("after refusals of a step before, the next one is fetched", async () => {
