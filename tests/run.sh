@@ -106,7 +106,7 @@ long() {
 
     # Other compiler flags, processors and C libraries: each builds for itself.
     local port
-    for port in fast_math musl qemu tsan without_libraries; do
+    for port in fast_math musl qemu sim tsan without_libraries; do
         step $port bash tests/ports/$port.sh || true
     done
 }

@@ -176,9 +176,22 @@ static void clear_shipment(struct bm_write_job *job)
             bm_pipe_stats_of(job->transit.pipe).rounds;
     bm_pipe_free(job->transit.pipe);
     job->transit.pipe = NULL;
+    bm_file_batch_release(&job->transit.batch);
     bm_drop(job->ds->a, job->transit.arrivals);
     job->transit.arrivals = NULL;
     job->transit.arrival_count = 0;
+}
+
+/* Writes that are put together; and their bytes, which are little beside a
+ * buffer. */
+#define BATCH_WRITES 1024
+#define BATCH_BYTES  ((size_t)1 << 20)
+
+static size_t batch_bytes(const struct bm_write_job *job)
+{
+    uint64_t part = job->ds->engine.env.buffer_bytes / 16 + 1;
+
+    return part < BATCH_BYTES ? (size_t)part : BATCH_BYTES;
 }
 
 /* Memory for what is put together, and for what comes of it. */
@@ -203,6 +216,9 @@ static int reserve_routes(struct routes *r)
         transit->send_m = bm_new_raw(a, job->plan.grids->mine_count,
                                      sizeof(*transit->send_m));
     transit->arrivals = bm_new_raw(a, incoming, sizeof(*transit->arrivals));
+    if (incoming && transit->cargo != BM_SLOTS &&
+        bm_file_batch_init(&transit->batch, a, BATCH_WRITES, batch_bytes(job)))
+        return BOUMA_ENOMEM;
     return r->slots && r->concerned && transit->send_m && transit->arrivals
                ? bm_flow_builder_init(&r->flows, job->comm)
                : BOUMA_ENOMEM;
@@ -323,15 +339,15 @@ static int store_chunks(void *context, uint64_t at, uint8_t *data,
 
         if (n > bytes)
             n = bytes;
-        rc = bm_subfile_write(&job->held.subfiles[c->subfile], c->t, from, data,
-                              n, error);
+        rc = bm_subfile_write(&job->held.subfiles[c->subfile],
+                              &job->transit.batch, c->t, from, data, n, error);
         at += n;
         data += n;
         bytes -= n;
     }
-    return rc || !bytes
-               ? rc
-               : bm_fail(error, BOUMA_ECOMM, "more came than was declared");
+    if (!rc && bytes)
+        rc = bm_fail(error, BOUMA_ECOMM, "more came than was declared");
+    return rc ? rc : bm_file_batch_flush(&job->transit.batch, error);
 }
 
 static void tell_progress(void *context, size_t done, size_t rounds)

@@ -264,9 +264,9 @@ uint64_t bm_subfile_chunk_bytes(const struct bm_subfile *f, size_t t)
     return bytes;
 }
 
-int bm_subfile_write(struct bm_subfile *f, size_t t, uint64_t from,
-                     const uint8_t *data, uint64_t bytes,
-                     struct bm_error *error)
+int bm_subfile_write(struct bm_subfile *f, struct bm_file_batch *batch,
+                     size_t t, uint64_t from, const uint8_t *data,
+                     uint64_t bytes, struct bm_error *error)
 {
     const struct bm_section *s = &f->head.sections[f->slots[t].section];
     size_t row = (size_t)f->slots[t].index * (size_t)s->levels;
@@ -284,7 +284,8 @@ int bm_subfile_write(struct bm_subfile *f, size_t t, uint64_t from,
             continue;
         }
         n = run - from < bytes ? run - from : bytes;
-        rc = bm_file_write(&f->file, data, n, at + from, error);
+        rc = bm_file_batch_add(batch, &f->file, data, (size_t)n, at + from,
+                               error);
         data += n;
         bytes -= n;
         from = 0;

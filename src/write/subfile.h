@@ -3,6 +3,7 @@
 #define BM_SUBFILE_H
 
 #include "plan/assign.h"
+#include "store/file_batch.h"
 #include "write/write_plan.h"
 
 struct bm_subfile {
@@ -67,10 +68,10 @@ uint64_t bm_subfile_levels(const struct bm_subfile *f, uint64_t *bytes);
 uint64_t bm_subfile_chunk_bytes(const struct bm_subfile *f, size_t t);
 
 /* Write 'bytes' bytes of chunk 't', its levels coarse to fine, from byte 'from'
- * on. */
-int bm_subfile_write(struct bm_subfile *f, size_t t, uint64_t from,
-                     const uint8_t *data, uint64_t bytes,
-                     struct bm_error *error);
+ * on. They are written once the batch is flushed. */
+int bm_subfile_write(struct bm_subfile *f, struct bm_file_batch *batch,
+                     size_t t, uint64_t from, const uint8_t *data,
+                     uint64_t bytes, struct bm_error *error);
 
 /* All chunks are known: make the head's bytes. The hash is that of the head. */
 int bm_subfile_seal(struct bm_subfile *f, struct bouma_dataset *ds,

@@ -196,6 +196,7 @@ static void release(struct bm_write_job *job)
     bm_route_release(&job->transit.record_receives);
     bm_drop(ds->a, job->transit.send_m);
     bm_drop(ds->a, job->transit.arrivals);
+    bm_file_batch_release(&job->transit.batch);
     bm_predict_release(job);
     bm_buffer_release(&job->given.blocks);
     bm_buffer_release(&job->result.manifest);

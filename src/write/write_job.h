@@ -85,8 +85,9 @@ struct bm_job_transit {
     size_t *send_m;              /* [record_sends.count] */
     struct bm_arrival *arrivals; /* ascending */
     size_t arrival_count;
-    struct bm_pipe *pipe;    /* for the chunks' bytes */
-    uint64_t earlier_rounds; /* of pipes before it */
+    struct bm_pipe *pipe;       /* for the chunks' bytes */
+    struct bm_file_batch batch; /* of whoever stores them */
+    uint64_t earlier_rounds;    /* of pipes before it */
     struct bm_io_thread
         *particle_storer;        /* stores the files of particles; NULL: none */
     struct bm_io_thread *closer; /* ends all files meanwhile; NULL: not so */

@@ -132,9 +132,10 @@ export const hands = {
     assert.ok(await page.locator("#rubber").isHidden());
     // Farther and beside along an axis: the link restores that, too.
     await page.keyboard.press("a");
+    await page.keyboard.press("Control+ArrowRight");
+    await until(page, (s) => numbersIn(s.link, "camera") && s.phase === "complete");
     await page.mouse.move(x + width / 2, y + height / 2);
     await page.mouse.wheel(0, -300);
-    await page.keyboard.press("Control+ArrowRight");
     const zoomed = await until(page, (s) => numbersIn(s.link, "zoom")?.[0] > 1 && numbersIn(s.link, "camera") && s.phase === "complete");
     const third = await open(zoomed.link, 900, 600);
     assert.equal((await complete(third)).link, zoomed.link);

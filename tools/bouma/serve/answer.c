@@ -24,6 +24,7 @@ void answer_release(struct answer *answer)
     answer->body = NULL;
     answer->fixed = NULL;
     answer->bytes = 0;
+    answer->unmeasured = false;
     answer->file = -1;
     while (answer->header_count)
         free(answer->headers[--answer->header_count].value);
@@ -54,15 +55,27 @@ void *answer_body(struct answer *answer, const char *type, size_t bytes)
                     bytes, answer->limit);
         return NULL;
     }
-    answer->body = memory_budget_resize(answer->memory, NULL, bytes + 8);
-    if (!answer->body) {
-        answer_fail_status(answer, BOUMA_ENOMEM, NULL);
-        return NULL;
+    if (!answer->head) {
+        answer->body = memory_budget_resize(answer->memory, NULL, bytes + 8);
+        if (!answer->body) {
+            answer_fail_status(answer, BOUMA_ENOMEM, NULL);
+            return NULL;
+        }
     }
     answer->type = type;
     answer->bytes = bytes;
     answer->binary = true;
     return answer->body;
+}
+
+bool answer_is_head(struct answer *answer, const char *type)
+{
+    if (!answer->head)
+        return false;
+    answer->type = type;
+    answer->binary = strcmp(type, ANSWER_JSON) != 0;
+    answer->unmeasured = true;
+    return true;
 }
 
 void answer_put_json(struct answer *answer, struct json_out *out)
@@ -80,7 +93,7 @@ void answer_put_json(struct answer *answer, struct json_out *out)
             answer_fail_status(answer, BOUMA_ENOMEM, NULL);
         return;
     }
-    answer->type = "application/json";
+    answer->type = ANSWER_JSON;
     answer->body = out->text;
     answer->bytes = out->used;
     out->text = NULL;
@@ -136,7 +149,7 @@ static void put_error(struct answer *answer, int status, const char *message)
     } else {
         memory_budget_release(&none, out.text);
     }
-    answer->type = "application/json";
+    answer->type = ANSWER_JSON;
 }
 
 void answer_fail(struct answer *answer, int code, int status,

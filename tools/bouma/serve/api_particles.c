@@ -119,21 +119,29 @@ static size_t aligned(uint64_t bytes)
     return (size_t)(bytes + 7) / 8 * 8;
 }
 
-/* One column after the other. */
-static void put_body(const struct gathering *g, struct answer *answer)
+static bool tell_columns(const struct gathering *g, struct answer *answer)
 {
-    char text[COLUMNS_BYTES], *to;
-    size_t bytes = 0, at = 0;
+    char text[COLUMNS_BYTES];
 
-    for (size_t i = 0; i < g->wanted->column_count; i++)
-        bytes = aligned(bytes) + g->count * value_bytes(g, i);
     if (!list_columns(text, g->wanted)) {
         answer_fail(answer, 413, BOUMA_ELIMIT,
                     "the names of the columns are too long for a header; ask "
                     "for fewer by variables=");
-        return;
+        return false;
     }
-    to = answer_body(answer, "application/octet-stream", bytes);
+    answer_header(answer, "Bouma-Columns", "%s", text);
+    return true;
+}
+
+/* One column after the other. */
+static void put_body(const struct gathering *g, struct answer *answer)
+{
+    size_t bytes = 0, at = 0;
+    char *to;
+
+    for (size_t i = 0; i < g->wanted->column_count; i++)
+        bytes = aligned(bytes) + g->count * value_bytes(g, i);
+    to = answer_body(answer, ANSWER_BYTES, bytes);
     for (size_t i = 0; to && i < g->wanted->column_count; i++) {
         size_t length = g->count * value_bytes(g, i);
 
@@ -143,10 +151,8 @@ static void put_body(const struct gathering *g, struct answer *answer)
             memcpy(to + at, g->columns[i], length);
         at += length;
     }
-    if (!to)
-        return;
-    answer_header(answer, "Bouma-Columns", "%s", text);
-    answer_header(answer, "Bouma-Count", "%" PRIu64, g->count);
+    if (answer->code < 400)
+        answer_header(answer, "Bouma-Count", "%" PRIu64, g->count);
 }
 
 static const char *limit_name(bouma_limit limit)
@@ -175,6 +181,8 @@ static int read_within(struct gathering *g, bouma_answer *got,
     bouma_budget budget = wanted->budget;
     int rc;
 
+    if (answer_is_head(g->answer, ANSWER_BYTES))
+        return BOUMA_OK;
     if (!budget.points || budget.points > g->most)
         budget.points = g->most;
     if (!budget.bytes || budget.bytes > request->limits.cost_bytes)
@@ -204,6 +212,8 @@ static int read_all(struct gathering *g, bouma_answer *got,
                     request->limits.cost_bytes);
         return BOUMA_OK;
     }
+    if (answer_is_head(g->answer, ANSWER_BYTES))
+        return BOUMA_OK;
     rc = bouma_particles_query_run(g->wanted->particles, query, take_batch, g);
     got->quality = query->quality - query->from;
     got->complete = query->quality == 1 && query->from == 0;
@@ -215,11 +225,14 @@ static int gather(struct gathering *g, const struct read_step *step,
 {
     bouma_answer got = {.size = sizeof(got), .complete = 1, .quality = 1};
     uint64_t before = reader_bytes(step->ds);
-    int rc = g->wanted->never    ? BOUMA_OK
-             : g->wanted->within ? read_within(g, &got, request)
-                                 : read_all(g, &got, request);
+    int rc;
 
-    if (rc || answer->code >= 400)
+    if (!tell_columns(g, answer))
+        return BOUMA_OK;
+    rc = g->wanted->never    ? BOUMA_OK
+         : g->wanted->within ? read_within(g, &got, request)
+                             : read_all(g, &got, request);
+    if (rc || answer->code >= 400 || answer->unmeasured)
         return rc;
     if (g->no_memory)
         return BOUMA_ENOMEM;

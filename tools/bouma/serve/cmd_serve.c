@@ -9,46 +9,9 @@
 #include "../arguments.h"
 #include "http_server.h"
 #include "listen.h"
+#include "serve_options.h"
 
 extern char **environ;
-
-static const struct option_spec options[] = {
-    {.name = "port",
-     .argument = "N",
-     .help = "port; 0: any that is free; default: 8080"},
-    {.name = "bind",
-     .argument = "ADDRESS",
-     .help = "address to listen at; default: 127.0.0.1, this machine alone"},
-    {.name = "token",
-     .argument = "T",
-     .help = "answer only those who give this token; default: that of the "
-             "environment variable BOUMA_TOKEN, if there is one"},
-    {.name = "public",
-     .help = "answer everyone, also from other machines, without a token"},
-    {.name = "host",
-     .argument = "NAME",
-     .many = true,
-     .help = "a name by which clients reach this server; may be repeated"},
-    {.name = "allow-origin",
-     .argument = "ORIGIN",
-     .many = true,
-     .help = "pages of this origin (https://host:port, or * for all) may read "
-             "answers; may be repeated"},
-    {.name = "memory",
-     .argument = "BYTES",
-     .help = "memory for answers and open datasets; default: 1G"},
-    {.name = "max-answer",
-     .argument = "BYTES",
-     .help = "longest answer; default: 64M"},
-    {.name = "connections",
-     .argument = "N",
-     .help = "connections at once, a quarter of them from one address; "
-             "default: 1024"},
-    {.name = "workers",
-     .argument = "N",
-     .help = "threads that answer; default: one per processor, at least 4"},
-    {.name = "open", .help = "open the viewer in a browser"},
-    {0}};
 
 /* What one answer may cost: a plane through patches of 64^3 samples decodes 64
  * times what it sends. */
@@ -91,7 +54,9 @@ static int read_numbers(struct serving *s, struct context *ctx, int *port)
     *port = (int)number;
     s->http.memory = (size_t)memory;
     s->http.limits.answer_bytes = (size_t)answer;
-    s->http.limits.cost_bytes = (uint64_t)answer * COST_FACTOR;
+    s->http.limits.cost_bytes = answer > INT64_MAX / COST_FACTOR
+                                    ? INT64_MAX
+                                    : (uint64_t)answer * COST_FACTOR;
     s->http.connections = (int)connections;
     s->http.workers = (int)workers;
     return rc;
@@ -267,5 +232,5 @@ const struct command cmd_serve = {
         "that other machines can reach needs --token, or --public. "
         "docs/http.md describes the\n"
         "interface.\n",
-    .options = options,
+    .options = serve_options,
     .run = run};

@@ -118,7 +118,7 @@ int grid_box_read(const struct grid_box *box, int level, int component,
     how.from = values->type;
     samples = selection.bytes /
               (bouma_type_size(values->type) * (uint64_t)values->components);
-    body = answer_body(answer, "application/octet-stream",
+    body = answer_body(answer, ANSWER_BYTES,
                        samples * (uint64_t)sent *
                            sent_type_size(how.to, how.from));
     if (!body || !samples)

@@ -1,0 +1,190 @@
+// check.cpp -- is the model right? What one message, one file, one server and one
+// link take, beside the formula by hand. Run on 4 nodes with one rank each of
+// sim/machines/check.txt; ends with a failure if anything is off by 5 %.
+#define SIM_INSIDE
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include <mpi.h>
+#include <simgrid/s4u.hpp>
+
+extern "C" {
+#include "bouma_store.h"
+#include "comm/comm_mpi.h"
+}
+
+#include "machine.hpp"
+
+namespace
+{
+
+int failures = 0;
+
+double now()
+{
+    return simgrid::s4u::Engine::get_clock();
+}
+
+void compare(const char *what, double measured, double expected)
+{
+    double off = measured / expected - 1;
+
+    if (std::fabs(off) > 0.05)
+        failures++;
+    std::printf("%-58s %9.3f ms, by hand %9.3f ms (%+.1f %%)%s\n", what,
+                1e3 * measured, 1e3 * expected, 100 * off,
+                std::fabs(off) > 0.05 ? "  WRONG" : "");
+}
+
+// The time from a meeting to the last rank's end.
+template <class Work> double measure(bm_comm *comm, Work work)
+{
+    bm_error error = {};
+    uint64_t nothing = 0, ns;
+
+    bm_comm_max(comm, &nothing, 1, &error);
+    double begun = now();
+    work();
+    ns = (uint64_t)(1e12 * (now() - begun));
+    bm_comm_max(comm, &ns, 1, &error);
+    return 1e-12 * (double)ns;
+}
+
+// Rank 'from' sends 'bytes' bytes to rank 'to'.
+void send(bm_comm *comm, int from, int to, std::vector<uint8_t> &data)
+{
+    bm_error error = {};
+    bm_message m = {comm->rank == from ? to : from, data.data(), data.size()};
+
+    if (comm->rank == from)
+        bm_comm_exchange(comm, &m, 1, nullptr, 0, &error);
+    else if (comm->rank == to)
+        bm_comm_exchange(comm, nullptr, 0, &m, 1, &error);
+}
+
+void check_messages(bm_comm *comm, bool tell)
+{
+    const sim::Machine &m = sim::machine();
+    std::vector<uint8_t> data(16 << 20);
+    double bytes = (double)(data.size() + sim::header_bytes);
+    // Two links of a switch.
+    double alone =
+        m.message_overhead + 2 * m.link_latency + bytes / m.link_bandwidth;
+    double one = measure(comm, [&] { send(comm, 0, 1, data); });
+    double apart = measure(comm, [&] {
+        send(comm, 0, 1, data);
+        send(comm, 2, 3, data);
+    });
+    double shared = measure(comm, [&] {
+        bm_error error = {};
+        std::vector<bm_message> in;
+        std::vector<std::vector<uint8_t>> rooms(3, data);
+
+        if (comm->rank == 0) {
+            for (int r = 1; r < 4; r++)
+                in.push_back({r, rooms[(size_t)r - 1].data(), data.size()});
+            bm_comm_exchange(comm, nullptr, 0, in.data(), 3, &error);
+        } else {
+            send(comm, comm->rank, 0, data);
+        }
+    });
+
+    if (!tell)
+        return;
+    compare("a message of 16 MiB", one, alone);
+    compare("two, between other nodes", apart, alone);
+    compare("three to one node", shared, alone + 2 * bytes / m.link_bandwidth);
+}
+
+// Each of some ranks writes a file of its own, or a part of a shared one.
+double write_files(bm_comm *comm, void *root, int writers, size_t bytes,
+                   const char *name, bool shared)
+{
+    const bouma_io *io = bouma_io_posix();
+    std::vector<uint8_t> data(bytes);
+    void *file = nullptr;
+    std::string own = std::string(name) + std::to_string(comm->rank);
+
+    if (comm->rank < writers)
+        io->open(io->user, root, &file, shared ? name : own.c_str(),
+                 BOUMA_OPEN_MODE_UPDATE);
+    return measure(comm, [&] {
+        size_t done;
+
+        if (file) {
+            io->write(io->user, file, data.data(), bytes,
+                      shared ? bytes * (size_t)comm->rank : 0, &done);
+            io->close(io->user, file);
+        }
+    });
+}
+
+void check_storage(bm_comm *comm, void *root, bool tell)
+{
+    const sim::Machine &m = sim::machine();
+    size_t bytes = 64 << 20;
+    double requests = (double)bytes / (double)m.request_bytes;
+    double served =
+        requests * m.server_latency + (double)bytes / m.server_bandwidth;
+    double one = write_files(comm, root, 1, bytes, "a", false);
+    double apart = write_files(comm, root, 2, bytes, "b", false);
+    double all = write_files(comm, root, 4, bytes, "c", false);
+    double shared = write_files(comm, root, 2, bytes, "d", true);
+
+    if (!tell)
+        return;
+    compare("a file of 64 MiB, one server", one, served);
+    compare("two files, on two servers", apart, served);
+    compare("four files, on two servers", all, 2 * served);
+    compare("two halves of one file, on one server", shared, 2 * served);
+}
+
+void check_names(bm_comm *comm, void *root, bool tell)
+{
+    const sim::Machine &m = sim::machine();
+    const bouma_io *io = bouma_io_posix();
+    double all = measure(comm, [&] {
+        for (int i = 0; i < 16; i++) {
+            std::string name =
+                "f" + std::to_string(comm->rank) + "_" + std::to_string(i);
+            void *file = nullptr;
+
+            io->open(io->user, root, &file, name.c_str(),
+                     BOUMA_OPEN_MODE_CREATE);
+            io->close(io->user, file);
+        }
+    });
+
+    if (tell)
+        compare("64 files made by 4 ranks", all, 64 * m.metadata_seconds);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const bouma_io *io = bouma_io_posix();
+    bm_error error = {};
+    bm_comm *comm = nullptr;
+    void *root = nullptr;
+    bool tell;
+
+    MPI_Init(&argc, &argv);
+    bm_comm_mpi_new(&comm, bm_allocator_default(), MPI_COMM_WORLD, INFINITY,
+                    &error);
+    tell = comm->rank == 0;
+    if (tell)
+        io->attach(io->user, &root, "check", 1);
+    uint64_t nothing = 0;
+    bm_comm_max(comm, &nothing, 1, &error);
+    if (!tell)
+        io->attach(io->user, &root, "check", 0);
+    check_messages(comm, tell);
+    check_storage(comm, root, tell);
+    check_names(comm, root, tell);
+    io->detach(io->user, root);
+    bm_comm_free(comm);
+    MPI_Finalize();
+    return failures != 0;
+}

@@ -1,0 +1,523 @@
+// comm_sim.cpp -- the library's communicator on a simulated machine.
+//
+// All ranks are actors of one process, so bytes are copied from memory to
+// memory, and SimGrid is asked only how long that takes: each message is a
+// transfer between the two hosts, which shares links with all others. What all
+// ranks do together takes the time of a good implementation on an idle network,
+// by the formula of the machine (machine.hpp).
+//
+// Ranks of a simulation do not die, and nothing is lost: no timeout is kept.
+#define SIM_INSIDE
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include <mpi.h>
+#include <simgrid/s4u.hpp>
+
+extern "C" {
+#include "comm/comm_mpi.h"
+}
+
+#include "courier.hpp"
+#include "machine.hpp"
+#include "rank.hpp"
+
+namespace sg = simgrid::s4u;
+
+namespace
+{
+
+// ---- messages ---------------------------------------------------------------
+
+// One end of a message. It belongs to whoever started it; the courier that
+// carries the message has a share.
+struct End {
+    bool done = false, empty = false;
+};
+using EndPtr = std::shared_ptr<End>;
+
+// A message that has been sent, and one that is expected.
+struct Sent {
+    EndPtr end;
+    sim::Rank *from;
+    const void *data;
+    size_t bytes;
+    bool empty, early; // early: it is on its way already, as a copy
+    bool arrived;
+    std::vector<uint8_t> copy;
+    struct Wanted *wanted; // who waits for its arrival
+};
+using SentPtr = std::shared_ptr<Sent>;
+
+struct Wanted {
+    EndPtr end;
+    sim::Rank *to;
+    void *data;
+};
+
+struct Queue {
+    std::deque<SentPtr> sent;
+    std::deque<Wanted *> wanted;
+};
+
+struct Signal {
+    bm_signal signal;
+};
+
+// A meeting of all ranks.
+struct Meeting {
+    int come = 0, gone = 0;
+    bool over = false;
+    double until = 0;
+    uint64_t most[BM_COMM_MAX_VALUES] = {0};
+    std::vector<uint8_t> bytes;
+    std::vector<size_t> at;
+};
+
+// What the ranks of one communicator share.
+struct World {
+    int size = 0;
+    std::vector<sim::Rank *> ranks;
+    std::vector<std::unordered_map<uint64_t, Queue>> queues; // of receivers
+    std::vector<std::deque<bm_signal>> signals;
+    std::map<unsigned long, Meeting> meetings;
+    std::map<std::vector<int>, std::pair<std::shared_ptr<World>, int>> groups;
+};
+
+struct Comm {
+    bm_comm base;
+    std::shared_ptr<World> world;
+    unsigned long met = 0;
+    std::vector<int> members; // names of a group's ranks
+};
+
+Comm *of(bm_comm *comm)
+{
+    return reinterpret_cast<Comm *>(comm);
+}
+
+// ---- the journey of a message ---------------------------------------------
+
+void hand_over(const SentPtr &s, Wanted *w)
+{
+    if (!s->empty && s->bytes)
+        std::memcpy(w->data, s->early ? s->copy.data() : s->data, s->bytes);
+    w->end->empty = s->empty;
+    w->end->done = true;
+    s->end->done = true;
+    s->from->wake();
+    w->to->wake();
+    delete w;
+}
+
+void travel(const sim::Rank *from, const sim::Rank *to, size_t bytes)
+{
+    sg::this_actor::sleep_for(sim::machine().message_overhead);
+    sg::Comm::sendto(from->host, to->host, bytes + sim::header_bytes);
+}
+
+void carry(const SentPtr &s, sim::Rank *to)
+{
+    sim::dispatch([s, to] {
+        travel(s->from, to, s->empty ? 0 : s->bytes);
+        s->arrived = true;
+        if (s->wanted)
+            hand_over(s, s->wanted);
+    });
+}
+
+uint64_t key_of(int from, int channel)
+{
+    return (uint64_t)(uint32_t)from << 32 | (uint32_t)channel;
+}
+
+EndPtr send(Comm *c, int channel, const bm_message &m)
+{
+    World &w = *c->world;
+    Queue &q = w.queues[m.peer][key_of(c->base.rank, channel)];
+    auto s = std::make_shared<Sent>();
+
+    *s = {std::make_shared<End>(),
+          w.ranks[c->base.rank],
+          m.data,
+          m.bytes,
+          m.bytes && !m.data,
+          false,
+          false,
+          {},
+          nullptr};
+    if (!q.wanted.empty()) {
+        s->wanted = q.wanted.front();
+        q.wanted.pop_front();
+        carry(s, w.ranks[m.peer]);
+        return s->end;
+    }
+    // Others may run while it is handed to a courier: it must be in the queue.
+    q.sent.push_back(s);
+    if (m.bytes <= sim::machine().eager_bytes) {
+        s->early = true;
+        if (m.data)
+            s->copy.assign((const uint8_t *)m.data,
+                           (const uint8_t *)m.data + m.bytes);
+        s->end->done = true;
+        carry(s, w.ranks[m.peer]);
+    }
+    return s->end;
+}
+
+EndPtr receive(Comm *c, int channel, const bm_message &m)
+{
+    World &w = *c->world;
+    Queue &q = w.queues[c->base.rank][key_of(m.peer, channel)];
+    auto *want =
+        new Wanted{std::make_shared<End>(), w.ranks[c->base.rank], m.data};
+    EndPtr end = want->end;
+
+    if (q.sent.empty()) {
+        q.wanted.push_back(want);
+        return end;
+    }
+    SentPtr s = q.sent.front();
+
+    q.sent.pop_front();
+    s->wanted = want;
+    if (!s->early)
+        carry(s, w.ranks[c->base.rank]);
+    else if (s->arrived)
+        hand_over(s, want);
+    return end;
+}
+
+const double for_ever = 1e9;
+
+void wait_for(Comm *c, const std::vector<EndPtr> &ends)
+{
+    for (const EndPtr &e : ends)
+        while (!e->done)
+            c->world->ranks[c->base.rank]->sleep(for_ever);
+}
+
+// ---- what all do together ---------------------------------------------------
+
+// The meeting at which this rank is next.
+Meeting &arrive(Comm *c)
+{
+    Meeting &m = c->world->meetings[c->met];
+
+    if (!m.come++ && m.at.empty())
+        m.at.resize((size_t)c->base.size + 1);
+    return m;
+}
+
+// All have come, and 'seconds' have passed since.
+void meet(Comm *c, Meeting &m, double seconds)
+{
+    World &w = *c->world;
+
+    if (m.come == w.size) {
+        m.over = true;
+        m.until = sg::Engine::get_clock() + seconds;
+        for (sim::Rank *r : w.ranks)
+            if (r != w.ranks[c->base.rank])
+                r->wake();
+    }
+    while (!m.over)
+        w.ranks[c->base.rank]->sleep(for_ever);
+    sg::this_actor::sleep_until(m.until);
+}
+
+void leave(Comm *c, Meeting &m)
+{
+    if (++m.gone == c->world->size)
+        c->world->meetings.erase(c->met);
+    c->met++;
+}
+
+int sim_max(bm_comm *comm, uint64_t *values, int count)
+{
+    Comm *c = of(comm);
+    Meeting &m = arrive(c);
+
+    for (int i = 0; i < count; i++)
+        m.most[i] = std::max(m.most[i], values[i]);
+    meet(c, m, sim::machine().together(comm->size, sizeof(m.most), 1));
+    std::memcpy(values, m.most, (size_t)count * sizeof(*values));
+    leave(c, m);
+    return 0;
+}
+
+int sim_broadcast(bm_comm *comm, void *data, size_t bytes, int root)
+{
+    Comm *c = of(comm);
+    Meeting &m = arrive(c);
+
+    if (comm->rank == root && bytes)
+        m.bytes.assign((uint8_t *)data, (uint8_t *)data + bytes);
+    meet(c, m, sim::machine().together(comm->size, bytes, 1));
+    if (comm->rank != root && bytes)
+        std::memcpy(data, m.bytes.data(), bytes);
+    leave(c, m);
+    return 0;
+}
+
+int sim_tell(bm_comm *comm, const uint64_t *mine, int count, uint64_t *all)
+{
+    Comm *c = of(comm);
+    Meeting &m = arrive(c);
+    size_t bytes = (size_t)count * sizeof(*mine);
+
+    m.bytes.resize(bytes * (size_t)comm->size);
+    std::memcpy(&m.bytes[bytes * (size_t)comm->rank], mine, bytes);
+    meet(c, m, sim::machine().together(comm->size, m.bytes.size(), 1));
+    std::memcpy(all, m.bytes.data(), m.bytes.size());
+    leave(c, m);
+    return 0;
+}
+
+int sim_gather(bm_comm *comm, const void *data, size_t bytes, void *all,
+               const size_t *sizes, int root)
+{
+    Comm *c = of(comm);
+    Meeting &m = arrive(c);
+    double seconds;
+
+    if (m.come == 1) {
+        for (int r = 0; r < comm->size; r++)
+            m.at[(size_t)r + 1] = m.at[(size_t)r] + sizes[r];
+        m.bytes.resize(m.at.back());
+    }
+    if (bytes)
+        std::memcpy(&m.bytes[m.at[(size_t)comm->rank]], data, bytes);
+    seconds = sim::machine().together(comm->size, m.bytes.size(), 1);
+    if (root < 0) // there and back
+        seconds += sim::machine().together(comm->size, m.bytes.size(), 1);
+    meet(c, m, seconds);
+    if ((root < 0 || root == comm->rank) && !m.bytes.empty())
+        std::memcpy(all, m.bytes.data(), m.bytes.size());
+    leave(c, m);
+    return 0;
+}
+
+// Channels of transfers begin at 0.
+const int exchange_channel = -1;
+
+int sim_exchange(bm_comm *comm, const bm_message *sends, size_t send_count,
+                 const bm_message *receives, size_t receive_count)
+{
+    Comm *c = of(comm);
+    std::vector<EndPtr> ends;
+
+    for (size_t i = 0; i < receive_count; i++)
+        if (receives[i].bytes)
+            ends.push_back(receive(c, exchange_channel, receives[i]));
+    for (size_t i = 0; i < send_count; i++)
+        if (sends[i].bytes)
+            ends.push_back(send(c, exchange_channel, sends[i]));
+    wait_for(c, ends);
+    return 0;
+}
+
+void sim_release(bm_comm *comm)
+{
+    // bm_comm_free() gives back the memory itself.
+    of(comm)->world.~shared_ptr();
+    of(comm)->members.~vector();
+}
+
+// ---- without waiting --------------------------------------------------------
+
+int sim_signal(bm_comm *comm, const bm_signal *signal)
+{
+    Comm *c = of(comm);
+    auto world = c->world;
+    int to = signal->peer;
+    bm_signal told = *signal;
+    sim::Rank *from = world->ranks[comm->rank];
+
+    told.peer = comm->rank;
+    sim::dispatch([world, to, told, from] {
+        travel(from, world->ranks[to], sizeof(told));
+        world->signals[to].push_back(told);
+        world->ranks[to]->wake();
+    });
+    return 0;
+}
+
+int sim_hear(bm_comm *comm, bm_signal *signal, int *heard)
+{
+    auto &q = of(comm)->world->signals[comm->rank];
+
+    *heard = !q.empty();
+    if (*heard) {
+        *signal = q.front();
+        q.pop_front();
+    }
+    return 0;
+}
+
+// A transfer's requests: one list, made when something is started.
+using Ends = std::vector<EndPtr>;
+
+Ends *&ends_of(bm_transfer *t)
+{
+    return *static_cast<Ends **>(t->requests);
+}
+
+size_t sim_request_bytes(const bm_comm *, size_t, size_t)
+{
+    return sizeof(Ends *);
+}
+
+int sim_start(bm_transfer *t, int channel, const bm_message *messages,
+              size_t count, int sending)
+{
+    Comm *c = of(t->comm);
+
+    if (!t->count)
+        ends_of(t) = new Ends;
+    t->receiving = !sending;
+    for (size_t i = 0; i < count; i++)
+        if (messages[i].bytes)
+            ends_of(t)->push_back(sending ? send(c, channel, messages[i])
+                                          : receive(c, channel, messages[i]));
+    t->count = ends_of(t)->size();
+    if (!t->count) {
+        delete ends_of(t);
+        ends_of(t) = nullptr;
+    }
+    return 0;
+}
+
+int sim_test(bm_transfer *t, int *done)
+{
+    Ends &ends = *ends_of(t);
+
+    for (; t->done < t->count && ends[t->done]->done; t->done++)
+        if (t->receiving && ends[t->done]->empty)
+            t->empty = 1;
+    *done = t->done == t->count;
+    if (*done) {
+        delete ends_of(t);
+        ends_of(t) = nullptr;
+        t->count = t->done = 0;
+    }
+    return 0;
+}
+
+void sim_cancel(bm_transfer *)
+{
+}
+
+int sim_listen(bm_comm *)
+{
+    return 0;
+}
+
+void sim_warn(bm_comm *)
+{
+}
+
+// ---- making one -------------------------------------------------------------
+
+int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count);
+
+const bm_comm_functions functions = {
+    sim_max,     sim_broadcast, sim_tell,   sim_gather,        sim_exchange,
+    sim_release, sim_signal,    sim_hear,   sim_request_bytes, sim_start,
+    sim_test,    sim_cancel,    sim_listen, sim_warn,          sim_group};
+
+// The library frees the memory of a communicator with its own functions.
+bm_comm *make(std::shared_ptr<World> world, const bouma_allocator *a, int rank)
+{
+    void *memory = bm_new(a, 1, sizeof(Comm));
+    Comm *c = memory ? new (memory) Comm : nullptr;
+
+    if (!c)
+        return nullptr;
+    c->base.functions = &functions;
+    c->base.a = a;
+    c->base.rank = rank;
+    c->base.size = world->size;
+    c->base.message_bytes = (size_t)1 << 30;
+    c->base.timeout = INFINITY;
+    c->world = std::move(world);
+    return &c->base;
+}
+
+std::shared_ptr<World> new_world(int size)
+{
+    auto w = std::make_shared<World>();
+
+    w->size = size;
+    w->ranks.resize((size_t)size);
+    w->queues.resize((size_t)size);
+    w->signals.resize((size_t)size);
+    return w;
+}
+
+// The world of the ranks that are in the same call of the same communicator:
+// the first makes it, the last takes it away.
+template <class Key>
+std::shared_ptr<World>
+join(std::map<Key, std::pair<std::shared_ptr<World>, int>> &open,
+     const Key &key, int rank, int size)
+{
+    auto &entry = open[key];
+    std::shared_ptr<World> w;
+
+    if (!entry.first)
+        entry.first = new_world(size);
+    w = entry.first;
+    w->ranks[(size_t)rank] = &sim::this_rank();
+    if (++entry.second == size)
+        open.erase(key);
+    return w;
+}
+
+int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
+{
+    World &w = *of(whole)->world;
+    std::vector<int> key(members, members + count);
+    int rank =
+        (int)(std::find(key.begin(), key.end(), whole->rank) - key.begin());
+    auto world = join(w.groups, key, rank, count);
+
+    // Its members may send before all of them have come.
+    for (int i = 0; i < count; i++)
+        world->ranks[(size_t)i] = w.ranks[(size_t)key[(size_t)i]];
+    *out = make(world, whole->a, rank);
+    if (!*out)
+        return BOUMA_ENOMEM;
+    of(*out)->members = std::move(key);
+    (*out)->names = of(*out)->members.data();
+    return BOUMA_OK;
+}
+
+} // namespace
+
+extern "C" int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a,
+                               MPI_Comm comm, double, bm_error *error)
+{
+    using Key = std::pair<MPI_Comm, unsigned long>;
+    static std::map<Key, std::pair<std::shared_ptr<World>, int>> open;
+    static std::map<std::pair<MPI_Comm, int>, unsigned long> calls;
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    Key key{comm, calls[{comm, rank}]++};
+
+    *out = make(join(open, key, rank, size), a, rank);
+    if (!*out)
+        return bm_fail(error, BOUMA_ENOMEM, "no memory for a communicator");
+    // All of them know each other from here on.
+    uint64_t nothing = 0;
+
+    return sim_max(*out, &nothing, 1);
+}

@@ -1,0 +1,67 @@
+# Included by CMakeLists.txt. The library and programs of MPI on simulated machines: see README.md. SimGrid's
+# SMPI loads programs that are shared libraries.
+find_program(BOUMA_SMPIRUN smpirun)
+find_path(BOUMA_SMPI_INCLUDE mpi.h PATH_SUFFIXES smpi NO_CMAKE_SYSTEM_PATH
+  PATHS /usr/include /usr/local/include)
+find_library(BOUMA_SIMGRID simgrid)
+if(NOT BOUMA_SMPIRUN OR NOT BOUMA_SMPI_INCLUDE OR NOT BOUMA_SIMGRID)
+  message(FATAL_ERROR "BOUMA_SIM needs SimGrid (Debian: libsimgrid-dev)")
+endif()
+enable_language(CXX)
+set(sim_dir ${PROJECT_SOURCE_DIR}/sim)
+
+# What a simulated machine has of its own instead.
+set(sim_library_sources ${core_sources})
+list(FILTER sim_library_sources EXCLUDE REGEX "/comm/shared\\.c|/store/io_posix\\.c")
+add_library(bouma_sim_library OBJECT ${sim_library_sources}
+  ${PROJECT_SOURCE_DIR}/src/api/api_mpi.c)
+target_include_directories(bouma_sim_library PRIVATE ${PROJECT_SOURCE_DIR}/src
+  ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(bouma_sim_library SYSTEM PRIVATE
+  ${BOUMA_SMPI_INCLUDE})
+target_compile_definitions(bouma_sim_library PRIVATE BOUMA_BUILDING)
+target_compile_options(bouma_sim_library PRIVATE
+  -include ${sim_dir}/threads.h)
+target_link_libraries(bouma_sim_library PRIVATE bouma_flags PkgConfig::zstd
+  zfp::zfp PkgConfig::xxhash ${hwloc_target})
+
+add_library(bouma_sim_machine OBJECT ${sim_dir}/rank.cpp ${sim_dir}/threads.cpp
+  ${sim_dir}/courier.cpp ${sim_dir}/machine.cpp ${sim_dir}/comm_sim.cpp
+  ${sim_dir}/shared_sim.cpp ${sim_dir}/storage.cpp)
+add_library(bouma_sim_check OBJECT ${sim_dir}/check.cpp)
+foreach(target bouma_sim_machine bouma_sim_check)
+  set_target_properties(${target} PROPERTIES CXX_STANDARD 17)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(${target} SYSTEM PRIVATE ${BOUMA_SMPI_INCLUDE})
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_compile_options(${target} PRIVATE -Wall -Wextra
+    $<$<BOOL:${BOUMA_WERROR}>:-Werror>)
+endforeach()
+
+add_library(bouma_sim_platform MODULE ${sim_dir}/platform.cpp
+  ${sim_dir}/machine.cpp)
+set_target_properties(bouma_sim_platform PROPERTIES PREFIX ""
+  OUTPUT_NAME platform CXX_STANDARD 17
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
+target_link_libraries(bouma_sim_platform PRIVATE ${BOUMA_SIMGRID})
+
+# bouma_sim_program(NAME SOURCES...): a program of MPI, for smpirun.
+function(bouma_sim_program name)
+  add_library(sim_${name} MODULE ${ARGN}
+    $<TARGET_OBJECTS:bouma_sim_library> $<TARGET_OBJECTS:bouma_sim_machine>)
+  set_target_properties(sim_${name} PROPERTIES PREFIX "" SUFFIX ""
+    OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
+  target_include_directories(sim_${name} PRIVATE
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/examples)
+  target_include_directories(sim_${name} SYSTEM PRIVATE ${BOUMA_SMPI_INCLUDE})
+  target_compile_options(sim_${name} PRIVATE
+    $<$<COMPILE_LANGUAGE:C>:-include;${BOUMA_SMPI_INCLUDE}/smpi_helpers.h>)
+  target_link_libraries(sim_${name} PRIVATE bouma_flags PkgConfig::zstd
+    zfp::zfp ${hwloc_target} Threads::Threads ${BOUMA_SIMGRID}
+    ${system_libraries})
+endfunction()
+
+bouma_sim_program(steps ${sim_dir}/steps.c)
+bouma_sim_program(check $<TARGET_OBJECTS:bouma_sim_check>)
+add_custom_target(sim DEPENDS bouma_sim_platform sim_steps sim_check)

@@ -1,0 +1,578 @@
+// storage.cpp -- the file system of a simulated machine. It stands in for
+// bouma_io_posix(), so programs need not know of it.
+//
+// A file is spread over servers in stripes. A write is a transfer over the
+// network to the writer's gateway and, at the same time, over the storage network
+// to each server, which serves one request after the other. What a file system
+// does for shared files is a lock for each block: a writer that takes one from
+// another pays for it. Names are made, changed and removed by one metadata
+// server, one at a time.
+#define SIM_INSIDE
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <simgrid/s4u.hpp>
+#include <unordered_map>
+#include <vector>
+
+extern "C" {
+#include "bouma_store.h"
+}
+
+#include "courier.hpp"
+#include "machine.hpp"
+#include "rank.hpp"
+
+namespace sg = simgrid::s4u;
+
+namespace sim
+{
+namespace
+{
+
+bool save_files(const std::string &directory);
+
+enum class Kind { file, directory, link };
+
+// What has gone to it and come from it.
+struct Counts {
+    uint64_t written = 0, read = 0, requests = 0, creates = 0, locks_moved = 0;
+    double server_seconds = 0; // of all servers
+};
+
+struct Node {
+    Kind kind = Kind::file;
+    std::vector<uint8_t> data; // of a file; or the text of a link
+    unsigned first_server = 0;
+    std::unordered_map<uint64_t, const Rank *> owners; // of its blocks
+};
+using NodePtr = std::shared_ptr<Node>;
+
+struct Server {
+    sg::Host *host;
+    sg::MutexPtr turn = sg::Mutex::create();
+};
+
+struct Storage {
+    std::map<std::string, NodePtr> nodes; // by path
+    std::vector<Server> servers;
+    sg::MutexPtr metadata = sg::Mutex::create();
+    unsigned files = 0;
+    Counts counts;
+};
+
+Storage &storage();
+
+// When the simulation ends, what the variables BOUMA_SIM_REPORT and
+// BOUMA_SIM_SAVE ask for.
+void report()
+{
+    const Counts &counts = storage().counts;
+    const char *directory = std::getenv("BOUMA_SIM_SAVE");
+
+    if (std::getenv("BOUMA_SIM_REPORT"))
+        std::fprintf(
+            stderr,
+            "storage: %.1f MB written in %llu requests, %.1f MB read, "
+            "%llu files made, %llu locks moved; servers busy %.3f s\n",
+            (double)counts.written / 1e6, (unsigned long long)counts.requests,
+            (double)counts.read / 1e6, (unsigned long long)counts.creates,
+            (unsigned long long)counts.locks_moved, counts.server_seconds);
+    if (directory && !save_files(directory))
+        std::fprintf(stderr, "simulation: %s could not be written\n",
+                     directory);
+}
+
+struct OpenFile {
+    NodePtr node;
+    bool append;
+};
+
+Storage &storage()
+{
+    static Storage s;
+
+    if (s.servers.empty()) {
+        sg::Engine::on_simulation_end_cb(report);
+        for (int i = 0; i < machine().servers; i++)
+            s.servers.push_back({sg::Host::by_name("s" + std::to_string(i))});
+    }
+    return s;
+}
+
+std::string path_of(void *root, const char *name)
+{
+    auto path = *static_cast<std::string *>(root);
+
+    return *name ? path + "/" + name : path;
+}
+
+// ---- time -------------------------------------------------------------------
+
+int node_number(const sg::Host *host)
+{
+    return std::atoi(host->get_cname() + 1);
+}
+
+// Of the group of nodes that share a gateway: the gateway itself, and the node
+// that leads to it.
+sg::Host *gateway_of(const sg::Host *host)
+{
+    int g = node_number(host) / machine().nodes_per_gateway;
+
+    return sg::Host::by_name("g" + std::to_string(g));
+}
+
+sg::Host *bridge_of(const sg::Host *host)
+{
+    int each = machine().nodes_per_gateway;
+
+    return sg::Host::by_name("n" +
+                             std::to_string(node_number(host) / each * each));
+}
+
+void ask_metadata(double seconds)
+{
+    Storage &s = storage();
+    auto *host = this_rank().host;
+
+    sg::Comm::sendto(gateway_of(host), s.servers[0].host, 512);
+    s.metadata->lock();
+    sg::this_actor::sleep_for(seconds);
+    s.metadata->unlock();
+}
+
+// The part of a request that one server has.
+void visit(sg::Host *client, Server &server, size_t bytes, bool writing)
+{
+    const Machine &m = machine();
+    auto *gateway = gateway_of(client);
+    double requests = (double)((bytes + m.request_bytes - 1) / m.request_bytes);
+    double seconds =
+        requests * m.server_latency + (double)bytes / m.server_bandwidth;
+    auto *bridge = bridge_of(client);
+    std::vector<sg::CommPtr> legs;
+
+    // The legs of the way are used at the same time: bytes flow through.
+    legs.push_back(writing
+                       ? sg::Comm::sendto_async(gateway, server.host, bytes)
+                       : sg::Comm::sendto_async(server.host, gateway, bytes));
+    if (bridge != client)
+        legs.push_back(writing ? sg::Comm::sendto_async(client, bridge, bytes)
+                               : sg::Comm::sendto_async(bridge, client, bytes));
+    server.turn->lock();
+    sg::this_actor::sleep_for(seconds);
+    server.turn->unlock();
+    for (auto &leg : legs)
+        leg->wait();
+    storage().counts.requests += (uint64_t)requests;
+    storage().counts.server_seconds += seconds;
+}
+
+// How many bytes of a range each server of a file has.
+std::vector<size_t> divide(const Node &n, uint64_t offset, size_t bytes)
+{
+    const Machine &m = machine();
+    std::vector<size_t> shares(storage().servers.size());
+    size_t count = std::min((size_t)m.stripe_count, shares.size());
+
+    while (bytes) {
+        uint64_t stripe = offset / m.stripe_bytes;
+        size_t in = m.stripe_bytes - (size_t)(offset % m.stripe_bytes);
+
+        in = std::min(in, bytes);
+        shares[(n.first_server + stripe % count) % shares.size()] += in;
+        offset += in;
+        bytes -= in;
+    }
+    return shares;
+}
+
+// All parts at once.
+void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
+{
+    struct Visits {
+        size_t left = 0;
+        sg::SemaphorePtr over = sg::Semaphore::create(0);
+    };
+    auto visits = std::make_shared<Visits>();
+    auto shares = divide(n, offset, bytes);
+    auto *client = this_rank().host;
+    size_t own = shares.size();
+
+    for (size_t i = 0; i < shares.size(); i++) {
+        if (!shares[i])
+            continue;
+        if (own == shares.size()) {
+            own = i;
+            continue;
+        }
+        visits->left++;
+        dispatch([visits, i, client, share = shares[i], writing] {
+            visit(client, storage().servers[i], share, writing);
+            visits->over->release();
+        });
+    }
+    if (own < shares.size())
+        visit(client, storage().servers[own], shares[own], writing);
+    for (; visits->left; visits->left--)
+        visits->over->acquire();
+}
+
+// Locks of blocks that others had.
+void take_locks(Node &n, uint64_t offset, size_t bytes)
+{
+    const Machine &m = machine();
+    const Rank *self = &this_rank();
+    size_t taken = 0;
+
+    if (m.lock_seconds <= 0 || !bytes)
+        return;
+    for (uint64_t b = offset / m.lock_bytes;
+         b <= (offset + bytes - 1) / m.lock_bytes; b++) {
+        const Rank *&owner = n.owners[b];
+
+        taken += owner && owner != self;
+        owner = self;
+    }
+    storage().counts.locks_moved += taken;
+    if (taken)
+        sg::this_actor::sleep_for((double)taken * m.lock_seconds);
+}
+
+// ---- the table ----------------------------------------------------------------
+
+NodePtr find(const std::string &path)
+{
+    auto n = storage().nodes.find(path);
+
+    return n == storage().nodes.end() ? nullptr : n->second;
+}
+
+int add_directory(const std::string &path)
+{
+    ask_metadata(machine().metadata_seconds);
+    if (find(path))
+        return EEXIST;
+    auto n = std::make_shared<Node>();
+
+    n->kind = Kind::directory;
+    storage().nodes[path] = n;
+    return 0;
+}
+
+// A copy of all files, in a directory of the real machine.
+bool save_files(const std::string &directory)
+{
+    std::error_code failed;
+
+    for (auto &n : storage().nodes) {
+        auto path = directory + "/" + n.first;
+
+        if (n.second->kind == Kind::directory) {
+            std::filesystem::create_directories(path, failed);
+        } else if (n.second->kind == Kind::file) {
+            std::ofstream out(path, std::ios::binary);
+
+            out.write((const char *)n.second->data.data(),
+                      (std::streamsize)n.second->data.size());
+            if (!out)
+                return false;
+        }
+        if (failed)
+            return false;
+    }
+    return true;
+}
+
+int attach(void *, void **root, const char *path, int create)
+{
+    int code = create ? add_directory(path) : find(path) ? 0 : ENOENT;
+
+    if (!code)
+        *root = new std::string(path);
+    return code;
+}
+
+void detach(void *, void *root)
+{
+    delete static_cast<std::string *>(root);
+}
+
+int make_dir(void *, void *root, const char *name)
+{
+    return add_directory(path_of(root, name));
+}
+
+// The names of what is directly in a directory.
+std::vector<std::string> entries(const std::string &directory)
+{
+    std::string prefix = directory + "/";
+    std::vector<std::string> names;
+
+    for (auto n = storage().nodes.lower_bound(prefix);
+         n != storage().nodes.end() &&
+         !n->first.compare(0, prefix.size(), prefix);
+         ++n)
+        if (n->first.find('/', prefix.size()) == std::string::npos)
+            names.push_back(n->first.substr(prefix.size()));
+    return names;
+}
+
+int list(void *, void *root, const char *name,
+         int (*each)(void *context, const char *entry), void *context)
+{
+    auto path = path_of(root, name);
+    int code = 0;
+
+    ask_metadata(machine().lookup_seconds);
+    if (!find(path))
+        return ENOENT;
+    for (auto &entry : entries(path))
+        if ((code = each(context, entry.c_str())))
+            break;
+    return code;
+}
+
+int sync_dir(void *, void *root, const char *name)
+{
+    ask_metadata(machine().sync_seconds);
+    return find(path_of(root, name)) ? 0 : ENOENT;
+}
+
+int publish(void *, void *root, const char *from, const char *to, int replace)
+{
+    auto &nodes = storage().nodes;
+    std::string old_path = path_of(root, from), new_path = path_of(root, to);
+
+    ask_metadata(machine().metadata_seconds);
+    if (!find(old_path))
+        return ENOENT;
+    if (find(new_path) && !replace)
+        return EEXIST;
+    // With all that is below it.
+    std::vector<std::pair<std::string, NodePtr>> moved;
+
+    for (auto n = nodes.lower_bound(old_path); n != nodes.end();) {
+        bool below = !n->first.compare(0, old_path.size() + 1, old_path + "/");
+
+        if (n->first != old_path && !below) {
+            if (n->first.compare(0, old_path.size(), old_path))
+                break;
+            ++n;
+            continue;
+        }
+        moved.emplace_back(new_path + n->first.substr(old_path.size()),
+                           n->second);
+        n = nodes.erase(n);
+    }
+    for (auto &m : moved)
+        nodes[m.first] = m.second;
+    return 0;
+}
+
+int remove_file(void *, void *root, const char *name)
+{
+    auto path = path_of(root, name);
+    auto n = find(path);
+
+    ask_metadata(machine().metadata_seconds);
+    if (!n || n->kind == Kind::directory)
+        return n ? EISDIR : ENOENT;
+    storage().nodes.erase(path);
+    return 0;
+}
+
+int remove_dir(void *, void *root, const char *name)
+{
+    auto path = path_of(root, name);
+
+    ask_metadata(machine().metadata_seconds);
+    if (!find(path))
+        return ENOENT;
+    if (!entries(path).empty())
+        return ENOTEMPTY;
+    storage().nodes.erase(path);
+    return 0;
+}
+
+int open_file(void *, void *root, void **file, const char *name,
+              bouma_open_mode mode)
+{
+    auto path = path_of(root, name);
+    NodePtr n = find(path);
+    bool reading = mode == BOUMA_OPEN_MODE_READ || mode == BOUMA_OPEN_MODE_VIEW;
+
+    ask_metadata(n || reading ? machine().lookup_seconds
+                              : machine().metadata_seconds);
+    n = find(path); // others may have come first
+    if (n && n->kind == Kind::directory)
+        return EISDIR;
+    if (n && mode == BOUMA_OPEN_MODE_CREATE)
+        return EEXIST;
+    if (!n && reading)
+        return ENOENT;
+    if (!n) {
+        n = std::make_shared<Node>();
+        n->first_server = storage().files++;
+        storage().nodes[path] = n;
+        storage().counts.creates++;
+    }
+    if (mode == BOUMA_OPEN_MODE_EMPTY)
+        n->data.clear();
+    *file = new OpenFile{n, mode == BOUMA_OPEN_MODE_APPEND};
+    return 0;
+}
+
+Node &node_of(void *file)
+{
+    return *static_cast<OpenFile *>(file)->node;
+}
+
+int file_size(void *, void *file, uint64_t *bytes)
+{
+    *bytes = node_of(file).data.size();
+    return 0;
+}
+
+int read_file(void *, void *file, void *data, size_t bytes, uint64_t offset,
+              size_t *done)
+{
+    Node &n = node_of(file);
+
+    *done = offset < n.data.size()
+                ? std::min(bytes, n.data.size() - (size_t)offset)
+                : 0;
+    if (!*done)
+        return 0;
+    move(n, offset, *done, false);
+    std::memcpy(data, n.data.data() + offset, *done);
+    storage().counts.read += *done;
+    return 0;
+}
+
+int write_file(void *, void *file, const void *data, size_t bytes,
+               uint64_t offset, size_t *done)
+{
+    auto *f = static_cast<OpenFile *>(file);
+    Node &n = *f->node;
+
+    *done = bytes;
+    if (!bytes)
+        return 0;
+    if (f->append)
+        offset = n.data.size();
+    if (n.data.size() < offset + bytes)
+        n.data.resize((size_t)offset + bytes);
+    std::memcpy(n.data.data() + offset, data, bytes);
+    storage().counts.written += bytes;
+    take_locks(n, offset, bytes);
+    move(n, offset, bytes, true);
+    return 0;
+}
+
+int sync_file(void *, void *)
+{
+    sg::this_actor::sleep_for(machine().sync_seconds);
+    return 0;
+}
+
+int close_file(void *, void *file)
+{
+    delete static_cast<OpenFile *>(file);
+    return 0;
+}
+
+int identity(void *, char *text, size_t bytes)
+{
+    std::snprintf(text, bytes, "simulation");
+    return 0;
+}
+
+int alive(void *, const char *)
+{
+    return 0; // simulated runs end before others begin
+}
+
+int block_bytes(void *, void *, uint64_t *bytes)
+{
+    *bytes = machine().stripe_bytes;
+    return 0;
+}
+
+int same(void *, void *root, void *other)
+{
+    return *static_cast<std::string *>(root) ==
+           *static_cast<std::string *>(other);
+}
+
+int make_link(void *, void *root, const char *name, const char *text)
+{
+    auto path = path_of(root, name);
+
+    ask_metadata(machine().metadata_seconds);
+    if (find(path))
+        return EEXIST;
+    auto n = std::make_shared<Node>();
+
+    n->kind = Kind::link;
+    n->data.assign(text, text + std::strlen(text));
+    storage().nodes[path] = n;
+    return 0;
+}
+
+int read_link(void *, void *root, const char *name, char *text, size_t bytes)
+{
+    auto n = find(path_of(root, name));
+
+    ask_metadata(machine().lookup_seconds);
+    if (!n || n->kind != Kind::link)
+        return n ? EINVAL : ENOENT;
+    if (n->data.size() >= bytes)
+        return ENAMETOOLONG;
+    std::memcpy(text, n->data.data(), n->data.size());
+    text[n->data.size()] = 0;
+    return 0;
+}
+
+} // namespace
+
+} // namespace sim
+
+extern "C" const bouma_io *bouma_io_posix(void)
+{
+    static const bouma_io io = [] {
+        bouma_io t = {};
+
+        t.size = sizeof(t);
+        t.attach = sim::attach;
+        t.detach = sim::detach;
+        t.make_dir = sim::make_dir;
+        t.list = sim::list;
+        t.sync_dir = sim::sync_dir;
+        t.publish = sim::publish;
+        t.remove = sim::remove_file;
+        t.open = sim::open_file;
+        t.file_size = sim::file_size;
+        t.read = sim::read_file;
+        t.write = sim::write_file;
+        t.sync = sim::sync_file;
+        t.close = sim::close_file;
+        t.identity = sim::identity;
+        t.alive = sim::alive;
+        t.remove_dir = sim::remove_dir;
+        t.block_bytes = sim::block_bytes;
+        t.concurrent = 1;
+        t.same = sim::same;
+        t.link = sim::make_link;
+        t.read_link = sim::read_link;
+        return t;
+    }();
+
+    return &io;
+}
