@@ -1,5 +1,6 @@
 // api.ts -- the source of data that is a server: docs/http.md.
-import type { Columns, Histogram, Listener, ParticlesRequest, Run, Samples, SamplesRequest, Series, Source, Step, Which } from "./source.ts";
+import { numberOf } from "./source.ts";
+import type { Columns, FloatsRequest, Histogram, Listener, ParticlesRequest, PatchRanges, Run, Samples, SamplesRequest, Series, Source, Step, Which } from "./source.ts";
 
 /** The server understood, and says no: there is no use in asking again. */
 export class ApiError extends Error {
@@ -44,11 +45,6 @@ export function patience(i: number): number {
   return Math.min(250 * 2 ** i, 4000);
 }
 
-/** JSON cannot have all numbers: they are told as texts. */
-export function toNumber(value: number | string | null): number {
-  return value === null ? NaN : value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
-}
-
 export class Server implements Source {
   private fetched = 0;
   private lost = false;
@@ -89,6 +85,7 @@ export class Server implements Source {
         throw new ApiError(answer.status, body?.error?.message ?? `${answer.status} ${answer.statusText}`);
       }
       await new Promise((resolve) => setTimeout(resolve, patience(i)));
+      signal?.throwIfAborted();
     }
   }
 
@@ -139,11 +136,25 @@ export class Server implements Source {
     };
   }
 
+  async floats(r: FloatsRequest): Promise<Float32Array> {
+    const parameters = { box: boxText(r.box), level: r.level, type: "f32", component: r.component, tag: r.tag };
+    const [, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters));
+    return new Float32Array(body);
+  }
+
+  async ranges(which: Which, variable: string, component: number): Promise<PatchRanges | null> {
+    try {
+      const [headers, body] = await this.binary(this.path(which, `${part(variable)}/ranges`) + query({ component, tag: which.tag }));
+      return { shape: (headers.get("Bouma-Shape") ?? "").split(",").map(Number).slice(0, -1), pairs: new Float32Array(body) };
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 404) return null;
+      throw error;
+    }
+  }
+
   async value(which: Which, variable: string, component: number, at: number[]): Promise<number> {
-    const box = boxText(at.map((i) => [i, i + 1] as [number, number]));
-    const parameters = { box, type: "f32", component, tag: which.tag };
-    const [, body] = await this.binary(this.path(which, `${part(variable)}/samples`) + query(parameters));
-    return new Float32Array(body)[0];
+    const box = at.map((i) => [i, i + 1] as [number, number]);
+    return (await this.floats({ ...which, variable, component, level: 0, box }))[0];
   }
 
   async particles(r: ParticlesRequest): Promise<Columns> {
@@ -168,7 +179,7 @@ export class Server implements Source {
   async series(run: string, object: string, variable: string, component: number, at: number[], every: number): Promise<Series> {
     const got = await this.json<{ times: (number | string | null)[]; values: (number | string | null)[] }>(
       `api/v1/${part(run)}/series/${part(object)}/${part(variable)}` + query({ at: at.join(","), component, every: every > 1 ? every : undefined }));
-    return { times: got.times.map(toNumber), values: got.values.map((v) => (v === null ? null : toNumber(v))) };
+    return { times: got.times.map(numberOf), values: got.values.map((v) => (v === null ? null : numberOf(v))) };
   }
 
   follow(run: string, listener: Listener): () => void {
@@ -195,10 +206,22 @@ export class Server implements Source {
         fetch(`${this.base}api/v1`).then(() => this.hear(true), () => this.hear(false));
       });
     };
-    open();
-    return () => {
+    const close = () => {
       clearTimeout(timer);
       events?.close();
+      events = null;
+    };
+    // A browser has six connections to a server, for all of its pages. Streams of pages that nobody
+    // sees would take them, and nothing else would be answered.
+    const look = () => {
+      close();
+      if (!document.hidden) open();
+    };
+    document.addEventListener("visibilitychange", look);
+    look();
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      close();
     };
   }
 }

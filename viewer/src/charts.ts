@@ -42,3 +42,18 @@ export function drawSeries(into: HTMLElement, series: Series, label: string, now
   });
   return plot;
 }
+
+/** A curve as large as its place. */
+export function curve(into: HTMLElement, x: number[], y: number[], xLabel: string, yLabel: string, range: [number, number] | null): uPlot {
+  const axis = { stroke: () => colour("--text"), grid: { stroke: () => colour("--edge"), width: 1 }, ticks: { show: false }, font: "12px system-ui", labelFont: "12px system-ui" };
+  const size = () => ({ width: into.clientWidth, height: into.clientHeight });
+  const chart: uPlot = new uPlot({
+    ...size(), legend: { show: false }, cursor: { drag: { x: false, y: false } },
+    scales: { x: { time: false }, y: range ? { range } : {} }, axes: [{ ...axis, label: xLabel }, { ...axis, label: yLabel, size: 64 }],
+    series: [{}, { stroke: () => colour("--accent"), width: 1.5, points: { show: x.length < 100 } }],
+  }, [x, y.map((v) => (Number.isFinite(v) ? v : null))], into);
+  const watch = new ResizeObserver(() => (into.isConnected && !into.hidden ? chart.setSize(size()) : undefined));
+  watch.observe(into);
+  chart.hooks.destroy = [() => watch.disconnect()];
+  return chart;
+}

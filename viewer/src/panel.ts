@@ -4,12 +4,13 @@ import { drawHistogram, drawSeries } from "./charts.ts";
 import { invertedMap, isInverted, mapNames, plainMap } from "./colours.ts";
 import { check, double, h, isEdited, pair, row, select, slider } from "./dom.ts";
 import { count, number, numberIn, withUnit } from "./format.ts";
-import { grids, isPresent, recorded, scalars, sets, slicesOf, type GridLook } from "./look.ts";
+import { grids, isPresent, modeOf, recorded, scalars, sets, slicesOf, type GridLook } from "./look.ts";
 import { opacityEditor } from "./opacity.ts";
 import { countValues } from "./points.ts";
 import type { Particles, Variable } from "./source.ts";
 import { axes, modes, type View } from "./state.ts";
 import { stepAt } from "./timeline.ts";
+import { seriesOf, variableRows } from "./vectors.ts";
 
 /** What a control is called, by which it is found again. */
 function nameOf(element: Element): string {
@@ -56,7 +57,7 @@ export class Panel {
     const { view, step, loader } = this.app;
     const objects = step!.objects.map((o) => [o.name, o.kind, o.variables.map((v) => [v.name, v.components, isPresent(v)])]);
     const histogram = !!loader?.hasPicture() && view.mode === "volume";
-    return JSON.stringify([objects, view.grid, view.component, view.mode, view.map, view.range === null, view.nearest, view.particles, view.colour,
+    return JSON.stringify([objects, view.grid, view.component, view.tint, view.tintComponent, view.tintRange === null, view.mode, view.map, view.range === null, view.nearest, view.particles, view.colour,
       view.pointMap, view.pointRange === null, Object.keys(view.slices), histogram, [...this.opened], Object.keys(view.filters)]);
   }
 
@@ -92,19 +93,19 @@ export class Panel {
     const names = grids(app.step!).flatMap((g) => g.variables.filter(isPresent).map((v) => `${g.name}/${v.name}`));
     if (names.length === 0) return [];
     const values: [string, string][] = [["", "none"], ...names.map((n) => [n, n] as [string, string])];
-    const out = [h("h2", {}, "Grid"), row("variable", select(values, app.view.grid, (grid) => this.set({ grid, component: 0, range: null, iso: null, slices: {} }), "Variable"))];
+    const out = [h("h2", {}, "Grid"), row("variable", select(values, app.view.grid, (grid) => this.set({ grid, component: 0, tint: "", tintComponent: 0, tintRange: null, range: null, iso: null, slices: {} }), "Variable"))];
     if (!look) return out;
-    if (look.variable.components > 1) {
-      const components = look.variable.ranges.map((_, i) => [String(i), `[${i}]`] as [string, string]);
-      out.push(row("component", select(components, String(look.component), (c) => this.set({ component: Number(c), range: null, iso: null }), "Component")));
-    }
+    out.push(...variableRows(app, look, (change) => this.set(change), (...row) => this.rangeRow(...row)));
     if (look.dims === 3)
       out.push(h("div", { className: "many" }, ...modes.map((mode) => h("button", { className: mode === app.view.mode ? "on" : "", ariaPressed: String(mode === app.view.mode), onclick: () => this.set({ mode }) }, mode))));
-    out.push(this.coloursRow(app.view.map, (map) => this.set({ map }), "Colours"));
+    const curve = app.plot.takes(app.source, look);
+    const mode = modeOf(look.dims, app.view);
+    if (!curve) out.push(this.coloursRow(app.view.map, (map) => this.set({ map }), "Colours"));
     out.push(this.rangeRow(() => app.range(app.gridLook()!), app.view.range !== null, (range) => this.set({ range }), "Range"));
-    if (app.view.mode === "volume") out.push(...this.opacityRows());
-    if (app.view.mode === "iso") out.push(this.isoRow(look));
-    if (app.view.mode === "slices") out.push(...this.sliceRows(look));
+    if (curve) return out;
+    if (mode === "volume") out.push(...this.opacityRows());
+    if (mode === "iso") out.push(this.isoRow(look));
+    if (mode === "slices" && look.dims === 3) out.push(...this.sliceRows(look));
     out.push(row("", check("nearest sample", app.view.nearest, (nearest) => this.set({ nearest }))));
     return out;
   }
@@ -307,7 +308,7 @@ export class Panel {
     const look = app.gridLook();
     if (!look) return;
     const every = Math.ceil(app.line.steps.length / mostPlotted);
-    const series = await app.source.series(app.view.run, look.grid.name, look.variable.name, look.component, sample, every);
+    const series = await seriesOf(look, (component) => app.source.series(app.view.run, look.grid.name, look.variable.name, component, sample, every));
     const chart = h("div", { className: "chart series", title: "Click to go to a step" });
     const close = h("button", { className: "small", ariaLabel: "Close the series", title: "Close", onclick: () => {
       this.redrawSeries = null;

@@ -37,8 +37,7 @@ export const corner: readonly number[] = [1.5, -2.3, 1.3, 0, 0, -0.03];
 export class Scene {
   readonly renderer: THREE.WebGLRenderer;
   readonly controls: OrbitControls;
-  volume: Volume | null = null;
-  showsVolume = false; // not only its slices
+  private volumes: Volume[] = []; // one to march through, or slices
   points: Points | null = null;
   frame: Frame = { low: [0, 0, 0], high: [1, 1, 1] };
   moving = false;
@@ -54,16 +53,23 @@ export class Scene {
   private readonly softTarget: THREE.WebGLRenderTarget;
   private readonly compose: Record<string, THREE.IUniform>;
   private bare = false; // no margin
+  private background = "#000000";
   private along: Axis | "" = "";
   private share = 0.5; // of the pixels along each axis, for hasty frames
   private asked = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(readonly canvas: HTMLCanvasElement, private readonly prepare: () => void, private readonly drawn: () => void, private readonly rested: () => void) {
+  constructor(readonly canvas: HTMLCanvasElement, private readonly prepare: () => void, private readonly drawn: () => void, private readonly rested: () => void, restored: () => void) {
     THREE.ColorManagement.enabled = false;
     const context = canvas.getContext("webgl2", { antialias: false, alpha: false, preserveDrawingBuffer: false, powerPreference: "high-performance" });
     if (!context) throw new Error("This browser has no WebGL 2, which the viewer draws with. A newer one has it, or it is turned off: see chrome://gpu or about:support.");
     this.renderer = new THREE.WebGLRenderer({ canvas, context });
+    // After three.js, which listens since it was made: it has new textures by then, all of them empty.
+    canvas.addEventListener("webglcontextrestored", () => {
+      this.renderer.setClearColor(this.background);
+      restored();
+      this.ask();
+    });
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
     this.renderer.autoClear = true;
     this.solidTarget = new THREE.WebGLRenderTarget(1, 1, { depthTexture: new THREE.DepthTexture(1, 1, THREE.UnsignedIntType) });
@@ -224,6 +230,7 @@ export class Scene {
   }
 
   setLooks(background: string, line: string, bare: boolean): void {
+    this.background = background;
     this.renderer.setClearColor(background);
     (this.outline.material as THREE.LineBasicMaterial).color.set(line);
     this.outline.visible = !bare;
@@ -232,16 +239,11 @@ export class Scene {
     this.ask();
   }
 
-  setVolume(volume: Volume | null): void {
-    if (this.volume && this.volume !== volume) {
-      this.soft.remove(this.volume.box);
-      this.solid.remove(...this.volume.planes);
-      this.volume.dispose();
-    }
-    this.volume = volume;
-    if (!volume) return;
-    this.soft.add(volume.box);
-    this.solid.add(...volume.planes);
+  /** A volume, or slices; null: none. */
+  setVolume(volumes: Volume[] | null): void {
+    for (const { mesh } of this.volumes) mesh.removeFromParent();
+    this.volumes = volumes ?? [];
+    for (const { mesh, across } of this.volumes) (across === null ? this.soft : this.solid).add(mesh);
   }
 
   setPoints(points: Points): void {
@@ -301,21 +303,21 @@ export class Scene {
     if (this.points) this.points.uniforms.uFlat.value = this.isFlat;
     renderer.setRenderTarget(this.solidTarget);
     renderer.render(this.solid, camera);
-    const marches = this.volume !== null && this.showsVolume;
-    if (this.volume && marches) {
+    const volume = this.volumes.find((v) => v.across === null);
+    if (volume) {
       this.softTarget.setSize(Math.ceil(width * share), Math.ceil(height * share));
-      this.aim(this.volume, hasty);
+      this.aim(volume, hasty);
       renderer.setRenderTarget(this.softTarget);
       const colour = renderer.getClearColor(new THREE.Color());
       renderer.setClearColor(0, 0);
       renderer.render(this.soft, camera);
       renderer.setClearColor(colour, 1);
     }
-    this.compose.uHasVolume.value = marches;
+    this.compose.uHasVolume.value = volume !== undefined;
     renderer.setRenderTarget(null);
     renderer.render(this.last, camera);
     this.drawn();
-    if (hasty && marches) this.adapt(start);
+    if (hasty && volume) this.adapt(start);
   }
 
   /** Hasty frames shall come ten times a second or more. */

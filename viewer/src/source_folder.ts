@@ -1,8 +1,8 @@
 // source_folder.ts -- the source of data that is a folder on a web server, which sends parts of
 // files and knows nothing else. Workers read them, and answer as the program would: docs/http.md.
 import { notReached, rangeProblem, totalOf } from "../../wasm/bouma.js";
-import { ApiError, patience, Server, toNumber } from "./api.ts";
-import type { Listener } from "./source.ts";
+import { ApiError, patience, Server } from "./api.ts";
+import { numberOf, type Listener } from "./source.ts";
 import { NoAnswer, Pool, type Hand, type Site } from "./source_pool.ts";
 
 interface Entry {
@@ -27,7 +27,7 @@ const lookSeconds = 10;
 
 /** The list of steps of a dataset of which nothing but its entry is known. */
 function timesOf(entry: Entry): number[] {
-  return entry.times.map(toNumber);
+  return entry.times.map(numberOf);
 }
 
 export class Folder extends Server {

@@ -9,6 +9,7 @@ import { compose, type Bar, type Label } from "./picture.ts";
 import { corner, sidesOf } from "./scene.ts";
 import { axes, modes } from "./state.ts";
 import { indexOf } from "./timeline.ts";
+import { nameWith, valueOf } from "./vectors.ts";
 
 const help: [string, [string, string][]][] = [
   ["Pointer and touch", [
@@ -95,6 +96,7 @@ export class Ui {
       parts.push(`${look.grid.name}/${look.variable.name}: ${level}, ${grid.there} of ${grid.wanted} bricks`);
       parts.push(grid.error === null ? "error unknown" : grid.error === 0 ? "exact samples" : `error ≤ ${withUnit(number(grid.error, 3), look.variable.unit)}`);
     }
+    if (look && app.plot.isShown) parts.push(`${look.grid.name}/${look.variable.name}: ${app.plot.shows}`);
     if (set) parts.push(`${set.name}: ${count(points.count)} of ${count(set.count)}, quality ${number(points.quality, 3)}${points.all ? "" : " …"}`);
     byId("shown").textContent = parts.join("  ·  ");
     let stored = 0;
@@ -122,7 +124,8 @@ export class Ui {
     const set = app.set();
     const coloured = set?.variables.find((v) => v.name === app.view.colour);
     const out: Bar[] = [];
-    if (look) out.push(bar(look.variable.name + (look.variable.components > 1 ? `[${look.component}]` : ""), look.variable.unit, app.view.map, app.range(look)));
+    if (look && look.tint) out.push(bar(nameWith(look.tint, look.tintComponent), look.tint.unit, app.view.map, app.tintRange(look)));
+    else if (look && !app.plot.takes(app.source, look)) out.push(bar(nameWith(look.variable, look.component), look.variable.unit, app.view.map, app.range(look)));
     if (set && coloured) out.push(bar(coloured.name, coloured.unit, app.view.pointMap, app.pointRange(set)));
     return out;
   }
@@ -137,6 +140,7 @@ export class Ui {
   private labels(): void {
     const { scene } = this.app;
     const root = byId("labels");
+    root.hidden = this.app.plot.isShown; // which has its own
     const sides = sidesOf(scene.frame).map((s) => s / 2);
     const unit = this.app.gridLook()?.grid.unit ?? this.app.set()?.unit;
     const matrix = scene.matrix();
@@ -149,9 +153,12 @@ export class Ui {
       const at = [0, 1, 3].map((r) => e[r] * p[0] + e[4 + r] * p[1] + e[8 + r] * p[2] + e[12 + r]);
       const span = root.children[i] as HTMLElement;
       span.textContent = text;
-      span.hidden = at[2] <= 0;
-      span.style.left = `${((at[0] / at[2] + 1) / 2) * scene.canvas.clientWidth + scene.canvas.offsetLeft}px`;
-      span.style.top = `${((1 - at[1] / at[2]) / 2) * scene.canvas.clientHeight + scene.canvas.offsetTop}px`;
+      span.hidden = at[2] <= 0 || i >= (this.app.set()?.dims ?? this.app.gridLook()?.dims ?? 3);
+      // Wherever the end is, its label stays within the picture.
+      const { clientWidth: width, clientHeight: height, offsetLeft, offsetTop } = scene.canvas;
+      const within = (v: number, half: number, all: number) => Math.min(Math.max(v, half), all - half);
+      span.style.left = `${within(((at[0] / at[2] + 1) / 2) * width, span.offsetWidth / 2 + 4, width) + offsetLeft}px`;
+      span.style.top = `${within(((1 - at[1] / at[2]) / 2) * height, span.offsetHeight / 2 + 4, height) + offsetTop}px`;
     });
   }
 
@@ -400,7 +407,7 @@ export class Ui {
     const look = this.app.gridLook();
     if (!under.sample || !look) return;
     const shown = tip.textContent;
-    const value = await this.app.source.value(this.app.which(look.grid.name), look.variable.name, look.component, under.sample).catch(() => NaN);
+    const value = await valueOf(look, (component) => this.app.source.value(this.app.which(look.grid.name), look.variable.name, component, under.sample!)).catch(() => NaN);
     if (!tip.hidden && tip.textContent === shown) show(withUnit(number(value), under.valueUnit));
   }
 

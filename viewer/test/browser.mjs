@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { base, begin, coloursOf, complaints, complete, end, foreign, launchWithoutPictures, make, open, pause, pixelsOf, run, stopServer, until, wait, work, writer } from "./kit.mjs";
+import { engine } from "./engine.mjs";
 import { hands } from "./hands.mjs";
 import { odd } from "./odd.mjs";
 import { bestDifference, tolerance } from "./pixels.mjs";
@@ -181,7 +182,7 @@ let failed = 0;
 try {
   make("vortex");
   await begin();
-  for (const [claim, check] of Object.entries({ ...claims, ...hands, ...odd, ...last })) {
+  for (const [claim, check] of Object.entries({ ...claims, ...engine, ...hands, ...odd, ...last })) {
     if (process.env.ONLY && !claim.includes(process.env.ONLY)) continue;
     try {
       await check();

@@ -89,6 +89,37 @@ def long(path):
                 value.put(np.arange(64, dtype="f4").reshape(4, 4, 4) + i)
 
 
-kinds = {"vortex": write, "plume": plume, "follow": follow, "empty": empty, "dust": dust, "wide": wide, "long": long}
+def kinds_of_grids(path):
+    """Grids of one to three axes, flat, tiny, in HZ order, with axes that go down; all kinds of values."""
+    n = 48
+    z, y, x = np.mgrid[0:n, 0:n, 0:n] / n
+    r = np.sqrt((x - 0.25) ** 2 + (y - 0.25) ** 2 + (z - 0.25) ** 2)
+    infinite = x + y + z
+    infinite[0, 0, 0], infinite[1, 1, 1], infinite[2, 2, 2] = np.inf, -np.inf, np.nan
+    ball = np.where(r < 0.2, 1 - 5 * r, 0).astype("f4")
+    values = {
+        "ball": ball, "height": z.astype("f4"), "infinite": infinite, "whole": (1000 * x).astype("i8"), "large": (x * 2**63).astype("u8") + np.uint64(2**62),
+        "same": np.full((n, n, n), 3, "f4"), "nothing": np.full((n, n, n), np.nan, "f4"), "wind": np.stack([x - 0.5, 0.5 - y, z], -1).astype("f4"),
+    }
+    with bouma.create(path, clobber=True, durability="fast") as ds:
+        cube = ds.grid("cube", shape=(n, n, n), patch=(8, 8, 8), spacing=(1, -2, 0.5), origin=(5, 0, 0))
+        variables = {name: cube.variable(name, v.dtype.str[1:], components=3 if v.ndim == 4 else 1) for name, v in values.items()}
+        others = {
+            "hz/a": (ds.grid("hz", shape=(n, n, n), layout="hz"), ball), "thin/a": (ds.grid("thin", shape=(3, 300, 200)), np.random.default_rng(4).random((3, 300, 200), "f4")),
+            "one/a": (ds.grid("one", shape=(1, 1, 1)), np.ones((1, 1, 1), "f4")), "image/a": (ds.grid("image", shape=(300, 700)), np.add.outer(np.arange(300), np.arange(700)).astype("f4")),
+            "line/a": (ds.grid("line", shape=(20000,), spacing=0.5, unit="s"), np.sin(np.arange(20000) / 500).astype("f4")),
+        }
+        plain = {name: grid.variable("a", "f4") for name, (grid, _) in others.items()}
+        dust = ds.particles("dust", ndims=3).variable("T", "f4")
+        with ds.step(0, time=0.0):
+            for name, v in values.items():
+                variables[name].put(v)
+            for name, (_, v) in others.items():
+                plain[name].put(v)
+            p = np.random.default_rng(5).random((4000, 3)).astype("f4") * np.array([24, -96, 48], "f4") + np.array([0, 0, 5], "f4")
+            dust.put({"position": p, "T": p[:, 2].copy()})
+
+
+kinds = {"kinds": kinds_of_grids, "vortex": write, "plume": plume, "follow": follow, "empty": empty, "dust": dust, "wide": wide, "long": long}
 name = {"follow": "live", "wide": "wide <i>&"}.get(sys.argv[2], sys.argv[2])
 kinds[sys.argv[2]](os.path.join(sys.argv[1], name + ".bouma"))

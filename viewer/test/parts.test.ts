@@ -6,16 +6,18 @@ import { ApiError, boxText, patience, query, Server, splitColumns } from "../src
 import { BrickCache } from "../src/bricks.ts";
 import { bake, colourAt, invertedMap, mapNames, opacityAt } from "../src/colours.ts";
 import { bytes, number, numberIn } from "../src/format.ts";
-import { frameOf, gridOf, pointScale, recorded, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
+import { finiteRange, frameOf, gridOf, isInfinite, magnitude, modeOf, pointScale, recorded, samplesIn, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
 import { keyed, moveStop, nearestStop } from "../src/opacity.ts";
 import { farther, shifted, turned } from "../src/orbit.ts";
 import { clip, lineOf, march, meetPlane } from "../src/pick.ts";
+import { plotLevel, plotPlaces, plotValues } from "../src/plot.ts";
 import { countValues, planQualities } from "../src/points.ts";
 import type { Step } from "../src/source.ts";
 import { fresh, fromHash, toHash, whereText } from "../src/state.ts";
+import { byteOf, cut, fillSlot, interleave, magnitude as lengths, valueOf } from "../src/samples.ts";
 import { indexOf, moved, stepAt, withoutStep, withStep } from "../src/timeline.ts";
 import { Undo } from "../src/undo.ts";
-import { atlasShape, fillSlot } from "../src/volume.ts";
+import { atlasShape } from "../src/volume.ts";
 
 // ---- bricks -----------------------------------------------------------------
 
@@ -43,13 +45,30 @@ test("bricks that are wanted stay", () => {
 
 test("slots of the atlas are enough, and a slot is filled to its end", () => {
   for (const n of [1, 7, 150, 900]) {
-    const shape = atlasShape(n, 32, 2048);
+    const shape = atlasShape(n, 100000, [32, 32, 32], 2048);
     assert.ok(shape[0] * shape[1] * shape[2] >= n && Math.max(...shape) * 33 <= 2048);
   }
-  const slot = fillSlot(new Uint8Array([1, 2, 3, 4, 5, 6]), [3, 2, 1], 3);
+  const slot = fillSlot(new Uint8Array([1, 2, 3, 4, 5, 6]), [3, 2, 1], [3, 3, 3], 1);
   assert.equal(slot.length, 64);
   assert.deepEqual([...slot.subarray(0, 16)], [1, 2, 3, 3, 4, 5, 6, 6, 4, 5, 6, 6, 4, 5, 6, 6]);
   assert.deepEqual([...slot.subarray(48, 64)], [...slot.subarray(0, 16)]);
+  assert.deepEqual([...fillSlot(new Uint8Array([1, 2, 3, 4]), [2, 1, 1], [2, 1, 1], 2)], [1, 2, 3, 4, 3, 4, 1, 2, 3, 4, 3, 4, 1, 2, 3, 4, 3, 4, 1, 2, 3, 4, 3, 4]);
+});
+
+test("an answer is cut into bricks", () => {
+  // A row of samples 0, 2, 4, 6, 8 of level 1, two channels each.
+  const data = new Uint8Array([0, 100, 2, 102, 4, 104, 6, 106, 8, 108]);
+  const part = cut(data, [5, 1, 1], 2, 1, [0, 0, 0], { low: [4, 0, 0], high: [9, 1, 1] });
+  assert.deepEqual([part.shape, [...part.data]], [[3, 1, 1], [4, 104, 6, 106, 8, 108]]);
+  assert.equal(cut(data, [5, 1, 1], 2, 1, [0, 0, 0], { low: [0, 0, 0], high: [10, 1, 1] }).data, data);
+});
+
+test("the length of vectors is that of their components, to a shade or so", () => {
+  const parts = [{ low: -3, high: 3 }, { low: 0, high: 4 }];
+  const of = (x: number, y: number) => lengths([new Uint8Array([byteOf(x, -3, 3)]), new Uint8Array([byteOf(y, 0, 4)])], { parts, low: 0, high: 5 })[0];
+  for (const [x, y] of [[0, 0], [-3, 4], [1, 2], [2.5, 0.1]]) assert.ok(Math.abs(valueOf(of(x, y), 0, 5) - Math.hypot(x, y)) <= (2 * 5) / 254, `${x}, ${y}`);
+  assert.equal(of(NaN, 1), 0);
+  assert.deepEqual([...interleave([new Uint8Array([1, 2]), new Uint8Array([3, 4])])], [1, 3, 2, 4]);
 });
 
 // ---- colours ------------------------------------------------------------------
@@ -310,4 +329,63 @@ test("a server that is busy or gone is asked again", async () => {
   assert.deepEqual(told, [false, true]);
   assert.equal(asked, 3);
   assert.ok(patience(0) < patience(3) && patience(50) === 4000);
+});
+
+test("a page that nobody sees has no stream", () => {
+  const before = { document: globalThis.document, EventSource: globalThis.EventSource };
+  const streams = new Set<object>();
+  class Stream {
+    constructor() {
+      streams.add(this);
+    }
+    addEventListener(): void {}
+    close(): void {
+      streams.delete(this);
+    }
+  }
+  const page = Object.assign(new EventTarget(), { hidden: false });
+  Object.assign(globalThis, { document: page, EventSource: Stream });
+  try {
+    const stop = new Server("http://localhost/", () => {}).follow("run", { steps() {}, step() {}, removed() {} });
+    const turn = (hidden: boolean) => {
+      page.hidden = hidden;
+      page.dispatchEvent(new Event("visibilitychange"));
+      return streams.size;
+    };
+    assert.deepEqual([streams.size, turn(true), turn(false), turn(false)], [1, 0, 1, 1]);
+    stop();
+    assert.deepEqual([streams.size, turn(false)], [0, 0]);
+  } finally {
+    Object.assign(globalThis, before);
+  }
+});
+
+test("lengths of vectors and infinite values have ranges, too", () => {
+  const vector = { ...variable, components: 2, ranges: [{ low: -3, high: 1, nans: 0 }, { low: 2, high: 4, nans: 0 }] };
+  assert.deepEqual(recorded(vector, magnitude), [2, 5]);
+  assert.deepEqual(recorded({ ...variable, ranges: [{ low: "-9223372036854775808", high: 5, nans: 0 }] }, 0), [-(2 ** 63), 5]);
+  const infinite = { ...variable, ranges: [{ low: 0, high: "inf", nans: 0 }] };
+  assert.deepEqual([recorded(infinite, 0), isInfinite(infinite), isInfinite(variable)], [[0, 1], true, false]);
+  assert.deepEqual(finiteRange(new Float32Array([NaN, 2, Infinity, -1, -Infinity])), [-1, 2]);
+  assert.equal(finiteRange(new Float32Array([NaN])), null);
+});
+
+test("axes that go down have their samples where they are", () => {
+  const down: Step = { ...step, objects: [{ ...step.objects[0], spacing: [1, -2, 3] } as Step["objects"][0]] };
+  const look = gridOf(down, { ...fresh(), grid: "g/T" })!;
+  assert.deepEqual(frameOf(look, null), { low: [18.5, -1, -0.5], high: [42.5, 11, 3.5] });
+  assert.deepEqual(samplesIn(look, frameOf(look, null), { ...fresh(), box: [0, 1, 0, 0.5, 0, 1] }), { low: [0, 3, 0], high: [8, 6, 4] });
+});
+
+test("what is flat is an image, whatever the view says", () => {
+  const flat = gridOf({ ...step, objects: [{ ...step.objects[0], shape: [4, 6], origin: [0, 0], spacing: [1, 1], patch: [4, 4] } as Step["objects"][0]] }, { ...fresh(), grid: "g/T", tint: "T" })!;
+  assert.deepEqual([modeOf(flat.dims, { ...fresh(), mode: "iso" }), modeOf(3, { ...fresh(), mode: "iso" }), flat.tint], ["slices", "iso", null]);
+  assert.deepEqual(slicesOf(flat, fresh()), { z: 0 });
+});
+
+test("curves have few samples, at their places", () => {
+  assert.deepEqual([plotLevel(4096, 9), plotLevel(4097, 9), plotLevel(1e9, 3)], [0, 1, 2]);
+  const look = gridOf({ ...step, objects: [{ ...step.objects[0], shape: [8], origin: [5], spacing: [0.5], patch: [8] } as Step["objects"][0]] }, { ...fresh(), grid: "g/T" })!;
+  assert.deepEqual(plotPlaces(look, 1, 3, 2), [7, 8]);
+  assert.deepEqual(plotValues([new Float32Array([3, 0]), new Float32Array([4, 1])]), [5, 1]);
 });

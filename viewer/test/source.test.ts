@@ -186,7 +186,7 @@ async function everything(source: Source, run: string): Promise<unknown[]> {
             const box = object.shape.map((n) => [Math.floor(n / 4), n] as [number, number]);
             const request: SamplesRequest = { ...which, variable: name, component: 0, level, box, low: -1, high: 2 };
             const at = object.shape.map((n) => n >> 1);
-            told.push(await tried(source.samples(request)), await tried(source.value(which, name, 0, at)), await tried(source.series(run, object.name, name, 0, at)));
+            told.push(await tried(source.samples(request)), await tried(source.value(which, name, 0, at)), await tried(source.series(run, object.name, name, 0, at, 1)));
           }
       } else {
         const [position, ...others] = object.variables;
