@@ -5,6 +5,7 @@
 
 #include "bench_run.h"
 #include "canvas.h"
+#include "median.h"
 
 int bench_report_print(struct context *ctx, const struct bench_request *request,
                        const struct bench_report *report);

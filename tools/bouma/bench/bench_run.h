@@ -43,8 +43,4 @@ int bench_run(struct bench_report *out, struct context *ctx,
               const struct bench_request *request);
 void bench_report_release(struct bench_report *report);
 
-/* The middle of n values, and the distance from the lowest to the highest. */
-double bench_median(const double *values, int n);
-double bench_spread(const double *values, int n);
-
 #endif
