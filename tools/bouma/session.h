@@ -82,7 +82,8 @@ int session_drain(struct session *session, struct session_drain *drain);
  * bm_comm_free(). */
 struct bm_comm;
 struct bm_error;
-int session_comm(struct session *session, struct bm_comm **out, double timeout,
+int session_comm(struct session *session, struct bm_comm **out,
+                 const bouma_allocator *a, double timeout,
                  struct bm_error *error);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "bouma_mpi.h"
 #include "comm/comm_mpi.h"
 #include "session_mpi.h"
@@ -140,11 +139,11 @@ int session_drain(struct session *session, struct session_drain *drain)
                            drain->message, sizeof(drain->message));
 }
 
-int session_comm(struct session *session, struct bm_comm **out, double timeout,
+int session_comm(struct session *session, struct bm_comm **out,
+                 const bouma_allocator *a, double timeout,
                  struct bm_error *error)
 {
-    return bm_comm_mpi_new(out, bm_allocator_default(), session->comm, timeout,
-                           error);
+    return bm_comm_mpi_new(out, a, session->comm, timeout, error);
 }
 
 MPI_Comm session_mpi_comm(const struct session *session)

@@ -1,5 +1,4 @@
 /* session_serial.c -- a session of this process alone: `bouma`. */
-#include "base/memory.h"
 #include "comm/comm.h"
 #include "session.h"
 #include "sized.h"
@@ -119,12 +118,12 @@ int session_drain(struct session *session, struct session_drain *drain)
                        sizeof(drain->message));
 }
 
-int session_comm(struct session *session, struct bm_comm **out, double timeout,
+int session_comm(struct session *session, struct bm_comm **out,
+                 const bouma_allocator *a, double timeout,
                  struct bm_error *error)
 {
     (void)session;
     (void)timeout; /* there is nobody to wait for */
-    return bm_comm_self_new(out, bm_allocator_default())
-               ? bm_fail(error, BOUMA_ENOMEM, "no memory")
-               : BOUMA_OK;
+    return bm_comm_self_new(out, a) ? bm_fail(error, BOUMA_ENOMEM, "no memory")
+                                    : BOUMA_OK;
 }

@@ -330,8 +330,9 @@ static int begin(struct bench *b)
     rc = context_agree(b->ctx, rc);
     if (rc)
         return rc;
-    status =
-        session_comm(b->ctx->session, &b->job.comm, b->options.timeout, &error);
+    status = session_comm(b->ctx->session, &b->job.comm,
+                          bm_api_allocator(&b->request->options),
+                          b->options.timeout, &error);
     if (status) /* on all ranks */
         return context_fail_status(b->ctx, status, error.text);
     b->job.comm->timeout = b->options.timeout;
