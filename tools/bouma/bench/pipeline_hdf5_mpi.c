@@ -98,7 +98,9 @@ static void move_variable(struct hdf5 *h, hid_t file, int i,
     snprintf(name, sizeof(name), "variable_%d", i);
     dataset = open_dataset(h, file, name, in_file, reading);
     if (dataset >= 0) {
-        if (reading)
+        if (!shares->all[i])
+            ; /* no rank has any: HDF5 refuses to move nothing */
+        else if (reading)
             check(h,
                   H5Dread(dataset, H5T_NATIVE_UINT8, in_memory, in_file,
                           collective, data),
