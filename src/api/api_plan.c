@@ -451,16 +451,17 @@ int bouma_plan_patch_get(bouma_plan_patch *given, const bouma_plan *plan,
                          const int64_t *at)
 {
     bouma_plan_patch own = {0}, *out = &own;
-    int64_t patch;
+    int64_t patch, place;
 
     if (!plan || !at || !bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
     patch = patch_at(plan->grid, at);
     if (patch < 0)
         return BOUMA_ENOTFOUND;
+    place = bm_chunking_position(&plan->task.chunks.chunking, patch);
     out->owner = plan->estimate.owner[patch];
-    out->file = plan->estimate.file[patch];
-    out->bytes = plan->estimate.bytes[patch];
+    out->file = bm_estimate_file(&plan->estimate, place);
+    out->bytes = bm_sums_each(&plan->estimate.bytes, (size_t)place);
     return bm_reply(given, &own, sizeof(own));
 }
 
@@ -468,9 +469,8 @@ int bouma_plan_patch_get(bouma_plan_patch *given, const bouma_plan *plan,
 static void tell_levels(bouma_plan_file *out, const bouma_plan *plan,
                         int64_t file)
 {
-    const struct bm_assignment *files = &plan->estimate.chunks;
-    const struct bm_chunking *c = &plan->task.chunks.chunking;
-    const int64_t *order = plan->estimate.order;
+    const struct bm_estimate *e = &plan->estimate;
+    struct bm_listed_chunk one;
     uint64_t block[2];
     int bits;
 
@@ -478,9 +478,10 @@ static void tell_levels(bouma_plan_file *out, const bouma_plan *plan,
     if (plan->grid->layout->code != BOUMA_LAYOUT_HZ)
         return;
     bits = bm_grid_hz_of(plan->grid)->blocks.block_bits;
-    block[0] = c->calls->key(c->own, order[files->chunk[files->first[file]]]);
-    block[1] =
-        c->calls->key(c->own, order[files->chunk[files->first[file + 1] - 1]]);
+    bm_chunking_list(&e->chunking, (int64_t)e->first[file], 1, &one);
+    block[0] = one.key;
+    bm_chunking_list(&e->chunking, (int64_t)e->first[file + 1] - 1, 1, &one);
+    block[1] = one.key;
     out->first_level = block[0] ? bits + bm_hz_level(block[0]) : 0;
     out->last_level = bits + bm_hz_level(block[1]);
 }
@@ -499,7 +500,7 @@ int bouma_plan_file_get(bouma_plan_file *given, const bouma_plan *plan,
         return BOUMA_ENOTFOUND;
     out->writer = e->writer[file];
     out->tier = e->tier[file];
-    out->patches = (int64_t)(e->chunks.first[file + 1] - e->chunks.first[file]);
+    out->patches = (int64_t)(e->first[file + 1] - e->first[file]);
     out->bytes = e->file_bytes[file];
     tell_levels(out, plan, file);
     return bm_reply(given, &own, sizeof(own));

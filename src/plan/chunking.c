@@ -98,15 +98,33 @@ struct bm_footprint bm_footprint_at_level(const struct bm_footprint *f,
     return out;
 }
 
+/* ---- on the order -------------------------------------------------------- */
+
+void bm_chunking_list(const struct bm_chunking *c, int64_t first, int64_t count,
+                      struct bm_listed_chunk *out)
+{
+    if (c->calls->list) {
+        c->calls->list(c->own, first, count, out);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        out[i] = (struct bm_listed_chunk){
+            first + i, c->calls->key(c->own, first + i),
+            c->calls->footprint(c->own, first + i)};
+}
+
+int64_t bm_chunking_position(const struct bm_chunking *c, int64_t chunk)
+{
+    return c->calls->position ? c->calls->position(c->own, chunk) : chunk;
+}
+
 /* ---- patches ------------------------------------------------------------- */
 
-static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
+static struct bm_footprint footprint_at(const struct bm_tiling *t,
+                                        const int64_t at[3])
 {
-    const struct bm_tiling *t = own;
     struct bm_footprint f;
-    int64_t at[3];
 
-    bm_tiling_at(t, patch, at);
     for (int d = 0; d < 3; d++) {
         int64_t left;
 
@@ -116,6 +134,14 @@ static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
         f.shift[d] = 0;
     }
     return f;
+}
+
+static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
+{
+    int64_t at[3];
+
+    bm_tiling_at(own, patch, at);
+    return footprint_at(own, at);
 }
 
 static void touched_patches(const void *own, const struct bm_box *box,
@@ -149,6 +175,27 @@ static void order_patches(const void *own, int64_t *order)
     bm_tiling_order(own, order);
 }
 
+static void list_patches(const void *own, int64_t first, int64_t count,
+                         struct bm_listed_chunk *out)
+{
+    const struct bm_tiling *t = own;
+    struct bm_tiling_walk walk;
+
+    bm_tiling_walk_from(&walk, t, first);
+    for (int64_t i = 0; i < count; i++) {
+        out[i].chunk = bm_tiling_index(t, walk.at);
+        out[i].key = walk.key;
+        out[i].footprint = footprint_at(t, walk.at);
+        if (i + 1 < count)
+            bm_tiling_walk_on(&walk, t);
+    }
+}
+
+static int64_t position_of_patch(const void *own, int64_t patch)
+{
+    return bm_tiling_position(own, patch);
+}
+
 struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t)
 {
     static const struct bm_chunking_functions calls = {
@@ -157,6 +204,8 @@ struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t)
         .key = key_of_patch,
         .find = find_patch,
         .order = order_patches,
+        .list = list_patches,
+        .position = position_of_patch,
     };
 
     return (struct bm_chunking){&calls, t, t->patches, 0, 0};

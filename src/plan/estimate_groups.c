@@ -1,5 +1,5 @@
 /* estimate_groups.c -- the ranks that hold samples of files; see estimate.h. */
-#include "plan/estimate.h"
+#include "plan/estimate_parts.h"
 
 int bm_estimate_groups_init(struct bm_estimate_groups *g,
                             const struct bm_estimate *e, int ranks)
@@ -7,34 +7,59 @@ int bm_estimate_groups_init(struct bm_estimate_groups *g,
     *g = (struct bm_estimate_groups){.estimate = e};
     g->seen = bm_new(e->a, (size_t)ranks, sizeof(*g->seen));
     g->rank = bm_new_raw(e->a, (size_t)ranks, sizeof(*g->rank));
-    return g->seen && g->rank ? BOUMA_OK : BOUMA_ENOMEM;
+    return bm_holders_init(&g->holders, &e->ranks) || !g->seen || !g->rank
+               ? BOUMA_ENOMEM
+               : BOUMA_OK;
 }
 
 void bm_estimate_groups_release(struct bm_estimate_groups *g)
 {
     bm_drop(g->estimate->a, g->seen);
     bm_drop(g->estimate->a, g->rank);
+    bm_holders_release(&g->holders);
+}
+
+static int add_rank(struct bm_estimate_groups *g, int rank, int count)
+{
+    if (g->seen[rank] == g->turn)
+        return count;
+    g->seen[rank] = g->turn;
+    g->rank[count] = rank;
+    return count + 1;
+}
+
+/* Those of a chunk. What is not shared is with its owner. */
+static int add_holders(struct bm_estimate_groups *g,
+                       const struct bm_listed_chunk *c, int count)
+{
+    const struct bm_estimate *e = g->estimate;
+    int64_t holders;
+
+    if (!bm_is_shared(e->shared, c->chunk))
+        return add_rank(g, e->owner[c->chunk], count);
+    holders = bm_holders_find(&g->holders, &c->footprint);
+    for (int64_t k = 0; k < holders; k++)
+        count = add_rank(g, bm_holders_rank(&g->holders, k), count);
+    return count;
 }
 
 /* There are fewer than 2^32 files, and each is looked at once or twice. */
 int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
 {
     const struct bm_estimate *e = g->estimate;
-    const struct bm_partition *p = &e->partition;
+    struct bm_listed_chunk list[BM_ESTIMATE_RUN];
+    size_t end = e->first[file + 1];
     int count = 0;
 
     g->turn++;
-    for (size_t i = e->chunks.first[file]; i < e->chunks.first[file + 1]; i++) {
-        int64_t chunk = e->order[e->chunks.chunk[i]];
-
-        for (int64_t k = p->first[chunk]; k < p->first[chunk + 1]; k++) {
-            int rank = p->blocks[p->part[k]].rank;
-
-            if (g->seen[rank] == g->turn)
-                continue;
-            g->seen[rank] = g->turn;
-            g->rank[count++] = rank;
-        }
+    for (size_t at = e->first[file], n; at < end; at += n) {
+        n = end - at < BM_ESTIMATE_RUN ? end - at : BM_ESTIMATE_RUN;
+        if (e->place)
+            n = 1;
+        bm_chunking_list(&e->chunking, (int64_t)bm_estimate_place(e, at),
+                         (int64_t)n, list);
+        for (size_t i = 0; i < n; i++)
+            count = add_holders(g, &list[i], count);
     }
     return count;
 }
