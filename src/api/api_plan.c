@@ -401,10 +401,10 @@ int bouma_plan_report_get(bouma_plan_report *given, const bouma_plan *plan)
         out->assign = bm_assign_in_order(plan->options.assign);
     out->place = plan->options.place;
     tell_grid(out, plan);
-    out->shared_patches = e->distribution.shared_patches;
+    out->shared_patches = e->owners.report.shared_patches;
     out->fewest_patches = e->fewest_patches;
-    out->most_patches = e->distribution.most_patches;
-    out->moved_bytes = e->distribution.moved_samples * plan->task.sample_bytes;
+    out->most_patches = e->owners.report.most_patches;
+    out->moved_bytes = e->owners.report.moved_samples * plan->task.sample_bytes;
     out->moved_messages = e->moved_messages;
     out->shipped_bytes = e->shipped_bytes;
     out->shipped_messages = e->shipped_messages;
@@ -459,7 +459,7 @@ int bouma_plan_patch_get(bouma_plan_patch *given, const bouma_plan *plan,
     if (patch < 0)
         return BOUMA_ENOTFOUND;
     place = bm_chunking_position(&plan->task.chunks.chunking, patch);
-    out->owner = plan->estimate.owner[patch];
+    out->owner = plan->estimate.owners.owner[place];
     out->file = bm_estimate_file(&plan->estimate, place);
     out->bytes = bm_sums_each(&plan->estimate.bytes, (size_t)place);
     return bm_reply(given, &own, sizeof(own));

@@ -175,18 +175,46 @@ static void order_patches(const void *own, int64_t *order)
     bm_tiling_order(own, order);
 }
 
+static void list_one(struct bm_listed_chunk *out, const struct bm_tiling *t,
+                     const int64_t at[3], uint64_t key)
+{
+    out->chunk = bm_tiling_index(t, at);
+    out->key = key;
+    out->footprint = footprint_at(t, at);
+}
+
+/* Whether it is the first of eight patches in a cube that lies inside. */
+static int begins_cube(const struct bm_tiling *t, const int64_t at[3])
+{
+    return t->ndims == 3 && !((at[0] | at[1] | at[2]) & 1) &&
+           at[0] + 1 < t->count[0] && at[1] + 1 < t->count[1] &&
+           at[2] + 1 < t->count[2];
+}
+
+/* Most patches are in such cubes. */
 static void list_patches(const void *own, int64_t first, int64_t count,
                          struct bm_listed_chunk *out)
 {
     const struct bm_tiling *t = own;
     struct bm_tiling_walk walk;
+    int64_t i = 0;
 
     bm_tiling_walk_from(&walk, t, first);
-    for (int64_t i = 0; i < count; i++) {
-        out[i].chunk = bm_tiling_index(t, walk.at);
-        out[i].key = walk.key;
-        out[i].footprint = footprint_at(t, walk.at);
-        if (i + 1 < count)
+    while (i < count) {
+        if (count - i >= 8 && begins_cube(t, walk.at)) {
+            for (int k = 0; k < 7; k++) {
+                int64_t at[3] = {walk.at[0] + (k >> 2),
+                                 walk.at[1] + (k >> 1 & 1),
+                                 walk.at[2] + (k & 1)};
+
+                list_one(&out[i++], t, at, walk.key + (uint64_t)k);
+            }
+            for (int d = 0; d < 3; d++)
+                walk.at[d]++;
+            walk.key += 7;
+        }
+        list_one(&out[i++], t, walk.at, walk.key);
+        if (i < count)
             bm_tiling_walk_on(&walk, t);
     }
 }

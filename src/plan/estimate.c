@@ -62,22 +62,24 @@ struct grouping {
 
 static int group_shared(struct grouping *out, const struct bm_estimate *e)
 {
-    int64_t count = e->chunking.count;
+    const struct bm_owners *o = &e->owners;
+    size_t count = (size_t)o->report.shared_patches;
+    int64_t words = e->chunking.count / 64 + 1;
     int ranks = e->ranks.ranks;
+    size_t n = 0;
 
     out->first = bm_new(e->a, (size_t)ranks + 2, sizeof(*out->first));
-    out->chunk = bm_new_raw(e->a, (size_t)e->distribution.shared_patches,
-                            sizeof(*out->chunk));
+    out->chunk = bm_new_raw(e->a, count, sizeof(*out->chunk));
     if (!out->first || !out->chunk)
         return BOUMA_ENOMEM;
-    for (int64_t i = 0; i < count; i++)
-        if (bm_is_shared(e->shared, i))
-            out->first[e->owner[i] + 2]++;
+    for (size_t i = 0; i < count; i++)
+        out->first[o->owner[o->place[i]] + 2]++;
     for (int r = 0; r < ranks; r++)
         out->first[r + 2] += out->first[r + 1];
-    for (int64_t i = 0; i < count; i++)
-        if (bm_is_shared(e->shared, i))
-            out->chunk[out->first[e->owner[i] + 1]++] = (uint32_t)i;
+    for (int64_t word = 0; word < words; word++)
+        for (uint64_t bits = o->shared[word]; bits; bits &= bits - 1, n++)
+            out->chunk[out->first[o->owner[o->place[n]] + 1]++] =
+                (uint32_t)(64 * word + __builtin_ctzll(bits));
     return BOUMA_OK;
 }
 
@@ -110,7 +112,7 @@ static int count_moves(struct bm_estimate *e)
     struct grouping shared = {0};
     struct bm_holders holders;
 
-    if (!e->distribution.shared_patches)
+    if (!e->owners.report.shared_patches)
         return BOUMA_OK;
     rc = bm_holders_init(&holders, &e->ranks);
     seen = bm_new_raw(e->a, (size_t)ranks, sizeof(*seen));
@@ -129,40 +131,16 @@ static int count_moves(struct bm_estimate *e)
     return rc;
 }
 
-static int count_fewest(struct bm_estimate *e)
-{
-    int ranks = e->ranks.ranks;
-    uint32_t *count = bm_new(e->a, (size_t)ranks, sizeof(*count));
-
-    if (!count)
-        return BOUMA_ENOMEM;
-    for (int64_t i = 0; i < e->chunking.count; i++)
-        count[e->owner[i]]++;
-    e->fewest_patches = e->chunking.count;
-    for (int r = 0; r < ranks; r++)
-        if (count[r] < e->fewest_patches)
-            e->fewest_patches = count[r];
-    bm_drop(e->a, count);
-    return BOUMA_OK;
-}
-
 /* ---- all of it ---------------------------------------------------------- */
 
-static int make_owners(struct bm_estimate *e,
-                       const struct bm_estimate_task *task)
+static int make_owners(struct bm_estimate *e, bouma_distribute scheme)
 {
-    size_t count = (size_t)e->chunking.count;
-    int rc;
+    int rc = bm_owners_share_out(&e->owners, scheme);
 
-    e->owner = bm_new_raw(e->a, count, sizeof(*e->owner));
-    e->shared = bm_new(e->a, count / 64 + 1, sizeof(*e->shared));
-    rc = e->owner && e->shared ? BOUMA_OK : BOUMA_ENOMEM;
-    if (!rc)
-        rc = bm_rank_grid_distribute(e->owner, e->shared, &e->ranks,
-                                     task->options->distribute, &e->chunking,
-                                     &e->distribution);
-    if (!rc)
-        rc = count_fewest(e);
+    e->fewest_patches = e->chunking.count;
+    for (int r = 0; r < e->ranks.ranks; r++)
+        if (e->owners.count[r] < e->fewest_patches)
+            e->fewest_patches = e->owners.count[r];
     return rc ? rc : count_moves(e);
 }
 
@@ -177,12 +155,16 @@ int bm_estimate_make(struct bm_estimate *e, const bouma_allocator *a,
     e->chunking = task->chunks.chunking;
     rc = bm_rank_grid_init(&e->ranks, a, &task->ranks);
     if (!rc)
+        rc = bm_owners_init(&e->owners, &e->ranks, &e->chunking);
+    if (!rc)
         rc = bm_estimate_sizes(e, &costs, task);
     if (!rc)
-        rc = make_owners(e, task);
+        rc = make_owners(e, task->options->distribute);
     if (!rc)
         rc = bm_estimate_cut(e, &costs, task);
     bm_estimate_costs_release(&costs, a);
+    if (!rc)
+        rc = bm_estimate_list_places(e);
     if (!rc)
         rc = bm_estimate_place_files(e, task);
     if (!rc)
@@ -194,10 +176,10 @@ void bm_estimate_release(struct bm_estimate *e)
 {
     if (!e->a)
         return;
+    bm_owners_release(&e->owners);
     bm_rank_grid_release(&e->ranks);
     bm_sums_release(&e->bytes);
-    bm_drop(e->a, e->owner);
-    bm_drop(e->a, e->shared);
+    bm_drop(e->a, e->file_rank);
     bm_drop(e->a, e->first);
     bm_drop(e->a, e->place);
     bm_drop(e->a, e->rank_file);

@@ -46,8 +46,7 @@ struct bm_estimate {
     const bouma_allocator *a;
     struct bm_chunking chunking;
     struct bm_rank_grid ranks;
-    int *owner;           /* [chunks] */
-    uint64_t *shared;     /* [chunks / 64 + 1], a bit: several ranks hold it */
+    struct bm_owners owners;
     struct bm_sums bytes; /* as they are stored; by their place on the order */
     int64_t files;
     uint64_t *file_bytes; /* [files], with the tables of chunks */
@@ -56,13 +55,13 @@ struct bm_estimate {
     size_t *first;       /* [files + 1] */
     uint32_t *place;     /* [chunks], else NULL */
     uint32_t *rank_file; /* [ranks], the file of its chunks; else NULL */
+    int *file_rank;      /* [files], the other way round */
     int *writer;         /* [files] */
     bouma_tier *tier;    /* [files] */
     struct bm_gathering gathering; /* if the network or `place` needs it */
     double byte_hops;              /* if there is a network */
     struct bm_cost *choice;        /* [files], with `cost` */
     int64_t fewest_patches;        /* of any rank */
-    struct bm_distribution distribution;
     int64_t moved_messages; /* pairs of ranks, one of which sends parts */
     uint64_t shipped_bytes;
     int64_t shipped_messages;

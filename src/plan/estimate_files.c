@@ -9,58 +9,35 @@ int64_t bm_estimate_file(const struct bm_estimate *e, int64_t place)
 {
     size_t file = 0;
 
-    if (e->rank_file) {
-        struct bm_listed_chunk one;
-
-        bm_chunking_list(&e->chunking, place, 1, &one);
-        return e->rank_file[e->owner[one.chunk]];
-    }
+    if (e->rank_file)
+        return e->rank_file[e->owners.owner[place]];
     BM_BISECT(file, (size_t)e->files, f, e->first[f] <= (size_t)place);
     return (int64_t)file;
 }
 
 /* ---- a file for each rank ------------------------------------------------ */
 
-/* Files in the order of the ranks that have chunks at all, and where each
- * begins; e->first is one ahead. */
+/* Files in the order of the ranks that have chunks at all. */
 static int number_files(struct bm_estimate *e)
 {
     int ranks = e->ranks.ranks;
-    size_t *first;
 
-    e->rank_file = bm_new(e->a, (size_t)ranks, sizeof(*e->rank_file));
-    first = e->first = bm_new(e->a, (size_t)ranks + 2, sizeof(*e->first));
-    if (!e->rank_file || !first)
+    e->rank_file = bm_new_raw(e->a, (size_t)ranks, sizeof(*e->rank_file));
+    e->first = bm_new(e->a, (size_t)ranks + 1, sizeof(*e->first));
+    e->file_rank = bm_new_raw(e->a, (size_t)ranks, sizeof(*e->file_rank));
+    if (!e->rank_file || !e->first || !e->file_rank)
         return BOUMA_ENOMEM;
-    for (int64_t i = 0; i < e->chunking.count; i++)
-        e->rank_file[e->owner[i]]++;
-    for (int r = 0; r < ranks; r++)
-        if (e->rank_file[r]) {
-            first[e->files + 2] = first[e->files + 1] + e->rank_file[r];
-            e->rank_file[r] = (uint32_t)e->files++;
-        }
-    return BOUMA_OK;
-}
+    for (int r = 0; r < ranks; r++) {
+        size_t count = (size_t)e->owners.count[r];
 
-static void fill_files(struct bm_estimate *e,
-                       const struct bm_estimate_costs *costs)
-{
-    struct bm_listed_chunk list[BM_ESTIMATE_RUN];
-    int64_t count = e->chunking.count;
-
-    for (int64_t at = 0, n; at < count; at += n) {
-        n = count - at < BM_ESTIMATE_RUN ? count - at : BM_ESTIMATE_RUN;
-        bm_chunking_list(&e->chunking, at, n, list);
-        for (int64_t i = 0; i < n; i++) {
-            size_t place = (size_t)(at + i);
-            uint32_t f = e->rank_file[e->owner[list[i].chunk]];
-
-            if (!e->file_bytes[f])
-                e->file_bytes[f] = bm_estimate_opening(costs, place);
-            e->file_bytes[f] += bm_sums_each(&costs->each, place);
-            e->place[e->first[f + 1]++] = (uint32_t)place;
-        }
+        e->rank_file[r] = (uint32_t)e->files;
+        if (!count)
+            continue;
+        e->file_rank[e->files] = r;
+        e->first[e->files + 1] = e->first[e->files] + count;
+        e->files++;
     }
+    return BOUMA_OK;
 }
 
 static int cut_by_rank(struct bm_estimate *e,
@@ -70,12 +47,35 @@ static int cut_by_rank(struct bm_estimate *e,
 
     if (rc)
         return rc;
-    e->place = bm_new_raw(e->a, (size_t)e->chunking.count, sizeof(*e->place));
     e->file_bytes = bm_new(e->a, (size_t)e->files, sizeof(*e->file_bytes));
-    if (!e->place || !e->file_bytes)
+    if (!e->file_bytes)
         return BOUMA_ENOMEM;
-    fill_files(e, costs);
+    for (size_t i = 0; i < (size_t)e->chunking.count; i++) {
+        uint64_t *bytes = &e->file_bytes[e->rank_file[e->owners.owner[i]]];
+
+        if (!*bytes)
+            *bytes = bm_estimate_opening(costs, i);
+        *bytes += bm_sums_each(&costs->each, i);
+    }
     return BOUMA_OK;
+}
+
+int bm_estimate_list_places(struct bm_estimate *e)
+{
+    size_t count = (size_t)e->chunking.count;
+    size_t *next;
+
+    if (!e->rank_file)
+        return BOUMA_OK;
+    e->place = bm_new_raw(e->a, count, sizeof(*e->place));
+    next = bm_new_raw(e->a, (size_t)e->files, sizeof(*next));
+    if (e->place && next) {
+        memcpy(next, e->first, (size_t)e->files * sizeof(*next));
+        for (size_t i = 0; i < count; i++)
+            e->place[next[e->rank_file[e->owners.owner[i]]]++] = (uint32_t)i;
+    }
+    bm_drop(e->a, next);
+    return e->place && next ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 /* ---- runs of chunks ------------------------------------------------------ */
@@ -186,25 +186,17 @@ int bm_estimate_cut(struct bm_estimate *e,
 
 static int gather(struct bm_estimate *e)
 {
-    struct bm_estimate_walk *walk = bm_new_raw(e->a, 1, sizeof(*walk));
     struct bm_gatherer g;
     int rc =
         bm_gatherer_init(&g, &e->gathering, e->a, e->files, e->ranks.ranks);
 
-    if (walk) {
-        walk->e = e;
-        walk->count = 0;
-    } else {
-        rc = BOUMA_ENOMEM;
-    }
     for (int64_t f = 0; f < e->files && !rc; f++) {
         for (size_t i = e->first[f]; i < e->first[f + 1]; i++)
-            bm_gatherer_add(&g, bm_estimate_owner(walk, i),
+            bm_gatherer_add(&g, bm_estimate_owner(e, f, i),
                             bm_sums_each(&e->bytes, bm_estimate_place(e, i)));
         rc = bm_gatherer_end_file(&g);
     }
     bm_gatherer_release(&g);
-    bm_drop(e->a, walk);
     return rc;
 }
 

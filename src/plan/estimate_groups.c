@@ -1,5 +1,5 @@
 /* estimate_groups.c -- the ranks that hold samples of files; see estimate.h. */
-#include "plan/estimate_parts.h"
+#include "plan/estimate.h"
 
 int bm_estimate_groups_init(struct bm_estimate_groups *g,
                             const struct bm_estimate *e, int ranks)
@@ -28,16 +28,17 @@ static int add_rank(struct bm_estimate_groups *g, int rank, int count)
     return count + 1;
 }
 
-/* Those of a chunk. What is not shared is with its owner. */
-static int add_holders(struct bm_estimate_groups *g,
-                       const struct bm_listed_chunk *c, int count)
+/* Those of the chunk at a place. What is not shared is with its owner. */
+static int add_holders(struct bm_estimate_groups *g, int64_t place, int count)
 {
     const struct bm_estimate *e = g->estimate;
+    struct bm_listed_chunk c;
     int64_t holders;
 
-    if (!bm_is_shared(e->shared, c->chunk))
-        return add_rank(g, e->owner[c->chunk], count);
-    holders = bm_holders_find(&g->holders, &c->footprint);
+    if (!e->chunking.calls->position && !bm_is_shared(e->owners.shared, place))
+        return add_rank(g, e->owners.owner[place], count); /* its number */
+    bm_chunking_list(&e->chunking, place, 1, &c);
+    holders = bm_holders_find(&g->holders, &c.footprint);
     for (int64_t k = 0; k < holders; k++)
         count = add_rank(g, bm_holders_rank(&g->holders, k), count);
     return count;
@@ -47,20 +48,11 @@ static int add_holders(struct bm_estimate_groups *g,
 int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
 {
     const struct bm_estimate *e = g->estimate;
-    struct bm_listed_chunk list[BM_ESTIMATE_RUN];
-    size_t end = e->first[file + 1];
     int count = 0;
 
     g->turn++;
-    for (size_t at = e->first[file], n; at < end; at += n) {
-        n = end - at < BM_ESTIMATE_RUN ? end - at : BM_ESTIMATE_RUN;
-        if (e->place)
-            n = 1;
-        bm_chunking_list(&e->chunking, (int64_t)bm_estimate_place(e, at),
-                         (int64_t)n, list);
-        for (size_t i = 0; i < n; i++)
-            count = add_holders(g, &list[i], count);
-    }
+    for (size_t i = e->first[file]; i < e->first[file + 1]; i++)
+        count = add_holders(g, (int64_t)bm_estimate_place(e, i), count);
     return count;
 }
 

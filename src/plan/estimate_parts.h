@@ -18,7 +18,7 @@ struct bm_estimate_costs {
 /* A file costs so much besides, if it begins with the chunk at a place. */
 uint64_t bm_estimate_opening(const void *costs, size_t place);
 
-/* Fill e->bytes, and the costs; released after a failure, too. BOUMA_OK or
+/* Fill e->bytes and the costs, and tell e->owners of all chunks; released after a failure, too. BOUMA_OK or
  * ENOMEM. */
 int bm_estimate_sizes(struct bm_estimate *e, struct bm_estimate_costs *costs,
                       const struct bm_estimate_task *task);
@@ -31,29 +31,14 @@ int bm_estimate_cut(struct bm_estimate *e,
                     const struct bm_estimate_costs *costs,
                     const struct bm_estimate_task *task);
 
-/* Chunks one after the other, along the order or in the files of `per-rank`,
- * with their owners. */
-struct bm_estimate_walk {
-    const struct bm_estimate *e;
-    int64_t first, count; /* what list[] has of the order */
-    struct bm_listed_chunk list[BM_ESTIMATE_RUN];
-};
+/* When the costs are released: e->place of `per-rank`. BOUMA_OK or ENOMEM. */
+int bm_estimate_list_places(struct bm_estimate *e);
 
-/* The owner of the i-th chunk of a file of 'e'. */
-static inline int bm_estimate_owner(struct bm_estimate_walk *w, size_t i)
+/* The owner of the i-th chunk of all, which is in 'file'. */
+static inline int bm_estimate_owner(const struct bm_estimate *e, int64_t file,
+                                    size_t i)
 {
-    int64_t place = (int64_t)bm_estimate_place(w->e, i);
-
-    if (place < w->first || place >= w->first + w->count) {
-        int64_t left = w->e->chunking.count - place;
-
-        w->first = place;
-        w->count = w->e->place              ? 1
-                   : left < BM_ESTIMATE_RUN ? left
-                                            : BM_ESTIMATE_RUN;
-        bm_chunking_list(&w->e->chunking, place, w->count, w->list);
-    }
-    return w->e->owner[w->list[place - w->first].chunk];
+    return e->file_rank ? e->file_rank[file] : e->owners.owner[i];
 }
 
 /* Who sends what to which file, if the task asks for it, and who writes it.

@@ -22,7 +22,6 @@ struct sent {
  * files. */
 struct intake {
     struct bm_estimate *e;
-    struct bm_estimate_walk walk;
     uint64_t buffer; /* bytes of a round */
     uint64_t begun;  /* rounds of the files before, and 1 */
     uint64_t *last;  /* [ranks], the last round in which it sent */
@@ -58,13 +57,14 @@ static int ascending(const void *left, const void *right)
 }
 
 /* The owners of a file's chunks, ascending, with their numbers of chunks. */
-static void list_owners(struct intake *in, size_t first, size_t end)
+static void list_owners(struct intake *in, int64_t file)
 {
+    const struct bm_estimate *e = in->e;
     int sorted = 1;
 
     in->owner_count = 0;
-    for (size_t i = first; i < end; i++) {
-        int owner = bm_estimate_owner(&in->walk, i);
+    for (size_t i = e->first[file]; i < e->first[file + 1]; i++) {
+        int owner = bm_estimate_owner(e, file, i);
 
         if (in->sum[owner]++)
             continue;
@@ -189,9 +189,11 @@ static int make_room(struct intake *in, size_t count)
     return BOUMA_OK;
 }
 
-static int take_sorted(struct intake *in, int writer, size_t first, size_t end)
+static int take_sorted(struct intake *in, int64_t file)
 {
     const struct bm_estimate *e = in->e;
+    size_t first = e->first[file], end = e->first[file + 1];
+    int writer = e->writer[file];
     const struct sent *sorted;
     uint64_t at = 0;
     int rc = make_room(in, end - first);
@@ -199,7 +201,7 @@ static int take_sorted(struct intake *in, int writer, size_t first, size_t end)
     if (rc)
         return rc;
     for (size_t i = first; i < end; i++) {
-        int owner = bm_estimate_owner(&in->walk, i);
+        int owner = bm_estimate_owner(e, file, i);
 
         in->sent[i - first] =
             (struct sent){in->sum[owner], (uint32_t)owner, (uint32_t)i};
@@ -255,11 +257,11 @@ static int take_in(struct intake *in, int64_t file)
     if (first == end)
         return BOUMA_OK;
     if (is_even(e, first, end, &sum)) {
-        list_owners(in, first, end);
+        list_owners(in, file);
         take_turns(in, e->writer[file],
                    bm_sums_each(&e->bytes, bm_estimate_place(e, first)));
     } else {
-        rc = take_sorted(in, e->writer[file], first, end);
+        rc = take_sorted(in, file);
     }
     more = (sum + in->buffer - 1) / in->buffer;
     in->begun += more;
@@ -277,7 +279,6 @@ int bm_estimate_ship(struct bm_estimate *e, const struct bm_estimate_task *task)
     if (!in)
         return BOUMA_ENOMEM;
     in->e = e;
-    in->walk.e = e;
     in->begun = 1;
     in->buffer =
         task->rule.buffer_bytes ? task->rule.buffer_bytes : BM_BUFFER_BYTES;

@@ -162,9 +162,9 @@ uint64_t bm_estimate_opening(const void *own, size_t place)
            (c->task->section_bytes + c->apart[place]);
 }
 
-/* Fill in all; the largest cost. */
+/* Fill in all; the largest cost. Owners are told of chunks in the first turn. */
 static uint64_t fill(struct bm_estimate *e, struct bm_estimate_costs *costs,
-                     struct rule *r)
+                     struct rule *r, int turn)
 {
     const struct bm_estimate_task *task = r->task;
     int64_t count = e->chunking.count;
@@ -175,6 +175,8 @@ static uint64_t fill(struct bm_estimate *e, struct bm_estimate_costs *costs,
     for (int64_t first = 0, n; first < count; first += n) {
         n = count - first < BM_ESTIMATE_RUN ? count - first : BM_ESTIMATE_RUN;
         bm_chunking_list(&e->chunking, first, n, list);
+        if (turn == 0)
+            bm_owners_tell(&e->owners, first, n, list);
         for (int64_t i = 0; i < n; i++) {
             uint64_t apart = bm_varint_bytes(list[i].key - before), bytes, cost;
 
@@ -209,7 +211,7 @@ static int fill_sums(struct bm_estimate *e, struct bm_estimate_costs *costs,
             rc = bm_sums_init(&costs->each, e->a, count, most);
         if (rc)
             break;
-        found = fill(e, costs, r);
+        found = fill(e, costs, r, turn);
         if (found <= most)
             break;
         most = found;

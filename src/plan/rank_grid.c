@@ -145,71 +145,132 @@ static int choose(const struct bm_holders *h, int64_t holders,
     return best;
 }
 
-struct owners {
-    int *owner;
-    uint64_t *shared;
-    const struct bm_rank_grid *grid;
-    const struct bm_chunking *chunking;
-    struct bm_holders holders;
-    struct bm_distribution report;
-    int64_t *room;  /* [ranks], of `balanced`: chunks that it may still get */
-    int64_t *count; /* [ranks], chunks that it has */
-    int next;       /* no rank before it has room */
-};
+int bm_owners_init(struct bm_owners *o, const struct bm_rank_grid *g,
+                   const struct bm_chunking *chunking)
+{
+    size_t count = (size_t)chunking->count;
+    int rc;
+
+    memset(o, 0, sizeof(*o));
+    o->grid = g;
+    o->chunking = chunking;
+    rc = bm_holders_init(&o->holders, g);
+    o->owner = bm_new_raw(g->a, count, sizeof(*o->owner));
+    o->shared = bm_new(g->a, count / 64 + 1, sizeof(*o->shared));
+    o->count = bm_new(g->a, (size_t)g->ranks, sizeof(*o->count));
+    return o->owner && o->shared && o->count ? rc : BOUMA_ENOMEM;
+}
+
+void bm_owners_release(struct bm_owners *o)
+{
+    if (!o->grid)
+        return;
+    bm_drop(o->grid->a, o->owner);
+    bm_drop(o->grid->a, o->shared);
+    bm_drop(o->grid->a, o->place);
+    bm_drop(o->grid->a, o->count);
+    bm_holders_release(&o->holders);
+    memset(o, 0, sizeof(*o));
+}
 
 /* Chunks that one rank holds stay there; the others are marked. */
-static void keep_own(struct owners *o)
+void bm_owners_tell(struct bm_owners *o, int64_t first, int64_t count,
+                    const struct bm_listed_chunk *list)
 {
-    struct bm_listed_chunk list[256];
+    for (int64_t i = 0; i < count; i++) {
+        int64_t chunk = list[i].chunk;
+
+        if (bm_holders_find(&o->holders, &list[i].footprint) > 1) {
+            o->shared[chunk >> 6] |= (uint64_t)1 << (chunk & 63);
+            o->report.shared_patches++;
+            o->owner[first + i] = -1;
+            continue;
+        }
+        o->owner[first + i] = bm_holders_rank(&o->holders, 0);
+        o->count[o->owner[first + i]]++;
+    }
+}
+
+/* The places of shared chunks, by their numbers; before[] has how many there
+ * are before each word of bits. */
+static void list_places(struct bm_owners *o, const uint32_t *before)
+{
+    struct bm_listed_chunk list[64];
     int64_t count = o->chunking->count;
 
     for (int64_t first = 0, n; first < count; first += n) {
-        n = count - first < 256 ? count - first : 256;
-        bm_chunking_list(o->chunking, first, n, list);
-        for (int64_t i = 0; i < n; i++) {
-            int64_t chunk = list[i].chunk;
+        int any = 0;
 
-            if (bm_holders_find(&o->holders, &list[i].footprint) > 1) {
-                o->shared[chunk >> 6] |= (uint64_t)1 << (chunk & 63);
-                o->report.shared_patches++;
-                continue;
-            }
-            o->owner[chunk] = bm_holders_rank(&o->holders, 0);
-            o->count[o->owner[chunk]]++;
+        n = count - first < 64 ? count - first : 64;
+        for (int64_t i = 0; i < n; i++)
+            any |= o->owner[first + i] < 0;
+        if (any)
+            bm_chunking_list(o->chunking, first, n, list);
+        for (int64_t i = 0; i < n && any; i++) {
+            int64_t chunk = list[i].chunk, word = chunk >> 6;
+            uint64_t lower = ((uint64_t)1 << (chunk & 63)) - 1;
+
+            if (o->owner[first + i] < 0)
+                o->place[before[word] + (uint32_t)__builtin_popcountll(
+                                            o->shared[word] & lower)] =
+                    (uint32_t)(first + i);
         }
     }
 }
 
-static void give_shared(struct owners *o, int64_t chunk,
-                        bouma_distribute scheme)
+static int find_places(struct bm_owners *o)
+{
+    size_t words = (size_t)o->chunking->count / 64 + 1;
+    uint32_t *before = bm_new_raw(o->grid->a, words, sizeof(*before)), n = 0;
+
+    o->place = bm_new_raw(o->grid->a, (size_t)o->report.shared_patches,
+                          sizeof(*o->place));
+    for (size_t w = 0; w < words && before; w++) {
+        before[w] = n;
+        n += (uint32_t)__builtin_popcountll(o->shared[w]);
+    }
+    if (before && o->place)
+        list_places(o, before);
+    bm_drop(o->grid->a, before);
+    return before && o->place ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+/* How shared chunks are given. */
+struct giving {
+    int lowest;    /* to the holder with the lowest number */
+    int64_t *room; /* [ranks], of `balanced`: chunks that it may still get */
+    int next;      /* no rank before it has room */
+};
+
+static void give(struct bm_owners *o, struct giving *g, int64_t chunk,
+                 int *owner)
 {
     struct bm_footprint f =
         o->chunking->calls->footprint(o->chunking->own, chunk);
     int64_t holders = bm_holders_find(&o->holders, &f);
     uint64_t held;
-    int owner = choose(&o->holders, holders, o->room,
-                       scheme == BOUMA_DISTRIBUTE_NONE, &held);
 
-    o->report.messages += holders - (owner >= 0);
-    if (owner < 0) {
-        /* Room never grows, so those passed by need no second look. */
-        while (o->room[o->next] <= 0)
-            o->next++;
-        owner = o->next;
-    }
+    *owner = choose(&o->holders, holders, g->room, g->lowest, &held);
+    o->report.messages += holders - (*owner >= 0);
     o->report.moved_samples += bm_footprint_samples(&f) - held;
-    o->owner[chunk] = owner;
-    o->count[owner]++;
-    if (o->room)
-        o->room[owner]--;
+    if (*owner < 0) {
+        /* Room never grows, so those passed by need no second look. */
+        while (g->room[g->next] <= 0)
+            g->next++;
+        *owner = g->next;
+    }
+    o->count[*owner]++;
+    if (g->room)
+        g->room[*owner]--;
 }
 
 /* In the order of their numbers; coarse chunks, which many share, come last:
  * see distribute.c. */
-static void give_all_shared(struct owners *o, bouma_distribute scheme)
+static void give_all(struct bm_owners *o, struct giving *g)
 {
     int64_t words = (o->chunking->count + 63) / 64;
-    int last_first = o->room && o->chunking->calls->coarse_first;
+    int last_first = g->room && o->chunking->calls->coarse_first;
+    int64_t k = last_first ? o->report.shared_patches - 1 : 0;
 
     for (int64_t n = 0; n < words; n++) {
         int64_t word = last_first ? words - 1 - n : n;
@@ -220,46 +281,34 @@ static void give_all_shared(struct owners *o, bouma_distribute scheme)
                 last_first ? 63 - __builtin_clzll(bits) : __builtin_ctzll(bits);
 
             bits &= ~((uint64_t)1 << bit);
-            give_shared(o, word * 64 + bit, scheme);
+            give(o, g, word * 64 + bit, &o->owner[o->place[k]]);
+            k += last_first ? -1 : 1;
         }
     }
 }
 
-int bm_rank_grid_distribute(int *owner, uint64_t *shared,
-                            const struct bm_rank_grid *g,
-                            bouma_distribute scheme,
-                            const struct bm_chunking *chunking,
-                            struct bm_distribution *report)
+int bm_owners_share_out(struct bm_owners *o, bouma_distribute scheme)
 {
     int balanced = scheme == BOUMA_DISTRIBUTE_BALANCED ||
                    scheme == BOUMA_DISTRIBUTE_WEIGHTED;
-    struct owners o = {
-        .owner = owner, .shared = shared, .grid = g, .chunking = chunking};
-    size_t ranks = (size_t)g->ranks;
-    int rc;
+    struct giving g = {.lowest = scheme == BOUMA_DISTRIBUTE_NONE};
+    int ranks = o->grid->ranks, rc = BOUMA_OK;
 
-    if (!balanced && scheme != BOUMA_DISTRIBUTE_GREEDY &&
-        scheme != BOUMA_DISTRIBUTE_NONE)
+    if (!balanced && scheme != BOUMA_DISTRIBUTE_GREEDY && !g.lowest)
         return BOUMA_EINVAL;
-    rc = bm_holders_init(&o.holders, g);
-    o.count = bm_new(g->a, ranks, sizeof(*o.count));
-    if (balanced)
-        o.room = bm_new_raw(g->a, ranks, sizeof(*o.room));
-    if (!o.count || (balanced && !o.room))
-        rc = BOUMA_ENOMEM;
-    if (!rc) {
-        keep_own(&o);
-        for (int r = 0; r < g->ranks && balanced; r++)
-            o.room[r] =
-                bm_distribute_target(chunking->count, g->ranks, r) - o.count[r];
-        give_all_shared(&o, scheme);
-        for (int r = 0; r < g->ranks; r++)
-            if (o.count[r] > o.report.most_patches)
-                o.report.most_patches = o.count[r];
-        *report = o.report;
+    if (o->report.shared_patches) {
+        if (balanced)
+            g.room = bm_new_raw(o->grid->a, (size_t)ranks, sizeof(*g.room));
+        rc = balanced && !g.room ? BOUMA_ENOMEM : find_places(o);
+        for (int r = 0; r < ranks && g.room; r++)
+            g.room[r] = bm_distribute_target(o->chunking->count, ranks, r) -
+                        o->count[r];
+        if (!rc)
+            give_all(o, &g);
+        bm_drop(o->grid->a, g.room);
     }
-    bm_drop(g->a, o.room);
-    bm_drop(g->a, o.count);
-    bm_holders_release(&o.holders);
+    for (int r = 0; r < ranks; r++)
+        if (o->count[r] > o->report.most_patches)
+            o->report.most_patches = o->count[r];
     return rc;
 }

@@ -65,14 +65,29 @@ static inline uint64_t bm_holders_samples(const struct bm_holders *h, int64_t i)
            (uint64_t)x->samples[i % x->count];
 }
 
-/* The owners that bm_distribute() finds for such blocks, into owner[chunks]; a
- * bit is set in shared[chunks / 64 + 1], which is all 0, for each chunk that
- * several ranks hold. 'chunking' is of level 0. BOUMA_OK, ENOMEM or EINVAL. */
-int bm_rank_grid_distribute(int *owner, uint64_t *shared,
-                            const struct bm_rank_grid *g,
-                            bouma_distribute scheme,
-                            const struct bm_chunking *chunking,
-                            struct bm_distribution *report);
+/* The owners that bm_distribute() finds for such blocks, by places on the order
+ * of keys. All chunks are told one after the other; then shared ones, which
+ * several ranks hold, are given to ranks. Chunkings are of level 0. */
+struct bm_owners {
+    const struct bm_rank_grid *grid;
+    const struct bm_chunking *chunking;
+    int *owner;       /* [chunks], by place */
+    uint64_t *shared; /* [chunks / 64 + 1], a bit for each chunk, by number */
+    uint32_t *place;  /* [report.shared_patches], of those, by number */
+    int64_t *count;   /* [ranks], chunks that it has */
+    struct bm_holders holders;
+    struct bm_distribution report;
+};
+
+/* BOUMA_OK or ENOMEM. A zeroed struct can be released. */
+int bm_owners_init(struct bm_owners *o, const struct bm_rank_grid *g,
+                   const struct bm_chunking *chunking);
+void bm_owners_release(struct bm_owners *o);
+/* The next chunks on the order, from the one at 'first' on. */
+void bm_owners_tell(struct bm_owners *o, int64_t first, int64_t count,
+                    const struct bm_listed_chunk *list);
+/* When all are told. BOUMA_OK, ENOMEM, or EINVAL for an unknown scheme. */
+int bm_owners_share_out(struct bm_owners *o, bouma_distribute scheme);
 
 static inline int bm_is_shared(const uint64_t *shared, int64_t chunk)
 {
