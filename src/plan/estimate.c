@@ -92,16 +92,16 @@ static void count_senders(struct bm_estimate *e, struct bm_holders *h,
 
     for (size_t i = shared->first[owner]; i < shared->first[owner + 1]; i++) {
         struct bm_footprint f = c->calls->footprint(c->own, shared->chunk[i]);
-        int64_t holders = bm_holders_find(h, &f);
+        struct bm_holder now;
 
-        for (int64_t k = 0; k < holders; k++) {
-            int rank = bm_holders_rank(h, k);
-
-            if (rank == owner || seen[rank] == owner)
+        bm_holders_find(h, &f);
+        now = bm_holders_first(h);
+        do {
+            if (now.rank == owner || seen[now.rank] == owner)
                 continue;
-            seen[rank] = owner;
+            seen[now.rank] = owner;
             e->moved_messages++;
-        }
+        } while (bm_holders_next(h, &now));
     }
 }
 

@@ -33,14 +33,16 @@ static int add_holders(struct bm_estimate_groups *g, int64_t place, int count)
 {
     const struct bm_estimate *e = g->estimate;
     struct bm_listed_chunk c;
-    int64_t holders;
+    struct bm_holder now;
 
     if (!e->chunking.calls->position && !bm_is_shared(e->owners.shared, place))
         return add_rank(g, e->owners.owner[place], count); /* its number */
     bm_chunking_list(&e->chunking, place, 1, &c);
-    holders = bm_holders_find(&g->holders, &c.footprint);
-    for (int64_t k = 0; k < holders; k++)
-        count = add_rank(g, bm_holders_rank(&g->holders, k), count);
+    bm_holders_find(&g->holders, &c.footprint);
+    now = bm_holders_first(&g->holders);
+    do
+        count = add_rank(g, now.rank, count);
+    while (bm_holders_next(&g->holders, &now));
     return count;
 }
 

@@ -129,12 +129,14 @@ static int find_densities(struct rule *r, const struct bm_rank_grid *g)
 /* Of the bytes of each block, a chunk has those of the samples it shares. */
 static double share_of(struct rule *r, const struct bm_footprint *f)
 {
-    int64_t holders = bm_holders_find(&r->holders, f);
+    struct bm_holder now;
     double bytes = 0;
 
-    for (int64_t i = 0; i < holders; i++)
-        bytes += (double)bm_holders_samples(&r->holders, i) *
-                 r->density[bm_holders_rank(&r->holders, i)];
+    bm_holders_find(&r->holders, f);
+    now = bm_holders_first(&r->holders);
+    do
+        bytes += (double)now.samples * r->density[now.rank];
+    while (bm_holders_next(&r->holders, &now));
     return bytes;
 }
 

@@ -85,6 +85,10 @@ void bm_holders_release(struct bm_holders *h)
 static int64_t cell_of(const int64_t *cut, int64_t cells, int64_t near,
                        int64_t sample)
 {
+    if (sample >= cut[near + 1] && near + 1 < cells)
+        near++;
+    else if (sample < cut[near] && near)
+        near--;
     if (sample < cut[near] || sample >= cut[near + 1]) {
         near = (int64_t)((double)sample / (double)cut[cells] * (double)cells);
         near = near < cells ? near : cells - 1;
@@ -123,25 +127,22 @@ int64_t bm_holders_find(struct bm_holders *h, const struct bm_footprint *f)
 
 /* Of the ranks with room[] (NULL: all have) the one that holds most of a chunk
  * or, of 'lowest', has the lowest number; -1 if there is none. */
-static int choose(const struct bm_holders *h, int64_t holders,
-                  const int64_t *room, int lowest, uint64_t *held)
+static int choose(const struct bm_holders *h, const int64_t *room, int lowest,
+                  uint64_t *held)
 {
-    uint64_t most = 0;
+    struct bm_holder now = bm_holders_first(h);
     int best = -1;
 
-    for (int64_t i = 0; i < holders; i++) {
-        int rank = bm_holders_rank(h, i);
-        uint64_t samples = bm_holders_samples(h, i);
-
-        if (room && room[rank] <= 0)
+    *held = 0;
+    do {
+        if (room && room[now.rank] <= 0)
             continue;
-        if (best < 0 || (!lowest && samples > most) ||
-            ((lowest || samples == most) && rank < best)) {
-            best = rank;
-            most = samples;
+        if (best < 0 || (!lowest && now.samples > *held) ||
+            ((lowest || now.samples == *held) && now.rank < best)) {
+            best = now.rank;
+            *held = now.samples;
         }
-    }
-    *held = best < 0 ? 0 : most;
+    } while (bm_holders_next(h, &now));
     return best;
 }
 
@@ -186,7 +187,7 @@ void bm_owners_tell(struct bm_owners *o, int64_t first, int64_t count,
             o->owner[first + i] = -1;
             continue;
         }
-        o->owner[first + i] = bm_holders_rank(&o->holders, 0);
+        o->owner[first + i] = bm_holders_first(&o->holders).rank;
         o->count[o->owner[first + i]]++;
     }
 }
@@ -250,7 +251,7 @@ static void give(struct bm_owners *o, struct giving *g, int64_t chunk,
     int64_t holders = bm_holders_find(&o->holders, &f);
     uint64_t held;
 
-    *owner = choose(&o->holders, holders, g->room, g->lowest, &held);
+    *owner = choose(&o->holders, g->room, g->lowest, &held);
     o->report.messages += holders - (*owner >= 0);
     o->report.moved_samples += bm_footprint_samples(&f) - held;
     if (*owner < 0) {

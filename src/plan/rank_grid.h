@@ -41,28 +41,46 @@ void bm_holders_release(struct bm_holders *h);
 /* Find those of a footprint that has samples; the number of ranks. */
 int64_t bm_holders_find(struct bm_holders *h, const struct bm_footprint *f);
 
-/* The i-th of them, and how many samples it holds. */
-static inline int bm_holders_rank(const struct bm_holders *h, int64_t i)
-{
-    const struct bm_holders_axis *z = &h->axis[0], *y = &h->axis[1],
-                                 *x = &h->axis[2];
-    int64_t row = i / x->count;
+/* One of them, and how many samples it holds; 'at' is its index along each
+ * axis. */
+struct bm_holder {
+    int rank;
+    uint64_t samples;
+    int64_t at[3];
+};
 
-    return h->grid->rank[(z->cell[row / y->count] * h->grid->grid[1] +
-                          y->cell[row % y->count]) *
-                             h->grid->grid[2] +
-                         x->cell[i % x->count]];
+static inline struct bm_holder bm_holders_first(const struct bm_holders *h)
+{
+    const struct bm_holders_axis *a = h->axis;
+    const int64_t *grid = h->grid->grid;
+
+    return (struct bm_holder){
+        h->grid->rank[(a[0].cell[0] * grid[1] + a[1].cell[0]) * grid[2] +
+                      a[2].cell[0]],
+        (uint64_t)(a[0].samples[0] * a[1].samples[0] * a[2].samples[0]),
+        {0, 0, 0}};
 }
 
-static inline uint64_t bm_holders_samples(const struct bm_holders *h, int64_t i)
+/* Go on to the next one; 0 if that was the last. */
+static inline int bm_holders_next(const struct bm_holders *h,
+                                  struct bm_holder *now)
 {
-    const struct bm_holders_axis *z = &h->axis[0], *y = &h->axis[1],
-                                 *x = &h->axis[2];
-    int64_t row = i / x->count;
+    const struct bm_holders_axis *a = h->axis;
+    const int64_t *grid = h->grid->grid;
+    int64_t *at = now->at;
 
-    return (uint64_t)z->samples[row / y->count] *
-           (uint64_t)y->samples[row % y->count] *
-           (uint64_t)x->samples[i % x->count];
+    for (int d = 2; ++at[d] == a[d].count; d--) {
+        at[d] = 0;
+        if (d == 0)
+            return 0;
+    }
+    now->rank =
+        h->grid
+            ->rank[(a[0].cell[at[0]] * grid[1] + a[1].cell[at[1]]) * grid[2] +
+                   a[2].cell[at[2]]];
+    now->samples = (uint64_t)(a[0].samples[at[0]] * a[1].samples[at[1]] *
+                              a[2].samples[at[2]]);
+    return 1;
 }
 
 /* The owners that bm_distribute() finds for such blocks, by places on the order

@@ -1,5 +1,5 @@
 /* sums.h -- sums of the first so many of a list of numbers, in little more
- * memory than the numbers themselves: only every 64th sum is kept. */
+ * memory than the numbers themselves: only every 16th sum is kept. */
 #ifndef BM_SUMS_H
 #define BM_SUMS_H
 
@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-#define BM_SUMS_STEP 64
+#define BM_SUMS_STEP 16
 
 struct bm_sums {
     const bouma_allocator *a;
