@@ -36,6 +36,10 @@ struct bm_estimate_task {
                                      more */
     const uint64_t *loads; /* [ranks], stored bytes of the block of each; NULL:
                               by 'ratio' and 'vary' */
+    /* Of particles; then there are no chunks, 'sample_bytes' are those of a
+     * particle, and they are shared out in proportion to the loads. */
+    uint64_t particles;
+    int ndims;
     const struct bm_options *options; /* complete */
     int64_t most_files;
     struct bm_cost_rule rule; /* its network is NULL if none is known; `cost`
@@ -66,13 +70,18 @@ struct bm_estimate {
     uint64_t shipped_bytes;
     int64_t shipped_messages;
     int64_t rounds;
-    int64_t writers; /* ranks that write a file */
+    int64_t writers;                           /* ranks that write a file */
+    uint64_t fewest_particles, most_particles; /* of any rank */
 };
 
 /* BOUMA_OK, ENOMEM, or ELIMIT (too many chunks). Ended by
  * bm_estimate_release(), after a failure too. */
 int bm_estimate_make(struct bm_estimate *out, const bouma_allocator *a,
                      const struct bm_estimate_task *task);
+/* The same for particles: files, their writers and senders are filled in. */
+int bm_estimate_make_particles(struct bm_estimate *out,
+                               const bouma_allocator *a,
+                               const struct bm_estimate_task *task);
 void bm_estimate_release(struct bm_estimate *estimate);
 
 /* The file of the chunk at a place on the order. */
