@@ -32,12 +32,13 @@ void bm_gatherer_release(struct bm_gatherer *g)
 }
 
 /* Room for the ranks of one more file. */
-static int make_room(struct bm_gathering *out, size_t used, size_t more)
+static int make_room(struct bm_gatherer *g, size_t used, size_t more)
 {
-    size_t room = out->room ? out->room : 64;
+    struct bm_gathering *out = g->out;
+    size_t room = g->room ? g->room : 64;
     void *rank, *bytes;
 
-    if (used + more <= out->room)
+    if (used + more <= g->room)
         return BOUMA_OK;
     while (room < used + more)
         room += room / 2;
@@ -49,7 +50,7 @@ static int make_room(struct bm_gathering *out, size_t used, size_t more)
     if (!bytes)
         return BOUMA_ENOMEM;
     out->bytes = bytes;
-    out->room = room;
+    g->room = room;
     return BOUMA_OK;
 }
 
@@ -57,7 +58,7 @@ int bm_gatherer_end_file(struct bm_gatherer *g)
 {
     struct bm_gathering *out = g->out;
     size_t n = out->first[g->file];
-    int rc = make_room(out, n, g->count ? g->count : 1), sorted = 1;
+    int rc = make_room(g, n, g->count ? g->count : 1), sorted = 1;
 
     if (rc)
         return rc;

@@ -12,7 +12,6 @@ struct bm_gathering {
     size_t *first;   /* [files + 1] */
     int *rank;       /* [first[files]] */
     uint64_t *bytes; /* [first[files]], what the rank sends; not 0 */
-    size_t room;     /* that 'rank' and 'bytes' have */
     int *series;     /* [files], whose file it is: see place_local.h; NULL: all
                         are of one */
 };
@@ -24,6 +23,7 @@ struct bm_gatherer {
     uint64_t *sum; /* [ranks] */
     int *list;     /* [ranks], of the file */
     size_t count;
+    size_t room; /* that out->rank and out->bytes have */
     int64_t file;
 };
 
