@@ -134,8 +134,8 @@ BOUMA_API int bouma_plan_report_get(bouma_plan_report *out,
                                     const bouma_plan *plan);
 
 /* One patch, by its index along each axis (ndims entries), which blocks of
- * BOUMA_LAYOUT_HZ and particles do not have; and one file. BOUMA_ENOTFOUND if there is
- * none. */
+ * BOUMA_LAYOUT_HZ and particles do not have; and one file. BOUMA_ENOTFOUND if
+ * there is none. */
 typedef struct bouma_plan_patch {
     size_t size; /* sizeof(bouma_plan_patch), set by the caller */
     int owner;   /* the rank that assembles and encodes it */
