@@ -32,8 +32,8 @@ extern "C" {
 
 /* ---- planning ahead ----------------------------------------------------- */
 
-/* The plan of a write of one variable, or of particles, by any number of ranks,
- * made by the functions that plan real writes, but without the ranks and the
+/* The plan of a write of one variable, or of particles, by any number of ranks:
+ * the one that a real write would have, but without the ranks and the
  * data. Each rank holds one block of a regular arrangement, as equal as
  * possible: block i of n begins at sample i * shape / n. */
 typedef struct bouma_plan bouma_plan;
@@ -96,8 +96,8 @@ typedef struct bouma_plan_report {
     int64_t writers; /* ranks that write */
     int64_t files;
     uint64_t smallest_file, largest_file, mean_file;
-    uint64_t memory_bytes; /* peak memory of planning, as on every rank of a
-                              real write */
+    uint64_t memory_bytes; /* peak memory of this planning; a real write lists
+                              blocks of any kind, and needs more */
     double seconds;
     int machine;      /* 1: a machine was given, or the scheme needs one;
                          then... */

@@ -546,12 +546,11 @@ const struct command cmd_plan = {
         "ranks --hz-blocks-per-file 16 -o ranks.png\n",
     .footer =
         "Each process holds one block of a grid with one variable, or the "
-        "particles in one. The\n"
-        "library plans a real write by the same functions. File sizes include "
-        "chunks and their "
-        "table entries.\n"
-        "The time and memory of planning are those of every process of "
-        "the write.\n"
+        "particles in one. A\n"
+        "real write has the same plan. File sizes include chunks and their "
+        "table entries. A\n"
+        "real write takes more time and memory to plan: its blocks may be of "
+        "any kind.\n"
         "\n"
         "With --machine, ranks fill nodes in order. --explain shows the "
         "costs of each\n"
