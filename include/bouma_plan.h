@@ -32,10 +32,10 @@ extern "C" {
 
 /* ---- planning ahead ----------------------------------------------------- */
 
-/* The plan of a write of one variable by any number of ranks, made by the
- * functions that plan real writes, but without the ranks and the data. Each
- * rank holds one block of a regular arrangement, as equal as possible: block i
- * of n begins at sample i * shape / n. */
+/* The plan of a write of one variable, or of particles, by any number of ranks:
+ * the one that a real write would have, but without the ranks and the
+ * data. Each rank holds one block of a regular arrangement, as equal as
+ * possible: block i of n begins at sample i * shape / n. */
 typedef struct bouma_plan bouma_plan;
 
 /* The write that is planned. Zero means "choose for me", except in ranks, ndims
@@ -60,6 +60,17 @@ typedef struct bouma_plan_spec {
                                     for these blocks and this order */
     int hz_block_bits, hz_blocks_per_file;
     bouma_hz_order hz_order;
+    /* 0: a grid. Else so many particles, whose coordinates are in the shape; a
+     * particle is its position and 'components' values, all of 'type'. 'patch',
+     * 'vary', 'layout' and what belongs to it must be 0 then. */
+    uint64_t particles;
+    /* NULL: ranks hold equal shares. Else called for each rank, ascending, with
+     * the index of its block along each axis and the numbers of blocks: the
+     * bytes that its block is stored as ('ratio' and 'vary' are not asked
+     * then); or a number in proportion to which particles are shared out. */
+    uint64_t (*load)(void *user, int rank, const int64_t *at,
+                     const int64_t *blocks);
+    void *load_user;
 } bouma_plan_spec;
 
 /* File sizes and stored_bytes include chunks and their table entries, but not
@@ -85,8 +96,8 @@ typedef struct bouma_plan_report {
     int64_t writers; /* ranks that write */
     int64_t files;
     uint64_t smallest_file, largest_file, mean_file;
-    uint64_t memory_bytes; /* peak memory of planning, as on every rank of a
-                              real write */
+    uint64_t memory_bytes; /* peak memory of this planning; a real write lists
+                              blocks of any kind, and needs more */
     double seconds;
     int machine;      /* 1: a machine was given, or the scheme needs one;
                          then... */
@@ -103,6 +114,11 @@ typedef struct bouma_plan_report {
     int64_t fewest_held, most_held;   /* files with samples of a rank, of any
                                          rank that has samples */
     int64_t held_files;               /* the sum over all ranks */
+    /* Of particles, else 0. 'patches' and all about them are 0 for them; a
+     * message is what a rank sends to a file, and files are their particles
+     * alone. */
+    uint64_t particles;
+    uint64_t fewest_particles, most_particles; /* of any rank */
 } bouma_plan_report;
 
 /* Make a plan. Of 'opts' (may be NULL) it uses the fields for files, schemes,
@@ -118,8 +134,8 @@ BOUMA_API int bouma_plan_report_get(bouma_plan_report *out,
                                     const bouma_plan *plan);
 
 /* One patch, by its index along each axis (ndims entries), which blocks of
- * BOUMA_LAYOUT_HZ do not have; and one file. BOUMA_ENOTFOUND if there is
- * none. */
+ * BOUMA_LAYOUT_HZ and particles do not have; and one file. BOUMA_ENOTFOUND if
+ * there is none. */
 typedef struct bouma_plan_patch {
     size_t size; /* sizeof(bouma_plan_patch), set by the caller */
     int owner;   /* the rank that assembles and encodes it */
@@ -129,7 +145,7 @@ typedef struct bouma_plan_patch {
 typedef struct bouma_plan_file {
     size_t size; /* sizeof(bouma_plan_file), set by the caller */
     int writer;
-    int64_t patches;
+    int64_t patches; /* of particles: ranks that send to it */
     uint64_t bytes;
     bouma_tier tier; /* where the writer gathers it */
     /* The levels of the HZ order that it has samples of; 0 is the coarsest, and

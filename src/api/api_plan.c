@@ -10,6 +10,7 @@
 #include "layout/head.h"
 #include "machine/machine.h"
 #include "plan/estimate.h"
+#include "plan/particle_cut.h"
 #include "plan/schedule.h"
 #include "store/text_file.h"
 
@@ -62,7 +63,9 @@ struct bouma_plan {
     struct bm_options options;
     struct bm_machine *machine; /* NULL: nobody asks for it */
     struct bm_schema schema;
-    struct bm_object *grid; /* in it, with one variable */
+    struct bm_object *grid; /* in it, with one variable; of particles NULL */
+    int ndims;
+    uint64_t *loads; /* [ranks], or NULL */
     struct bm_estimate_task task;
     struct bm_estimate estimate;
     struct bm_estimate_sharing sharing; /* of layouts that number files */
@@ -211,6 +214,62 @@ static int check_grid(bouma_plan *plan, const bouma_plan_spec *spec,
     return BOUMA_OK;
 }
 
+/* ---- particles ----------------------------------------------------------- */
+
+static int check_particles(bouma_plan *plan, const bouma_plan_spec *spec,
+                           struct bm_error *error)
+{
+    uint64_t bytes;
+
+    if (spec->layout || spec->hz_template || spec->hz_block_bits ||
+        spec->hz_blocks_per_file || spec->hz_order || spec->patch[0] ||
+        spec->patch[1] || spec->patch[2] || spec->vary != 1)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "particles have no patches, no layout and no 'vary'");
+    if (spec->particles >= (uint64_t)1 << 62)
+        return bm_fail(error, BOUMA_ELIMIT, "2^62 particles or more");
+    plan->task.sample_bytes = bouma_type_size(spec->type) *
+                              (uint64_t)(spec->ndims + spec->components);
+    if (__builtin_mul_overflow(spec->particles, plan->task.sample_bytes,
+                               &bytes) ||
+        (double)bytes / spec->ratio > 9e18)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "the particles have more bytes than can be counted");
+    plan->task.particles = spec->particles;
+    plan->task.ndims = spec->ndims;
+    return BOUMA_OK;
+}
+
+/* ---- loads --------------------------------------------------------------- */
+
+/* What each rank holds, as the caller says. */
+static int ask_loads(bouma_plan *plan, const bouma_plan_spec *spec,
+                     struct bm_error *error)
+{
+    int first = 3 - spec->ndims, ranks = spec->ranks;
+    uint64_t sum = 0;
+
+    if (!spec->load)
+        return BOUMA_OK;
+    plan->loads = bm_new_raw(&plan->a, (size_t)ranks, sizeof(*plan->loads));
+    if (!plan->loads)
+        return BOUMA_ENOMEM;
+    for (int r = 0; r < ranks; r++) {
+        int64_t cell[3];
+
+        bm_hz_ranks_cell(&plan->task.ranks, r, cell);
+        plan->loads[r] = spec->load(spec->load_user, r, cell + first,
+                                    plan->task.ranks.grid + first);
+        if (__builtin_add_overflow(sum, plan->loads[r], &sum) || sum >> 62)
+            return bm_fail(error, BOUMA_ELIMIT,
+                           "the loads of ranks are 2^62 or more in sum");
+    }
+    if (!sum)
+        return bm_fail(error, BOUMA_EINVAL, "no rank has a load");
+    plan->task.loads = plan->loads;
+    return BOUMA_OK;
+}
+
 static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
                       struct bm_error *error)
 {
@@ -232,7 +291,11 @@ static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
     if (!rc)
         rc = check_blocks(plan, &spec, error);
     if (!rc)
-        rc = check_grid(plan, &spec, error);
+        rc = spec.particles ? check_particles(plan, &spec, error)
+                            : check_grid(plan, &spec, error);
+    if (!rc)
+        rc = ask_loads(plan, &spec, error);
+    plan->ndims = spec.ndims;
     plan->task.ratio = spec.ratio;
     plan->task.vary = spec.vary;
     plan->task.options = &plan->options;
@@ -290,6 +353,12 @@ static int find_machine(bouma_plan *plan, struct bm_error *error)
 
 /* ---- the plan ----------------------------------------------------------- */
 
+/* Whether the layout says which file a chunk is in. */
+static int has_fixed_files(const bouma_plan *plan)
+{
+    return plan->grid && plan->task.chunks.chunking.calls->file;
+}
+
 int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
                     const bouma_options *opts, char *message, size_t bytes)
 {
@@ -318,8 +387,11 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
         if (!rc)
             rc = find_machine(plan, &error);
         if (!rc)
-            rc = bm_estimate_make(&plan->estimate, &plan->a, &plan->task);
-        if (!rc && plan->task.chunks.chunking.calls->file)
+            rc = plan->grid
+                     ? bm_estimate_make(&plan->estimate, &plan->a, &plan->task)
+                     : bm_estimate_make_particles(&plan->estimate, &plan->a,
+                                                  &plan->task);
+        if (!rc && has_fixed_files(plan))
             rc = bm_estimate_share(&plan->sharing, &plan->estimate,
                                    plan->task.ranks.count);
     } else {
@@ -348,6 +420,7 @@ void bouma_plan_free(bouma_plan *plan)
     bm_estimate_release(&plan->estimate);
     bm_schema_release(&plan->schema);
     bm_machine_free(plan->machine);
+    bm_drop(&plan->a, plan->loads);
     bm_drop(plan->counter.a, plan);
 }
 
@@ -363,9 +436,7 @@ static void tell_grid(bouma_plan_report *out, const bouma_plan *plan)
 
     o->layout->info(o, &info);
     out->layout = (bouma_layout)o->layout->code;
-    out->ranks = task->ranks.count;
     for (int d = 0; d < o->ndims; d++) {
-        out->blocks[d] = task->ranks.grid[first + d];
         out->patch[d] = info.patch[d];
         out->grid[d] = out->layout == BOUMA_LAYOUT_PATCH
                            ? (task->shape[first + d] - 1) / info.patch[d] + 1
@@ -387,6 +458,15 @@ static void tell_grid(bouma_plan_report *out, const bouma_plan *plan)
     out->held_files = plan->sharing.pairs;
 }
 
+static void tell_particles(bouma_plan_report *out, const bouma_plan *plan)
+{
+    out->particles = plan->task.particles;
+    out->fewest_particles = plan->estimate.fewest_particles;
+    out->most_particles = plan->estimate.most_particles;
+    out->raw_bytes = plan->task.particles * plan->task.sample_bytes;
+    out->assign = bm_particle_scheme(plan->options.assign);
+}
+
 int bouma_plan_report_get(bouma_plan_report *given, const bouma_plan *plan)
 {
     BM_STRICT_MATH;
@@ -397,14 +477,20 @@ int bouma_plan_report_get(bouma_plan_report *given, const bouma_plan *plan)
         return BOUMA_EINVAL;
     e = &plan->estimate;
     out->distribute = plan->options.distribute;
-    if (!plan->task.chunks.chunking.calls->file)
+    if (plan->grid && !has_fixed_files(plan))
         out->assign = bm_assign_in_order(plan->options.assign);
     out->place = plan->options.place;
-    tell_grid(out, plan);
-    out->shared_patches = e->distribution.shared_patches;
+    out->ranks = plan->task.ranks.count;
+    for (int d = 0; d < plan->ndims; d++)
+        out->blocks[d] = plan->task.ranks.grid[3 - plan->ndims + d];
+    if (plan->grid)
+        tell_grid(out, plan);
+    else
+        tell_particles(out, plan);
+    out->shared_patches = e->owners.report.shared_patches;
     out->fewest_patches = e->fewest_patches;
-    out->most_patches = e->distribution.most_patches;
-    out->moved_bytes = e->distribution.moved_samples * plan->task.sample_bytes;
+    out->most_patches = e->owners.report.most_patches;
+    out->moved_bytes = e->owners.report.moved_samples * plan->task.sample_bytes;
     out->moved_messages = e->moved_messages;
     out->shipped_bytes = e->shipped_bytes;
     out->shipped_messages = e->shipped_messages;
@@ -434,10 +520,11 @@ static int64_t patch_at(const struct bm_object *o, const int64_t *at)
 {
     const struct bm_tiling *t;
     int64_t lifted[3] = {0};
-    int first = 3 - o->ndims;
+    int first;
 
-    if (o->layout->code != BOUMA_LAYOUT_PATCH)
+    if (!o || o->layout->code != BOUMA_LAYOUT_PATCH)
         return -1;
+    first = 3 - o->ndims;
     t = bm_tiling_of(o);
     for (int d = first; d < 3; d++) {
         lifted[d] = at[d - first];
@@ -451,16 +538,17 @@ int bouma_plan_patch_get(bouma_plan_patch *given, const bouma_plan *plan,
                          const int64_t *at)
 {
     bouma_plan_patch own = {0}, *out = &own;
-    int64_t patch;
+    int64_t patch, place;
 
     if (!plan || !at || !bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
     patch = patch_at(plan->grid, at);
     if (patch < 0)
         return BOUMA_ENOTFOUND;
-    out->owner = plan->estimate.owner[patch];
-    out->file = plan->estimate.file[patch];
-    out->bytes = plan->estimate.bytes[patch];
+    place = bm_chunking_position(&plan->task.chunks.chunking, patch);
+    out->owner = plan->estimate.owners.owner[place];
+    out->file = bm_estimate_file(&plan->estimate, place);
+    out->bytes = bm_sums_each(&plan->estimate.bytes, (size_t)place);
     return bm_reply(given, &own, sizeof(own));
 }
 
@@ -468,19 +556,19 @@ int bouma_plan_patch_get(bouma_plan_patch *given, const bouma_plan *plan,
 static void tell_levels(bouma_plan_file *out, const bouma_plan *plan,
                         int64_t file)
 {
-    const struct bm_assignment *files = &plan->estimate.chunks;
-    const struct bm_chunking *c = &plan->task.chunks.chunking;
-    const int64_t *order = plan->estimate.order;
+    const struct bm_estimate *e = &plan->estimate;
+    struct bm_listed_chunk one;
     uint64_t block[2];
     int bits;
 
     out->first_level = out->last_level = 0;
-    if (plan->grid->layout->code != BOUMA_LAYOUT_HZ)
+    if (!plan->grid || plan->grid->layout->code != BOUMA_LAYOUT_HZ)
         return;
     bits = bm_grid_hz_of(plan->grid)->blocks.block_bits;
-    block[0] = c->calls->key(c->own, order[files->chunk[files->first[file]]]);
-    block[1] =
-        c->calls->key(c->own, order[files->chunk[files->first[file + 1] - 1]]);
+    bm_chunking_list(&e->chunking, (int64_t)e->first[file], 1, &one);
+    block[0] = one.key;
+    bm_chunking_list(&e->chunking, (int64_t)e->first[file + 1] - 1, 1, &one);
+    block[1] = one.key;
     out->first_level = block[0] ? bits + bm_hz_level(block[0]) : 0;
     out->last_level = bits + bm_hz_level(block[1]);
 }
@@ -491,6 +579,7 @@ int bouma_plan_file_get(bouma_plan_file *given, const bouma_plan *plan,
     BM_STRICT_MATH;
     bouma_plan_file own = {0}, *out = &own;
     const struct bm_estimate *e;
+    const size_t *first;
 
     if (!plan || !bm_reply_begin(given, sizeof(own)))
         return BOUMA_EINVAL;
@@ -499,7 +588,8 @@ int bouma_plan_file_get(bouma_plan_file *given, const bouma_plan *plan,
         return BOUMA_ENOTFOUND;
     out->writer = e->writer[file];
     out->tier = e->tier[file];
-    out->patches = (int64_t)(e->chunks.first[file + 1] - e->chunks.first[file]);
+    first = plan->grid ? e->first : e->gathering.first;
+    out->patches = (int64_t)(first[file + 1] - first[file]);
     out->bytes = e->file_bytes[file];
     tell_levels(out, plan, file);
     return bm_reply(given, &own, sizeof(own));
@@ -518,7 +608,7 @@ int bouma_plan_rank_get(bouma_plan_rank *given, const bouma_plan *plan,
         return BOUMA_EINVAL;
     if (rank < 0 || rank >= plan->task.ranks.count)
         return BOUMA_ENOTFOUND;
-    first = 3 - plan->grid->ndims;
+    first = 3 - plan->ndims;
     bm_hz_ranks_cell(&plan->task.ranks, rank, cell);
     box = bm_hz_ranks_box(&plan->task.ranks, rank);
     for (int d = first; d < 3; d++) {
@@ -540,6 +630,13 @@ int bouma_plan_holders(const bouma_plan *plan, int64_t file,
         return BOUMA_EINVAL;
     if (file < 0 || file >= plan->estimate.files)
         return BOUMA_ENOTFOUND;
+    if (!plan->grid) {
+        const struct bm_gathering *g = &plan->estimate.gathering;
+
+        for (size_t i = g->first[file]; i < g->first[file + 1]; i++)
+            each(user, g->rank[i]);
+        return BOUMA_OK;
+    }
     rc = bm_estimate_groups_init(&groups, &plan->estimate,
                                  plan->task.ranks.count);
     count = rc ? 0 : bm_estimate_groups_find(&groups, file);

@@ -143,41 +143,124 @@ struct bm_box bm_tiling_meeting(const struct bm_tiling *t,
     return out;
 }
 
-/* Walk the implicit 2^n-tree over the patches, children in Morton order, and
- * leave out what lies outside: the order without sorting. 'size' is a node's
- * edge in patches. The stack holds at most 7 waiting siblings per depth. */
-void bm_tiling_order(const struct bm_tiling *t, int64_t *order)
+/* ---- the order ----------------------------------------------------------- */
+
+/* The implicit tree over the patches: a node is a cube of 2^n patches along
+ * each axis, of which some may lie outside; its children come in Morton order.
+ * So the order needs no sorting. */
+
+/* The child of a node, of 'size' patches along each axis; 0 if all of it lies
+ * outside. */
+static int child_of(int64_t out[3], const struct bm_tiling *t,
+                    const int64_t at[3], int64_t size, int child)
 {
-    struct node {
-        int64_t at[3], size;
-    } stack[64 * 7 + 1];
-    int depth = 0;
-    int64_t n = 0, root = 1;
+    for (int d = 0; d < 3; d++) {
+        out[d] = at[d] + (child >> (2 - d) & 1 ? size : 0);
+        if (out[d] >= t->count[d])
+            return 0;
+    }
+    return 1;
+}
+
+/* Patches of a node that do not lie outside. */
+static int64_t count_patches(const struct bm_tiling *t, const int64_t at[3],
+                             int64_t size)
+{
+    int64_t n = 1;
 
     for (int d = 0; d < 3; d++)
-        while (root < t->count[d])
-            root *= 2;
-    stack[depth++] = (struct node){{0, 0, 0}, root};
-    while (depth) {
-        struct node node = stack[--depth];
+        n *= t->count[d] - at[d] < size ? t->count[d] - at[d] : size;
+    return n;
+}
 
-        if (node.size == 1) {
-            order[n++] = bm_tiling_index(t, node.at);
-            continue;
+/* The root has so many patches along each axis. */
+static int64_t root_size(const struct bm_tiling *t)
+{
+    int64_t size = 1;
+
+    for (int d = 0; d < 3; d++)
+        while (size < t->count[d])
+            size *= 2;
+    return size;
+}
+
+int64_t bm_tiling_position(const struct bm_tiling *t, int64_t patch)
+{
+    int64_t at[3], node[3] = {0, 0, 0}, position = 0;
+
+    bm_tiling_at(t, patch, at);
+    for (int64_t size = root_size(t) / 2; size; size /= 2) {
+        int64_t next[3];
+        int own = 0;
+
+        for (int d = 0; d < 3; d++)
+            own |= (at[d] & size ? 1 : 0) << (2 - d);
+        for (int child = 0; child < own; child++)
+            if (child_of(next, t, node, size, child))
+                position += count_patches(t, next, size);
+        child_of(node, t, node, size, own);
+    }
+    return position;
+}
+
+void bm_tiling_walk_from(struct bm_tiling_walk *w, const struct bm_tiling *t,
+                         int64_t position)
+{
+    int64_t node[3] = {0, 0, 0};
+
+    for (int64_t size = root_size(t) / 2; size; size /= 2) {
+        int64_t next[3] = {0, 0, 0};
+
+        for (int child = 0; child < 8; child++) {
+            int64_t inside = child_of(next, t, node, size, child)
+                                 ? count_patches(t, next, size)
+                                 : 0;
+
+            if (position < inside)
+                break;
+            position -= inside;
         }
-        node.size /= 2;
-        /* Pushed last to first, so that the first comes off first. */
-        for (int child = 7; child >= 0; child--) {
-            struct node next = node;
-            int outside = 0;
+        for (int d = 0; d < 3; d++)
+            node[d] = next[d];
+    }
+    for (int d = 0; d < 3; d++)
+        w->at[d] = node[d];
+    w->key = bm_morton(w->at, t->ndims);
+}
 
-            for (int d = 0; d < 3; d++) {
-                if (child >> (2 - d) & 1)
-                    next.at[d] += node.size;
-                outside |= next.at[d] >= t->count[d];
+/* Up to a node with a child after this one that is not outside, and down to its
+ * first patch. */
+void bm_tiling_walk_on(struct bm_tiling_walk *w, const struct bm_tiling *t)
+{
+    for (int up = 0;; up++) {
+        int64_t size = (int64_t)1 << up, node[3], next[3];
+        int own = 0;
+
+        for (int d = 0; d < 3; d++) {
+            own |= (int)(w->at[d] >> up & 1) << (2 - d);
+            node[d] = w->at[d] & -(2 * size);
+        }
+        for (int child = own + 1; child < 8; child++)
+            if (child_of(next, t, node, size, child)) {
+                for (int d = 0; d < 3; d++)
+                    w->at[d] = next[d];
+                w->key = t->ndims < 3
+                             ? bm_morton(w->at, t->ndims)
+                             : (w->key >> 3 * up >> 3 << 3 | (uint64_t)child)
+                                   << 3 * up;
+                return;
             }
-            if (!outside)
-                stack[depth++] = next;
-        }
+    }
+}
+
+void bm_tiling_order(const struct bm_tiling *t, int64_t *order)
+{
+    struct bm_tiling_walk walk;
+
+    bm_tiling_walk_from(&walk, t, 0);
+    for (int64_t i = 0; i < t->patches; i++) {
+        order[i] = bm_tiling_index(t, walk.at);
+        if (i + 1 < t->patches)
+            bm_tiling_walk_on(&walk, t);
     }
 }

@@ -55,4 +55,18 @@ struct bm_box bm_tiling_meeting(const struct bm_tiling *t,
 /* The linear indices of all patches in Morton order, into order[patches]. */
 void bm_tiling_order(const struct bm_tiling *t, int64_t *order);
 
+/* Where a patch is in that order. */
+int64_t bm_tiling_position(const struct bm_tiling *t, int64_t patch);
+
+/* A walk along it, patch by patch, without a list. */
+struct bm_tiling_walk {
+    int64_t at[3];
+    uint64_t key;
+};
+
+/* To the patch at a position, and from any but the last to the next one. */
+void bm_tiling_walk_from(struct bm_tiling_walk *w, const struct bm_tiling *t,
+                         int64_t position);
+void bm_tiling_walk_on(struct bm_tiling_walk *w, const struct bm_tiling *t);
+
 #endif

@@ -39,6 +39,11 @@ static int by_count(size_t *end, const bouma_allocator *a,
     return BOUMA_OK;
 }
 
+static uint64_t bytes_of(const struct bm_chunk_sizes *sizes, size_t i)
+{
+    return sizes->costs ? bm_sums_each(sizes->costs, i) : sizes->bytes[i];
+}
+
 /* Paper 000, section IV-C: go on to the next file as soon as the sum exceeds
  * what is left divided by the files that are left. */
 static int by_running_average(size_t *end, const bouma_allocator *a,
@@ -49,9 +54,9 @@ static int by_running_average(size_t *end, const bouma_allocator *a,
 
     (void)a;
     for (size_t i = 0; i < sizes->count; i++)
-        left += sizes->bytes[i];
+        left += bytes_of(sizes, i);
     for (size_t i = 0; i < sizes->count && f < files - 1; i++) {
-        sum += sizes->bytes[i];
+        sum += bytes_of(sizes, i);
         if (sum > left / (uint64_t)(files - f)) {
             end[f++] = i + 1;
             left -= sum;
@@ -129,6 +134,22 @@ bouma_assign bm_assign_in_order(bouma_assign choice)
 
     return !choice || (scheme && scheme->of_particles) ? BOUMA_ASSIGN_OPTIMAL
                                                        : choice;
+}
+
+int bm_assign_makes_runs(bouma_assign choice)
+{
+    const struct scheme *scheme = scheme_of(choice);
+
+    return scheme && scheme->ends;
+}
+
+int bm_assign_runs(size_t *end, const bouma_allocator *a, bouma_assign choice,
+                   const struct bm_chunk_sizes *sizes, int64_t files)
+{
+    const struct scheme *scheme = scheme_of(choice);
+
+    return scheme && scheme->ends ? scheme->ends(end, a, sizes, files)
+                                  : BOUMA_EINVAL;
 }
 
 static int contiguous(struct bm_assignment *out, scheme_function *cut,

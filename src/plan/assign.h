@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "bouma.h"
+#include "plan/sums.h"
 
 /* What a chunk costs in the table of its file, in bytes. A run of chunks may
  * cost no less than a part of it does. */
@@ -24,6 +25,13 @@ struct bm_chunk_sizes {
     /* For `optimal`: */
     const struct bm_chunk_table *tables; /* [count]; NULL: they cost nothing */
     size_t sections;
+    /* Or, where there are too many for such lists: what a chunk costs in any
+     * file, and what it costs besides if it is the first of one (NULL: nothing).
+     * Only for schemes whose files are runs. */
+    const struct bm_sums *costs; /* instead of bytes and tables */
+    uint64_t (*opening)(const void *own, size_t chunk);
+    const void *own;
+    uint64_t most_opening; /* no chunk has more */
     /* NULL, or: the file that a chunk must be in, below 'fixed_files'. Those
      * with BM_ANY_FILE are assigned to files behind these. */
     const uint32_t *fixed; /* [count] */
@@ -66,6 +74,13 @@ bouma_assign bm_assign_in_order(bouma_assign choice);
 int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
               bouma_assign choice, const struct bm_chunk_sizes *sizes,
               int64_t files, int ranks);
+/* Files that are runs of chunks, of 'files' or, of `single`, one: fills
+ * end[files] as bm_assign_optimal() does. BOUMA_OK, ENOMEM, or EINVAL for a
+ * scheme whose files are no runs. */
+int bm_assign_runs(size_t *end, const bouma_allocator *a, bouma_assign choice,
+                   const struct bm_chunk_sizes *sizes, int64_t files);
+/* Whether its files are runs. */
+int bm_assign_makes_runs(bouma_assign choice);
 /* The scheme `optimal` by itself: fills end[files], file f has the chunks from
  * end[f - 1] up to end[f]. Each has at least one; there are as many chunks. The
  * largest file is as small as it can be, and of all ways to do that, ends are

@@ -98,15 +98,33 @@ struct bm_footprint bm_footprint_at_level(const struct bm_footprint *f,
     return out;
 }
 
+/* ---- on the order -------------------------------------------------------- */
+
+void bm_chunking_list(const struct bm_chunking *c, int64_t first, int64_t count,
+                      struct bm_listed_chunk *out)
+{
+    if (c->calls->list) {
+        c->calls->list(c->own, first, count, out);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        out[i] = (struct bm_listed_chunk){
+            first + i, c->calls->key(c->own, first + i),
+            c->calls->footprint(c->own, first + i)};
+}
+
+int64_t bm_chunking_position(const struct bm_chunking *c, int64_t chunk)
+{
+    return c->calls->position ? c->calls->position(c->own, chunk) : chunk;
+}
+
 /* ---- patches ------------------------------------------------------------- */
 
-static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
+static struct bm_footprint footprint_at(const struct bm_tiling *t,
+                                        const int64_t at[3])
 {
-    const struct bm_tiling *t = own;
     struct bm_footprint f;
-    int64_t at[3];
 
-    bm_tiling_at(t, patch, at);
     for (int d = 0; d < 3; d++) {
         int64_t left;
 
@@ -116,6 +134,14 @@ static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
         f.shift[d] = 0;
     }
     return f;
+}
+
+static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
+{
+    int64_t at[3];
+
+    bm_tiling_at(own, patch, at);
+    return footprint_at(own, at);
 }
 
 static void touched_patches(const void *own, const struct bm_box *box,
@@ -149,6 +175,55 @@ static void order_patches(const void *own, int64_t *order)
     bm_tiling_order(own, order);
 }
 
+static void list_one(struct bm_listed_chunk *out, const struct bm_tiling *t,
+                     const int64_t at[3], uint64_t key)
+{
+    out->chunk = bm_tiling_index(t, at);
+    out->key = key;
+    out->footprint = footprint_at(t, at);
+}
+
+/* Whether it is the first of eight patches in a cube that lies inside. */
+static int begins_cube(const struct bm_tiling *t, const int64_t at[3])
+{
+    return t->ndims == 3 && !((at[0] | at[1] | at[2]) & 1) &&
+           at[0] + 1 < t->count[0] && at[1] + 1 < t->count[1] &&
+           at[2] + 1 < t->count[2];
+}
+
+/* Most patches are in such cubes. */
+static void list_patches(const void *own, int64_t first, int64_t count,
+                         struct bm_listed_chunk *out)
+{
+    const struct bm_tiling *t = own;
+    struct bm_tiling_walk walk;
+    int64_t i = 0;
+
+    bm_tiling_walk_from(&walk, t, first);
+    while (i < count) {
+        if (count - i >= 8 && begins_cube(t, walk.at)) {
+            for (int k = 0; k < 7; k++) {
+                int64_t at[3] = {walk.at[0] + (k >> 2),
+                                 walk.at[1] + (k >> 1 & 1),
+                                 walk.at[2] + (k & 1)};
+
+                list_one(&out[i++], t, at, walk.key + (uint64_t)k);
+            }
+            for (int d = 0; d < 3; d++)
+                walk.at[d]++;
+            walk.key += 7;
+        }
+        list_one(&out[i++], t, walk.at, walk.key);
+        if (i < count)
+            bm_tiling_walk_on(&walk, t);
+    }
+}
+
+static int64_t position_of_patch(const void *own, int64_t patch)
+{
+    return bm_tiling_position(own, patch);
+}
+
 struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t)
 {
     static const struct bm_chunking_functions calls = {
@@ -157,6 +232,8 @@ struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t)
         .key = key_of_patch,
         .find = find_patch,
         .order = order_patches,
+        .list = list_patches,
+        .position = position_of_patch,
     };
 
     return (struct bm_chunking){&calls, t, t->patches, 0, 0};

@@ -71,6 +71,13 @@ struct bm_footprint bm_footprint_at_level(const struct bm_footprint *f,
 /* Chunks 'first' up to 'end', which is none of them. */
 typedef void (*bm_chunk_run)(void *context, int64_t first, int64_t end);
 
+/* A chunk on the order of keys. */
+struct bm_listed_chunk {
+    int64_t chunk;
+    uint64_t key;
+    struct bm_footprint footprint; /* all its samples */
+};
+
 /* The functions are cheap, need no memory and cannot fail. 'own' is whatever
  * the layout likes. */
 struct bm_chunking_functions {
@@ -86,6 +93,12 @@ struct bm_chunking_functions {
     /* All chunks by ascending keys: chunks that are near each other in it
      * should be so in space, as runs of it make a file. */
     void (*order)(const void *own, int64_t *order);
+    /* 'count' chunks of that order, from the one at 'first' on (NULL: they are
+     * looked at one by one); and where a chunk is in it. Without 'position',
+     * chunks are numbered in that order. */
+    void (*list)(const void *own, int64_t first, int64_t count,
+                 struct bm_listed_chunk *out);
+    int64_t (*position)(const void *own, int64_t chunk);
     /* Among the files of this grid, the one that a chunk must be in; they are
      * counted from 0, and each has a chunk. NULL: the plan decides. */
     int64_t (*file)(const void *own, int64_t chunk);
@@ -117,6 +130,11 @@ bm_chunking_footprint(const struct bm_chunking *c, int64_t chunk)
 
     return c->level ? bm_footprint_at_level(&f, c->level) : f;
 }
+
+/* Some chunks on the order of keys, by calls->list or one by one. */
+void bm_chunking_list(const struct bm_chunking *c, int64_t first, int64_t count,
+                      struct bm_listed_chunk *out);
+int64_t bm_chunking_position(const struct bm_chunking *c, int64_t chunk);
 
 /* Each patch a chunk, at level 0. The tiling stays the caller's. */
 struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t);

@@ -4,9 +4,9 @@
 #define BM_ESTIMATE_H
 
 #include "base/option.h"
-#include "plan/distribute.h"
-#include "plan/hz_ranks.h"
 #include "plan/placement.h"
+#include "plan/rank_grid.h"
+#include "plan/sums.h"
 
 #define BM_ESTIMATE_PIECES 32 /* of a chunk, at most */
 
@@ -31,9 +31,15 @@ struct bm_estimate_task {
      * the sizes of its levels; all is stored 'copies' times. */
     uint64_t section_bytes, row_bytes;
     int copies;
-    double ratio; /* of raw bytes to stored ones, over all */
-    double vary;  /* of the largest ratio to the smallest; 1 or
+    double ratio;          /* of raw bytes to stored ones, over all */
+    double vary;           /* of the largest ratio to the smallest; 1 or
                                      more */
+    const uint64_t *loads; /* [ranks], stored bytes of the block of each; NULL:
+                              by 'ratio' and 'vary' */
+    /* Of particles; then there are no chunks, 'sample_bytes' are those of a
+     * particle, and they are shared out in proportion to the loads. */
+    uint64_t particles;
+    int ndims;
     const struct bm_options *options; /* complete */
     int64_t most_files;
     struct bm_cost_rule rule; /* its network is NULL if none is known; `cost`
@@ -42,38 +48,54 @@ struct bm_estimate_task {
 
 struct bm_estimate {
     const bouma_allocator *a;
-    struct bm_block *blocks; /* those that are not empty */
-    struct bm_partition partition;
-    int *owner;      /* [chunks] */
-    uint32_t *file;  /* [chunks] */
-    uint64_t *bytes; /* [chunks], as they are stored */
+    struct bm_chunking chunking;
+    struct bm_rank_grid ranks;
+    struct bm_owners owners;
+    struct bm_sums bytes; /* as they are stored; by their place on the order */
     int64_t files;
-    uint64_t *file_bytes;          /* [files], with the tables of chunks */
-    int64_t *order;                /* [chunks], in the order of keys */
-    struct bm_assignment chunks;   /* of files; numbers in that order */
-    int *writer;                   /* [files] */
-    bouma_tier *tier;              /* [files] */
+    uint64_t *file_bytes; /* [files], with the tables of chunks */
+    /* The chunks of file f are those at places first[f] to first[f + 1] - 1 on
+     * the order or, with `per-rank`, at place[first[f]] and so on. */
+    size_t *first;       /* [files + 1] */
+    uint32_t *place;     /* [chunks], else NULL */
+    uint32_t *rank_file; /* [ranks], the file of its chunks; else NULL */
+    int *file_rank;      /* [files], the other way round */
+    int *writer;         /* [files] */
+    bouma_tier *tier;    /* [files] */
     struct bm_gathering gathering; /* if the network or `place` needs it */
     double byte_hops;              /* if there is a network */
     struct bm_cost *choice;        /* [files], with `cost` */
     int64_t fewest_patches;        /* of any rank */
-    struct bm_distribution distribution;
     int64_t moved_messages; /* pairs of ranks, one of which sends parts */
     uint64_t shipped_bytes;
     int64_t shipped_messages;
     int64_t rounds;
-    int64_t writers; /* ranks that write a file */
+    int64_t writers;                           /* ranks that write a file */
+    uint64_t fewest_particles, most_particles; /* of any rank */
 };
 
 /* BOUMA_OK, ENOMEM, or ELIMIT (too many chunks). Ended by
  * bm_estimate_release(), after a failure too. */
 int bm_estimate_make(struct bm_estimate *out, const bouma_allocator *a,
                      const struct bm_estimate_task *task);
+/* The same for particles: files, their writers and senders are filled in. */
+int bm_estimate_make_particles(struct bm_estimate *out,
+                               const bouma_allocator *a,
+                               const struct bm_estimate_task *task);
 void bm_estimate_release(struct bm_estimate *estimate);
+
+/* The file of the chunk at a place on the order. */
+int64_t bm_estimate_file(const struct bm_estimate *e, int64_t place);
+/* The place of the i-th chunk of all, file after file. */
+static inline size_t bm_estimate_place(const struct bm_estimate *e, size_t i)
+{
+    return e->place ? e->place[i] : i;
+}
 
 /* The ranks that hold samples of some file, one file after the other. */
 struct bm_estimate_groups {
     const struct bm_estimate *estimate;
+    struct bm_holders holders;
     uint32_t turn;
     uint32_t *seen; /* [ranks], the turn in which it was seen last */
     int *rank;      /* [ranks], those of the last file */

@@ -7,35 +7,54 @@ int bm_estimate_groups_init(struct bm_estimate_groups *g,
     *g = (struct bm_estimate_groups){.estimate = e};
     g->seen = bm_new(e->a, (size_t)ranks, sizeof(*g->seen));
     g->rank = bm_new_raw(e->a, (size_t)ranks, sizeof(*g->rank));
-    return g->seen && g->rank ? BOUMA_OK : BOUMA_ENOMEM;
+    return bm_holders_init(&g->holders, &e->ranks) || !g->seen || !g->rank
+               ? BOUMA_ENOMEM
+               : BOUMA_OK;
 }
 
 void bm_estimate_groups_release(struct bm_estimate_groups *g)
 {
     bm_drop(g->estimate->a, g->seen);
     bm_drop(g->estimate->a, g->rank);
+    bm_holders_release(&g->holders);
+}
+
+static int add_rank(struct bm_estimate_groups *g, int rank, int count)
+{
+    if (g->seen[rank] == g->turn)
+        return count;
+    g->seen[rank] = g->turn;
+    g->rank[count] = rank;
+    return count + 1;
+}
+
+/* Those of the chunk at a place. What is not shared is with its owner. */
+static int add_holders(struct bm_estimate_groups *g, int64_t place, int count)
+{
+    const struct bm_estimate *e = g->estimate;
+    struct bm_listed_chunk c;
+    struct bm_holder now;
+
+    if (!e->chunking.calls->position && !bm_is_shared(e->owners.shared, place))
+        return add_rank(g, e->owners.owner[place], count); /* its number */
+    bm_chunking_list(&e->chunking, place, 1, &c);
+    bm_holders_find(&g->holders, &c.footprint);
+    now = bm_holders_first(&g->holders);
+    do
+        count = add_rank(g, now.rank, count);
+    while (bm_holders_next(&g->holders, &now));
+    return count;
 }
 
 /* There are fewer than 2^32 files, and each is looked at once or twice. */
 int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
 {
     const struct bm_estimate *e = g->estimate;
-    const struct bm_partition *p = &e->partition;
     int count = 0;
 
     g->turn++;
-    for (size_t i = e->chunks.first[file]; i < e->chunks.first[file + 1]; i++) {
-        int64_t chunk = e->order[e->chunks.chunk[i]];
-
-        for (int64_t k = p->first[chunk]; k < p->first[chunk + 1]; k++) {
-            int rank = p->blocks[p->part[k]].rank;
-
-            if (g->seen[rank] == g->turn)
-                continue;
-            g->seen[rank] = g->turn;
-            g->rank[count++] = rank;
-        }
-    }
+    for (size_t i = e->first[file]; i < e->first[file + 1]; i++)
+        count = add_holders(g, (int64_t)bm_estimate_place(e, i), count);
     return count;
 }
 

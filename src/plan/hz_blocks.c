@@ -357,6 +357,72 @@ static void order(const void *own, int64_t *out)
         out[i] = i;
 }
 
+/* A block of a run, and how a step to the next one changes where it is. */
+struct walk {
+    struct run run;
+    uint64_t block;
+    int64_t at[3];
+    /* Bit i of the block's number: its axis, and how far it leads along it. */
+    int axis[BM_HZ_BITS];
+    int64_t far[BM_HZ_BITS];
+};
+
+static void walk_to(struct walk *w, const struct bm_hz_blocks *o,
+                    uint64_t block)
+{
+    uint64_t own;
+
+    w->block = block;
+    w->run = run_of(o, run_of_block(block));
+    own = block & bm_bits_low(w->run.prefix); /* without the leading 1 */
+    for (int d = 0; d < 3; d++)
+        w->at[d] = 0;
+    for (int i = 0; i < w->run.prefix; i++) {
+        int c = w->run.prefix - 1 - i;
+
+        w->axis[i] = o->hz.axis[c];
+        w->far[i] = (int64_t)1 << (o->behind[c + 1][w->axis[i]] -
+                                   o->behind[w->run.prefix][w->axis[i]]);
+        if (own >> i & 1)
+            w->at[w->axis[i]] |= w->far[i];
+    }
+}
+
+/* To the block of the next chunk. */
+static void walk_on(struct walk *w, const struct bm_hz_blocks *o, int64_t chunk)
+{
+    uint64_t changed = w->block ^ (w->block + 1);
+    int inside = 1;
+
+    if (w->block == 0 || changed >> w->run.prefix) { /* the next run */
+        walk_to(w, o, bm_hz_blocks_block(o, chunk));
+        return;
+    }
+    w->block++;
+    for (int i = 0; changed >> i; i++)
+        w->at[w->axis[i]] ^= w->far[i];
+    for (int d = 0; d < 3; d++)
+        inside &= w->at[d] < w->run.limit[d];
+    if (!inside)
+        walk_to(w, o, bm_hz_blocks_block(o, chunk));
+}
+
+static void list(const void *own, int64_t first, int64_t count,
+                 struct bm_listed_chunk *out)
+{
+    const struct bm_hz_blocks *o = own;
+    struct walk w;
+
+    if (count)
+        walk_to(&w, o, bm_hz_blocks_block(o, first));
+    for (int64_t i = 0; i < count; i++) {
+        if (i)
+            walk_on(&w, o, first + i);
+        out[i] = (struct bm_listed_chunk){first + i, w.block,
+                                          block_at(o, &w.run, w.at)};
+    }
+}
+
 static int64_t file_of(const void *own, int64_t chunk)
 {
     const struct bm_hz_blocks *o = own;
@@ -408,6 +474,7 @@ struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
                                                        .key = key_of,
                                                        .find = find,
                                                        .order = order,
+                                                       .list = list,
                                                        .file = file_of,
                                                        .partition =
                                                            partition_of,

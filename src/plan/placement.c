@@ -1,6 +1,8 @@
 /* placement.c -- see placement.h. */
 #include "plan/placement.h"
 
+#include <stdlib.h>
+
 #include "plan/place_local.h"
 
 static int first_ranks(int64_t files, int ranks, int64_t file)
@@ -35,6 +37,47 @@ int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
         if (tier)
             tier[f] = only ? only : BOUMA_TIER_DRAM;
     }
+    return BOUMA_OK;
+}
+
+/* A file, and about where on the ranks its bytes are. */
+struct seat {
+    double rank;
+    uint32_t file;
+};
+
+static int by_seat(const void *left, const void *right)
+{
+    const struct seat *a = left, *b = right;
+
+    if (a->rank < b->rank || a->rank > b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->file < b->file ? -1 : a->file > b->file;
+}
+
+int bm_place_in_order(int *writer, const bouma_allocator *a, bouma_place scheme,
+                      const struct bm_gathering *g)
+{
+    size_t files = (size_t)g->files;
+    struct seat *seats = bm_new(a, files, sizeof(*seats));
+
+    if (!seats)
+        return BOUMA_ENOMEM;
+    for (size_t f = 0; f < files; f++) {
+        double sum = 0, count = 0;
+
+        for (size_t i = g->first[f]; i < g->first[f + 1]; i++) {
+            sum += (double)g->rank[i] * (double)g->bytes[i];
+            count += (double)g->bytes[i];
+        }
+        seats[f] = (struct seat){sum / count, (uint32_t)f};
+    }
+    if (files)
+        qsort(seats, files, sizeof(*seats), by_seat);
+    for (size_t i = 0; i < files; i++)
+        writer[seats[i].file] =
+            bm_placement_of(scheme)->formula(g->files, g->ranks, (int64_t)i);
+    bm_drop(a, seats);
     return BOUMA_OK;
 }
 

@@ -35,7 +35,14 @@ int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
                    const struct bm_place_task *task, int64_t files,
                    const struct bm_gathering *gathering);
 
-/* The same for files of chunks: fills in writer and tier of 'files'. */
+/* The writers of a scheme that is a formula, over files in the order of the
+ * ranks that they come from (the mean of them, by gathering->bytes): so that
+ * few bytes have to move, and all parts of the machine are used. BOUMA_OK or
+ * ENOMEM. */
+int bm_place_in_order(int *writer, const bouma_allocator *a, bouma_place scheme,
+                      const struct bm_gathering *gathering);
+
+/* As bm_place_files(), for files of chunks: fills in writer and tier of 'files'. */
 int bm_place_chunks(struct bm_assignment *files,
                     const struct bm_place_task *task,
                     const struct bm_chunk_sizes *sizes);

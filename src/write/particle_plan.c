@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bouma_assign bm_particle_scheme(bouma_assign assign)
-{
-    return assign ? assign : BOUMA_ASSIGN_SPLIT;
-}
-
 /* ---- files and their writers -------------------------------------------- */
 
 static int by_file_and_rank(const void *left, const void *right)
@@ -91,51 +86,22 @@ static int list_deliveries(struct bm_particle_plan *plan,
     return sum_up(plan, set, n);
 }
 
-/* A file, and about where on the ranks its particles are. */
-struct seat {
-    double rank;
-    uint32_t file;
-};
-
-static int by_seat(const void *left, const void *right)
+/* Who sends how many particles to which file; 'each' bytes of one are counted
+ * or, if it is 1, particles. */
+static int gather(struct bm_gathering *g, const struct bm_particle_plan *plan,
+                  const struct bm_set_plan *set, int ranks, uint64_t each)
 {
-    const struct seat *a = left, *b = right;
-
-    if (a->rank < b->rank || a->rank > b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->file < b->file ? -1 : a->file > b->file;
-}
-
-/* Writers by formula are placed over ranks in the order of the ranks that their
- * particles come from: so that few of them have to move, and all parts of the
- * machine are used. */
-static int place_in_order(struct bm_particle_plan *plan,
-                          struct bm_set_plan *set,
-                          const struct bouma_dataset *ds)
-{
-    size_t files = (size_t)set->files.files;
-    struct seat *seats = bm_new(plan->a, files, sizeof(*seats));
-
-    if (!seats)
+    *g = (struct bm_gathering){.files = set->files.files,
+                               .ranks = ranks,
+                               .first = set->first_delivery};
+    g->rank = bm_new_raw(plan->a, set->delivery_count, sizeof(*g->rank));
+    g->bytes = bm_new_raw(plan->a, set->delivery_count, sizeof(*g->bytes));
+    if (!g->rank || !g->bytes)
         return BOUMA_ENOMEM;
-    for (size_t f = 0; f < files; f++) {
-        double sum = 0, count = 0;
-
-        for (size_t i = set->first_delivery[f]; i < set->first_delivery[f + 1];
-             i++) {
-            sum += (double)set->deliveries[i].rank *
-                   (double)set->deliveries[i].count;
-            count += (double)set->deliveries[i].count;
-        }
-        seats[f] = (struct seat){sum / count, (uint32_t)f};
+    for (size_t i = 0; i < set->delivery_count; i++) {
+        g->rank[i] = set->deliveries[i].rank;
+        g->bytes[i] = set->deliveries[i].count * each;
     }
-    if (files)
-        qsort(seats, files, sizeof(*seats), by_seat);
-    for (size_t i = 0; i < files; i++)
-        set->writer[seats[i].file] =
-            bm_placement_of(ds->options.place)
-                ->formula((int64_t)files, ds->comm->size, (int64_t)i);
-    bm_drop(plan->a, seats);
     return BOUMA_OK;
 }
 
@@ -145,20 +111,15 @@ static int place_by_senders(struct bm_particle_plan *plan,
 {
     struct bm_place_task task = bm_io_environment_place_task(
         &ds->engine.env, &ds->options, ds->comm->size);
-    struct bm_gathering g = {.files = set->files.files,
-                             .ranks = ds->comm->size,
-                             .first = set->first_delivery};
-    int rc = BOUMA_ENOMEM;
+    int chosen = bm_placement_of(ds->options.place)->choose != NULL;
+    struct bm_gathering g;
+    int rc = gather(&g, plan, set, ds->comm->size, chosen ? set->bytes : 1);
 
-    g.rank = bm_new_raw(plan->a, set->delivery_count, sizeof(*g.rank));
-    g.bytes = bm_new_raw(plan->a, set->delivery_count, sizeof(*g.bytes));
-    for (size_t i = 0; i < set->delivery_count && g.rank && g.bytes; i++) {
-        g.rank[i] = set->deliveries[i].rank;
-        g.bytes[i] = set->deliveries[i].count * set->bytes;
-    }
-    if (g.rank && g.bytes)
+    if (!rc && chosen)
         rc =
             bm_place_files(set->writer, set->tier, plan->a, &task, g.files, &g);
+    else if (!rc)
+        rc = bm_place_in_order(set->writer, plan->a, ds->options.place, &g);
     bm_drop(plan->a, g.rank);
     bm_drop(plan->a, g.bytes);
     return rc;
@@ -174,9 +135,7 @@ static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
         return BOUMA_ENOMEM;
     for (int64_t f = 0; f < set->files.files; f++)
         set->tier[f] = ds->options.tier;
-    return bm_placement_of(ds->options.place)->choose
-               ? place_by_senders(plan, set, ds)
-               : place_in_order(plan, set, ds);
+    return place_by_senders(plan, set, ds);
 }
 
 /* The files of a set, and for this rank's particles that are not one unit,

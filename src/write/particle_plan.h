@@ -6,6 +6,7 @@
 #include "dataset/dataset.h"
 #include "plan/aggregate.h"
 #include "plan/assign.h"
+#include "plan/particle_cut.h"
 #include "plan/particle_router.h"
 
 /* What one rank sends to one file of a set. */
@@ -55,9 +56,6 @@ struct bm_particle_plan {
     bouma_assign scheme;
     int64_t files;
 };
-
-/* Which scheme the options mean for particles. */
-bouma_assign bm_particle_scheme(bouma_assign assign);
 
 /* Where the particles of a block of particles are. */
 void bm_particle_block_positions(struct bm_positions *p,

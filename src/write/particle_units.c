@@ -8,18 +8,6 @@
 
 #include "write/particle_plan.h"
 
-/* With `split`, no unit has more than this part of a file, if that is what it
- * takes to make them alike: the largest no more than so many times the mean.
- * Where nobody asked for `split`, ranks stay whole as long as cutting them
- * costs more than it saves: a write with it took 1.6 times as long, with the
- * same particles on each rank. */
-#define PARTS_OF_A_FILE         64
-#define IMBALANCE_LIMIT         1.1
-#define DEFAULT_IMBALANCE_LIMIT 1.75
-/* Particles that stand for those of a file, and most of them, of all ranks. */
-#define POINTS_OF_A_FILE 4096
-#define MOST_POINTS      ((double)(1 << 19))
-
 /* ---- what this rank tells ----------------------------------------------- */
 
 void bm_particle_block_positions(struct bm_positions *p,
@@ -237,85 +225,24 @@ static int take_all(struct bm_particle_plan *plan, const struct bm_buffer *all,
 
 /* ---- pieces ------------------------------------------------------------- */
 
+static struct bm_particle_rule rule_of(const struct bm_set_plan *set,
+                                       const struct bouma_dataset *ds)
+{
+    return (struct bm_particle_rule){.ndims = set->set->ndims,
+                                     .bytes = set->bytes,
+                                     .particles = set->particles,
+                                     .ranks = ds->comm->size,
+                                     .assign = ds->options.assign,
+                                     .files = ds->options.files,
+                                     .file_size = ds->options.file_size};
+}
+
 uint64_t bm_particle_target(const struct bm_set_plan *set,
                             const struct bouma_dataset *ds)
 {
-    uint64_t bytes = set->particles > UINT64_MAX / set->bytes
-                         ? UINT64_MAX
-                         : set->particles * set->bytes;
+    struct bm_particle_rule rule = rule_of(set, ds);
 
-    if (ds->options.files > 0)
-        return bytes / (uint64_t)ds->options.files + 1;
-    return ds->options.file_size ? ds->options.file_size
-                                 : bm_aggregate_target(bytes, ds->comm->size);
-}
-
-/* Whether units lie over each other: together they have more than twice the
- * volume of their common bounds. Files of whole ones would all be everywhere.
- */
-static int overlap(const struct bm_set_plan *set)
-{
-    double low[3], high[3], sum = 0;
-
-    for (size_t i = 0; i < set->unit_count; i++)
-        for (int d = 0; d < set->set->ndims; d++) {
-            const struct bm_unit *u = &set->units[i];
-
-            low[d] = !i || u->low[d] < low[d] ? u->low[d] : low[d];
-            high[d] = !i || u->high[d] > high[d] ? u->high[d] : high[d];
-        }
-    for (size_t i = 0; i < set->unit_count; i++) {
-        double volume = 1;
-
-        for (int d = 0; d < set->set->ndims; d++)
-            if (high[d] > low[d]) /* halves, as the whole may be too large */
-                volume *=
-                    (set->units[i].high[d] / 2 - set->units[i].low[d] / 2) /
-                    (high[d] / 2 - low[d] / 2);
-        sum += volume;
-    }
-    return sum > 2;
-}
-
-/* Whether whole units make the number of files that is wanted, all nearly
- * alike. */
-static int is_even(const struct bm_particle_plan *plan,
-                   const struct bm_set_plan *set,
-                   const struct bouma_dataset *ds, int *even)
-{
-    struct bm_aggregation_spec spec = {.scheme = BOUMA_ASSIGN_SPLIT,
-                                       .ndims = set->set->ndims,
-                                       .bytes = set->bytes,
-                                       .target = bm_particle_target(set, ds),
-                                       .files = ds->options.files,
-                                       .ranks = ds->comm->size};
-    uint64_t each = spec.target / set->bytes, largest = 0;
-    struct bm_aggregation trial;
-    int rc = bm_aggregate(&trial, plan->a, &spec, set->units, set->unit_count);
-    uint64_t wanted = each ? (set->particles + each / 2) / each : 1;
-    double most =
-        ds->options.assign ? IMBALANCE_LIMIT : DEFAULT_IMBALANCE_LIMIT;
-
-    for (int64_t f = 0; f < trial.files && !rc; f++)
-        if (trial.counts[f] > largest)
-            largest = trial.counts[f];
-    *even = !rc &&
-            (double)largest * (double)wanted <= most * (double)set->particles;
-    /* Who says how many, or how large, is to have them. */
-    if ((ds->options.files || ds->options.file_size) &&
-        wanted > (uint64_t)trial.files)
-        *even = 0;
-    bm_aggregation_release(&trial);
-    return rc;
-}
-
-/* Most particles that a unit of the set may have. */
-static uint64_t most_of(const struct bm_set_plan *set,
-                        const struct bouma_dataset *ds)
-{
-    uint64_t most = bm_particle_target(set, ds) / set->bytes / PARTS_OF_A_FILE;
-
-    return most ? most : 1;
+    return bm_particle_file_bytes(&rule);
 }
 
 /* Which sets are to be cut. */
@@ -327,32 +254,16 @@ static int choose_cuts(struct bm_particle_plan *plan, struct bouma_dataset *ds,
     *any = 0;
     for (size_t i = 0; i < plan->set_count && !rc; i++) {
         struct bm_set_plan *set = &plan->sets[i];
-        int even = 1;
+        struct bm_particle_rule rule = rule_of(set, ds);
 
-        /* If one file takes everything, there is nothing to cut. */
-        if (plan->scheme == BOUMA_ASSIGN_SPLIT && set->particles &&
-            set->particles > bm_particle_target(set, ds) / set->bytes) {
-            rc = is_even(plan, set, ds, &even);
-            even = even && !overlap(set);
-        }
-        set->cut = !even;
-        *any |= !even;
+        rc = bm_particle_must_cut(&set->cut, &rule, plan->a, set->units,
+                                  set->unit_count);
+        *any |= set->cut;
     }
     return rc;
 }
 
 /* ---- samples ------------------------------------------------------------ */
-
-/* The number of points that stand for so many particles. */
-static size_t points_for(const struct bm_set_plan *set,
-                         const struct bouma_dataset *ds, uint64_t count)
-{
-    double each = (double)(bm_particle_target(set, ds) / set->bytes + 1);
-    double all = (double)set->particles / each * POINTS_OF_A_FILE;
-
-    all = all < MOST_POINTS ? all : MOST_POINTS;
-    return (size_t)((double)count / (double)set->particles * all) + 1;
-}
 
 /* For each block of particles of a set that is cut: the number of points (0: it
  * stays whole), and these. */
@@ -361,6 +272,7 @@ static int draw_samples(struct bm_particle_plan *plan, struct bouma_dataset *ds,
 {
     for (size_t i = 0; i < plan->set_count; i++) {
         struct bm_set_plan *set = &plan->sets[i];
+        struct bm_particle_rule rule = rule_of(set, ds);
 
         for (size_t k = set->first_block; k < set->end_block && set->cut; k++) {
             const struct bm_particle_block *s = &ds->given.blocks[k];
@@ -368,9 +280,9 @@ static int draw_samples(struct bm_particle_plan *plan, struct bouma_dataset *ds,
             struct bm_positions p;
 
             bm_particle_block_positions(&p, s);
-            if (s->count > most_of(set, ds) &&
+            if (s->count > bm_particle_most_uncut(&rule) &&
                 bm_sample_make(sample, plan->a, &p,
-                               points_for(set, ds, s->count)))
+                               bm_particle_points(&rule, s->count)))
                 return BOUMA_ENOMEM;
             bm_put_u32(out, (uint32_t)sample->count);
             for (size_t j = 0; j < sample->count; j++) {

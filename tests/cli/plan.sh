@@ -72,7 +72,7 @@ assert o['ranks'] == 1048576 and o['patches'] == 2**22
 assert o['patches_per_rank'] == {'min': 4, 'mean': 4.0, 'max': 4}
 assert o['moved_bytes'] == 0 and o['balance'] < 1.001
 assert o['files'] == 65536 and o['mean_file'] >> 20 == 64
-assert o['memory_bytes'] < 2**30"
+assert o['memory_bytes'] < 2**27"
 
 # The picture: four ranks, each with its patch, in two files, their bars, and
 # their writers.

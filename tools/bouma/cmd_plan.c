@@ -12,6 +12,7 @@
 #include "format_text.h"
 #include "hz_arguments.h"
 #include "plan_explain.h"
+#include "plan_loads.h"
 #include "plan_picture.h"
 #include "plan_ranks_picture.h"
 #include "plan_report.h"
@@ -25,7 +26,21 @@ static const struct option_spec options[] = {
      .help = "processes that write (required)"},
     {.name = "shape",
      .argument = "NZ,NY,NX",
-     .help = "samples along each axis (required)"},
+     .help = "samples along each axis (required); of particles the extents "
+             "of their domain, by default a cube"},
+    {.name = "particles",
+     .argument = "COUNT",
+     .help = "plan so many particles instead of a grid"},
+    {.name = "clustered",
+     .help = "particles lie in a few clusters; default: they are everywhere"},
+    {.name = "counts",
+     .argument = "FILE",
+     .help = "particles of each process, as numbers in a text; with "
+             "--particles in proportion to these"},
+    {.name = "sizes",
+     .argument = "SIZES.json",
+     .help = "stored bytes of each process of a small grid of them (bouma "
+             "size-grid), interpolated to these processes"},
     {.name = "blocks",
      .argument = "PZ,PY,PX",
      .help = "processes along each axis; default: blocks most like cubes"},
@@ -65,7 +80,8 @@ static const struct option_spec options[] = {
      .help = "type of a sample; default: f32"},
     {.name = "components",
      .argument = "C",
-     .help = "values per sample; default: 1"},
+     .help = "values per sample, or per particle besides its position; "
+             "default: 1"},
     {.name = "ratio",
      .argument = "R",
      .help = "ratio of raw to stored bytes; default: 1"},
@@ -93,10 +109,16 @@ static const struct option_spec options[] = {
 struct planning {
     const struct arguments *args;
     bouma_plan_spec spec;
+    struct plan_loads loads;
     bouma_options opts;
     int64_t file; /* to explain; -1: the first ones */
     struct progress_bar bar;
 };
+
+static bool is_of_particles(const struct arguments *args)
+{
+    return arguments_has(args, "particles") || arguments_has(args, "counts");
+}
 
 /* ---- what to plan -------------------------------------------------------- */
 
@@ -105,8 +127,14 @@ static int parse_extents(struct planning *planning, struct context *ctx)
     const struct arguments *args = planning->args;
     bouma_plan_spec *spec = &planning->spec;
     int blocks = 0, patches = 0;
-    int rc = arguments_integers(args, ctx, "shape", spec->shape, &spec->ndims);
+    int rc;
 
+    if (is_of_particles(args)) {
+        spec->ndims = 3;
+        for (int d = 0; d < 3; d++)
+            spec->shape[d] = (int64_t)1 << 31;
+    }
+    rc = arguments_integers(args, ctx, "shape", spec->shape, &spec->ndims);
     if (!rc)
         rc = arguments_integers(args, ctx, "blocks", spec->blocks, &blocks);
     if (!rc)
@@ -164,6 +192,29 @@ static int parse_counts(struct planning *planning, struct context *ctx)
     if (!spec->type || spec->type == BOUMA_TYPE_STRING)
         return context_fail(ctx, CALL_AT_FAULT, "--type %s: there are %s", type,
                             TYPE_NAMES);
+    return DONE;
+}
+
+/* Particles instead of a grid: what they do not have is refused. */
+static int parse_particles(struct planning *planning, struct context *ctx)
+{
+    static const char *const of_grids[] = {
+        "patch",      "layout",        "vary",
+        "distribute", "hz-template",   "hz-order",
+        "output",     "hz-block-bits", "hz-blocks-per-file"};
+    const struct arguments *args = planning->args;
+    bouma_plan_spec *spec = &planning->spec;
+    int64_t count = 0;
+    int rc = arguments_integer(args, ctx, "particles", 1, &count);
+
+    if (rc || !is_of_particles(args))
+        return rc;
+    for (size_t i = 0; i < sizeof(of_grids) / sizeof(of_grids[0]); i++)
+        if (arguments_has(args, of_grids[i]))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--%s is for grids, and this plans particles",
+                                of_grids[i]);
+    spec->particles = (uint64_t)count;
     return DONE;
 }
 
@@ -226,10 +277,11 @@ static int parse_request(struct planning *planning, struct context *ctx)
 
     spec->size = sizeof(*spec);
     planning->opts = (bouma_options){.size = sizeof(planning->opts)};
-    if (!arguments_has(args, "ranks") || !arguments_has(args, "shape"))
+    if (!arguments_has(args, "ranks") ||
+        !(arguments_has(args, "shape") || is_of_particles(args)))
         return context_fail(ctx, CALL_AT_FAULT,
                             "say how many write what: --ranks N --shape "
-                            "NZ,NY,NX");
+                            "NZ,NY,NX, or --ranks N --particles COUNT");
     rc = parse_counts(planning, ctx);
     if (!rc)
         rc = parse_layout(planning, ctx);
@@ -238,7 +290,11 @@ static int parse_request(struct planning *planning, struct context *ctx)
     if (!rc)
         rc = parse_factor(planning, ctx, "vary", &spec->vary);
     if (!rc)
+        rc = parse_particles(planning, ctx);
+    if (!rc && !is_of_particles(args))
         rc = arguments_check_grid_assign(args, ctx, ", and this plans a grid;");
+    if (!rc)
+        rc = plan_loads_read(&planning->loads, ctx, args, spec);
     if (!rc)
         rc = arguments_fields(args, ctx, &planning->opts);
     return rc ? rc : parse_telling(planning, ctx);
@@ -271,7 +327,9 @@ static void add_scheme(struct text_table *table,
 {
     char text[FORMAT_BYTES];
 
-    text_table_add(table, "%s", bouma_distribute_name(report->distribute));
+    text_table_add(
+        table, "%s",
+        report->particles ? "-" : bouma_distribute_name(report->distribute));
     text_table_add(table, "%s",
                    report->assign ? bouma_assign_name(report->assign) : "-");
     text_table_add(table, "%" PRId64 "-%" PRId64, report->fewest_patches,
@@ -299,16 +357,17 @@ enum {
 
 /* The i-th of all pairs of schemes, into the options; false if another one was
  * given, or it is for particles, and for grids the same as one before. In HZ
- * order files are what they are. */
-static bool choose_pair(bouma_options *opts, int i, bouma_layout layout)
+ * order files are what they are; particles are not distributed. */
+static bool choose_pair(bouma_options *opts, int i, const bouma_plan_spec *spec)
 {
     bouma_distribute distribute = distributes[i / ASSIGNS];
     bouma_assign assign = assigns[i % ASSIGNS];
 
     if ((opts->distribute && opts->distribute != distribute) ||
         (opts->assign && opts->assign != assign) ||
-        !bouma_assign_is_for_grids(assign) ||
-        (layout == BOUMA_LAYOUT_HZ && i % ASSIGNS))
+        (!spec->particles && !bouma_assign_is_for_grids(assign)) ||
+        (spec->particles && i / ASSIGNS) ||
+        (spec->layout == BOUMA_LAYOUT_HZ && i % ASSIGNS))
         return false;
     opts->distribute = distribute;
     opts->assign = assign;
@@ -330,7 +389,7 @@ static int plan_all(struct text_table *table, json_t *schemes,
         if (opts.progress)
             opts.progress(opts.progress_user, "planning", (uint64_t)i,
                           DISTRIBUTES * ASSIGNS);
-        if (!choose_pair(&opts, i, planning->spec.layout))
+        if (!choose_pair(&opts, i, &planning->spec))
             continue;
         rc = make(&plan, planning, ctx, &opts);
         if (rc)
@@ -463,13 +522,14 @@ static int run(struct context *ctx, const struct arguments *args)
         rc = tell(&planning, ctx, plan, &canvas);
     canvas_release(&canvas);
     bouma_plan_free(plan);
+    plan_loads_release(&planning.loads);
     return rc;
 }
 
 const struct command cmd_plan = {
     .name = "plan",
     .summary = "predict a write at any scale, without data",
-    .operands = "--ranks N --shape NZ,NY,NX [options]",
+    .operands = "--ranks N (--shape NZ,NY,NX | --particles COUNT) [options]",
     .least = 0,
     .most = 0,
     .examples =
@@ -477,18 +537,20 @@ const struct command cmd_plan = {
         "  bouma plan --ranks 96 --shape 500,500,500 --ratio 4 --vary 20 -o "
         "plan.png\n"
         "  bouma plan --ranks 96 --shape 500,500,500 --files 8 --compare\n"
+        "  bouma plan --ranks 4096 --particles 1G --clustered --compare\n"
+        "  bouma plan --ranks 16K --shape 4096,4096,4096 --sizes sizes.json\n"
         "  bouma plan --ranks 512 --shape 512,512,512 --place cost --machine "
         "torus:8x8x8 --explain\n"
         "  bouma plan --ranks 512 --shape 256,256,256 --layout hz "
         "--hz-template "
         "ranks --hz-blocks-per-file 16 -o ranks.png\n",
     .footer =
-        "Each process holds one block of a grid with one variable. The "
-        "library plans a real\n"
-        "write by the same functions. File sizes include chunks and their "
-        "table entries.\n"
-        "The time and memory of planning are those of every process of "
-        "the write.\n"
+        "Each process holds one block of a grid with one variable, or the "
+        "particles in one. A\n"
+        "real write has the same plan. File sizes include chunks and their "
+        "table entries. A\n"
+        "real write takes more time and memory to plan: its blocks may be of "
+        "any kind.\n"
         "\n"
         "With --machine, ranks fill nodes in order. --explain shows the "
         "costs of each\n"

@@ -41,12 +41,73 @@ static void put_order(json_t *object, const bouma_plan_report *report)
     json_put(object, "files_per_rank", of_rank);
 }
 
+/* What ranks hold, and what is moved to assemble it. */
+static void put_patches(json_t *object, const bouma_plan_report *report)
+{
+    json_t *a_rank = json_object();
+
+    json_put(object, "patches", json_integer(report->patches));
+    json_put(object, "shared_patches", json_integer(report->shared_patches));
+    json_put(a_rank, "min", json_integer(report->fewest_patches));
+    json_put(a_rank, "mean",
+             json_number((double)report->patches / (double)report->ranks));
+    json_put(a_rank, "max", json_integer(report->most_patches));
+    json_put(object, "patches_per_rank", a_rank);
+}
+
+static void put_particles(json_t *object, const bouma_plan_report *report)
+{
+    json_t *a_rank = json_object();
+
+    json_put(object, "particles", json_count(report->particles));
+    json_put(a_rank, "min", json_count(report->fewest_particles));
+    json_put(a_rank, "mean",
+             json_number((double)report->particles / (double)report->ranks));
+    json_put(a_rank, "max", json_count(report->most_particles));
+    json_put(object, "particles_per_rank", a_rank);
+}
+
+/* Sizes of files, and what it took to plan them. */
+static void put_files(json_t *object, const bouma_plan_report *report)
+{
+    json_put(object, "shipped_bytes", json_count(report->shipped_bytes));
+    json_put(object, "shipped_messages",
+             json_integer(report->shipped_messages));
+    if (report->machine)
+        json_put(object, "byte_hops", json_number(report->byte_hops));
+    json_put(object, "rounds", json_integer(report->rounds));
+    json_put(object, "writers", json_integer(report->writers));
+    json_put(object, "files", json_integer(report->files));
+    json_put(object, "smallest_file", json_count(report->smallest_file));
+    json_put(object, "mean_file", json_count(report->mean_file));
+    json_put(object, "largest_file", json_count(report->largest_file));
+    json_put(object, "balance", json_number(plan_report_balance(report)));
+    json_put(object, "memory_bytes", json_count(report->memory_bytes));
+    json_put(object, "seconds", json_number(report->seconds));
+}
+
+static void put_set(json_t *object, const bouma_plan_report *report,
+                    const bouma_plan_spec *spec)
+{
+    json_put(object, "assign", json_text(bouma_assign_name(report->assign)));
+    json_put(object, "place", json_text(bouma_place_name(report->place)));
+    json_put(object, "ranks", json_integer(report->ranks));
+    json_put(object, "blocks", json_integers(report->blocks, spec->ndims));
+    put_particles(object, report);
+    json_put(object, "raw_bytes", json_count(report->raw_bytes));
+    json_put(object, "stored_bytes", json_count(report->stored_bytes));
+    put_files(object, report);
+}
+
 void plan_report_put(json_t *object, const bouma_plan_report *report,
                      const bouma_plan_spec *spec)
 {
     bool hz = report->layout == BOUMA_LAYOUT_HZ;
-    json_t *a_rank = json_object();
 
+    if (report->particles) {
+        put_set(object, report, spec);
+        return;
+    }
     json_put(object, "layout", json_text(bouma_layout_name(report->layout)));
     json_put(object, "distribute",
              json_text(bouma_distribute_name(report->distribute)));
@@ -62,31 +123,12 @@ void plan_report_put(json_t *object, const bouma_plan_report *report,
     else
         json_put(object, "patch_grid",
                  json_integers(report->grid, spec->ndims));
-    json_put(object, "patches", json_integer(report->patches));
-    json_put(object, "shared_patches", json_integer(report->shared_patches));
-    json_put(a_rank, "min", json_integer(report->fewest_patches));
-    json_put(a_rank, "mean",
-             json_number((double)report->patches / (double)report->ranks));
-    json_put(a_rank, "max", json_integer(report->most_patches));
-    json_put(object, "patches_per_rank", a_rank);
+    put_patches(object, report);
     json_put(object, "raw_bytes", json_count(report->raw_bytes));
     json_put(object, "stored_bytes", json_count(report->stored_bytes));
     json_put(object, "moved_bytes", json_count(report->moved_bytes));
     json_put(object, "moved_messages", json_integer(report->moved_messages));
-    json_put(object, "shipped_bytes", json_count(report->shipped_bytes));
-    json_put(object, "shipped_messages",
-             json_integer(report->shipped_messages));
-    if (report->machine)
-        json_put(object, "byte_hops", json_number(report->byte_hops));
-    json_put(object, "rounds", json_integer(report->rounds));
-    json_put(object, "writers", json_integer(report->writers));
-    json_put(object, "files", json_integer(report->files));
-    json_put(object, "smallest_file", json_count(report->smallest_file));
-    json_put(object, "mean_file", json_count(report->mean_file));
-    json_put(object, "largest_file", json_count(report->largest_file));
-    json_put(object, "balance", json_number(plan_report_balance(report)));
-    json_put(object, "memory_bytes", json_count(report->memory_bytes));
-    json_put(object, "seconds", json_number(report->seconds));
+    put_files(object, report);
 }
 
 /* What the grid is cut into: blocks of an order, or patches. */
@@ -117,24 +159,22 @@ static void print_patches(const bouma_plan_report *report, int n)
     printf("%" PRId64 " shared by ranks\n", report->shared_patches);
 }
 
-void plan_report_print(const bouma_plan_report *report,
+/* What a grid is cut into, and who puts it together. */
+static void print_grid(const bouma_plan_report *report,
                        const bouma_plan_spec *spec)
 {
     char one[FORMAT_BYTES], two[FORMAT_BYTES], three[FORMAT_BYTES];
     bool hz = report->layout == BOUMA_LAYOUT_HZ;
     const char *chunks = hz ? "blocks" : "patches";
-    int n = spec->ndims;
 
-    printf("ranks    %" PRId64 ", in %s blocks\n", report->ranks,
-           format_shape(one, n, report->blocks));
     printf("grid     %s samples, %s raw, %s stored\n",
-           format_shape(one, n, spec->shape),
+           format_shape(one, spec->ndims, spec->shape),
            format_bytes(two, report->raw_bytes),
            format_bytes(three, report->stored_bytes));
     if (hz)
         print_order(report);
     else
-        print_patches(report, n);
+        print_patches(report, spec->ndims);
     printf("a rank   %" PRId64 " to %" PRId64 " %s, mean %.4g; "
            "distribute=%s\n",
            report->fewest_patches, report->most_patches, chunks,
@@ -143,6 +183,33 @@ void plan_report_print(const bouma_plan_report *report,
     printf("moved    %s, to put %s together, in %s\n",
            format_bytes(one, report->moved_bytes), chunks,
            format_count(two, (uint64_t)report->moved_messages, "message"));
+}
+
+static void print_particles(const bouma_plan_report *report)
+{
+    char one[FORMAT_BYTES], two[FORMAT_BYTES], three[FORMAT_BYTES];
+
+    printf("set      %s, %s raw, %s stored\n",
+           format_count(one, report->particles, "particle"),
+           format_bytes(two, report->raw_bytes),
+           format_bytes(three, report->stored_bytes));
+    printf("a rank   %" PRIu64 " to %" PRIu64 " particles, mean %.4g\n",
+           report->fewest_particles, report->most_particles,
+           (double)report->particles / (double)report->ranks);
+}
+
+void plan_report_print(const bouma_plan_report *report,
+                       const bouma_plan_spec *spec)
+{
+    char one[FORMAT_BYTES], two[FORMAT_BYTES], three[FORMAT_BYTES];
+    bool hz = report->layout == BOUMA_LAYOUT_HZ;
+
+    printf("ranks    %" PRId64 ", in %s blocks\n", report->ranks,
+           format_shape(one, spec->ndims, report->blocks));
+    if (report->particles)
+        print_particles(report);
+    else
+        print_grid(report, spec);
     printf("shipped  %s, to the writers of files, in %s and %s\n",
            format_bytes(one, report->shipped_bytes),
            format_count(two, (uint64_t)report->shipped_messages, "message"),

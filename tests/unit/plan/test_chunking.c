@@ -143,11 +143,51 @@ static void boxes_touch_the_patches_that_have_samples_there(void)
     }
 }
 
+/* Any piece of the order, with keys and footprints. */
+static void lists_follow_the_order(void)
+{
+    uint64_t state = 35;
+
+    for (int n = 0; n < 300; n++) {
+        struct bm_listed_chunk list[40];
+        struct bm_chunking c;
+        struct bm_tiling t;
+        int64_t *order, first, count;
+
+        random_tiling(&t, &state, 12);
+        c = bm_chunking_of_tiling(&t);
+        order = malloc((size_t)c.count * sizeof(*order));
+        REQUIRE(order);
+        c.calls->order(c.own, order);
+        first = check_below(&state, c.count);
+        count = c.count - first < 40 ? c.count - first : 40;
+        bm_chunking_list(&c, first, count, list);
+        for (int64_t i = 0; i < count; i++) {
+            struct bm_footprint f = c.calls->footprint(c.own, order[first + i]);
+
+            CHECK_EQ(list[i].chunk, order[first + i]);
+            CHECK_EQ(list[i].key, c.calls->key(c.own, list[i].chunk));
+            for (int d = 0; d < 3; d++) {
+                CHECK_EQ(list[i].footprint.start[d], f.start[d]);
+                CHECK_EQ(list[i].footprint.count[d], f.count[d]);
+                CHECK_EQ(list[i].footprint.shift[d], f.shift[d]);
+            }
+        }
+        for (int64_t i = 0; i < c.count; i++) {
+            CHECK_EQ(bm_chunking_position(&c, order[i]), i);
+            CHECK(!i || c.calls->key(c.own, order[i - 1]) <
+                            c.calls->key(c.own, order[i]));
+        }
+        free(order);
+    }
+}
+
 int main(void)
 {
     parts_are_what_lies_in_a_box();
     levels_are_the_multiples();
     bounds_are_the_smallest_box();
     boxes_touch_the_patches_that_have_samples_there();
+    lists_follow_the_order();
     return check_result();
 }

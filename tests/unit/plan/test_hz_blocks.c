@@ -70,6 +70,31 @@ static int is_in(const struct bm_footprint *f, const int64_t index[3])
     return 1;
 }
 
+/* Lists of chunks, from all kinds of firsts on. */
+static void check_lists(const struct grid *g)
+{
+    const struct bm_chunking *c = &g->chunking;
+
+    for (int64_t first = 0; first < c->count; first += 1 + first / 7) {
+        struct bm_listed_chunk list[50];
+        int64_t n = c->count - first < 50 ? c->count - first : 50;
+
+        bm_chunking_list(c, first, n, list);
+        for (int64_t i = 0; i < n; i++) {
+            struct bm_footprint f = c->calls->footprint(c->own, first + i);
+
+            CHECK_EQ(list[i].chunk, first + i);
+            CHECK_EQ(list[i].key, c->calls->key(c->own, first + i));
+            for (int d = 0; d < 3; d++) {
+                CHECK_EQ(list[i].footprint.start[d], f.start[d]);
+                CHECK_EQ(list[i].footprint.count[d], f.count[d]);
+                CHECK_EQ(list[i].footprint.shift[d], f.shift[d]);
+            }
+        }
+        CHECK_EQ(bm_chunking_position(c, first), first);
+    }
+}
+
 /* Numbers of chunks, keys, files; each sample is in the footprint of its block,
  * which has no others. */
 static void check_chunks(const struct grid *g)
@@ -160,6 +185,7 @@ static void check_grid(const char *text, const int64_t shape[3], int b,
     REQUIRE(g.samples);
     count_samples(&g);
     check_chunks(&g);
+    check_lists(&g);
     for (int i = 0; i < 12; i++) {
         struct bm_box box;
 

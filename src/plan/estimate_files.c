@@ -1,0 +1,230 @@
+/* estimate_files.c -- chunks to files, files to writers; see
+ * estimate_parts.h. */
+#include <string.h>
+
+#include "base/search.h"
+#include "plan/estimate_parts.h"
+
+int64_t bm_estimate_file(const struct bm_estimate *e, int64_t place)
+{
+    size_t file = 0;
+
+    if (e->rank_file)
+        return e->rank_file[e->owners.owner[place]];
+    BM_BISECT(file, (size_t)e->files, f, e->first[f] <= (size_t)place);
+    return (int64_t)file;
+}
+
+/* ---- a file for each rank ------------------------------------------------ */
+
+/* Files in the order of the ranks that have chunks at all. */
+static int number_files(struct bm_estimate *e)
+{
+    int ranks = e->ranks.ranks;
+
+    e->rank_file = bm_new_raw(e->a, (size_t)ranks, sizeof(*e->rank_file));
+    e->first = bm_new(e->a, (size_t)ranks + 1, sizeof(*e->first));
+    e->file_rank = bm_new_raw(e->a, (size_t)ranks, sizeof(*e->file_rank));
+    if (!e->rank_file || !e->first || !e->file_rank)
+        return BOUMA_ENOMEM;
+    for (int r = 0; r < ranks; r++) {
+        size_t count = (size_t)e->owners.count[r];
+
+        e->rank_file[r] = (uint32_t)e->files;
+        if (!count)
+            continue;
+        e->file_rank[e->files] = r;
+        e->first[e->files + 1] = e->first[e->files] + count;
+        e->files++;
+    }
+    return BOUMA_OK;
+}
+
+static int cut_by_rank(struct bm_estimate *e,
+                       const struct bm_estimate_costs *costs)
+{
+    int rc = number_files(e);
+
+    if (rc)
+        return rc;
+    e->file_bytes = bm_new(e->a, (size_t)e->files, sizeof(*e->file_bytes));
+    if (!e->file_bytes)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < (size_t)e->chunking.count; i++) {
+        uint64_t *bytes = &e->file_bytes[e->rank_file[e->owners.owner[i]]];
+
+        if (!*bytes)
+            *bytes = bm_estimate_opening(costs, i);
+        *bytes += bm_sums_each(&costs->each, i);
+    }
+    return BOUMA_OK;
+}
+
+int bm_estimate_list_places(struct bm_estimate *e)
+{
+    size_t count = (size_t)e->chunking.count;
+    size_t *next;
+
+    if (!e->rank_file)
+        return BOUMA_OK;
+    e->place = bm_new_raw(e->a, count, sizeof(*e->place));
+    next = bm_new_raw(e->a, (size_t)e->files, sizeof(*next));
+    if (e->place && next) {
+        memcpy(next, e->first, (size_t)e->files * sizeof(*next));
+        for (size_t i = 0; i < count; i++)
+            e->place[next[e->rank_file[e->owners.owner[i]]]++] = (uint32_t)i;
+    }
+    bm_drop(e->a, next);
+    return e->place && next ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+/* ---- runs of chunks ------------------------------------------------------ */
+
+static int make_runs(struct bm_estimate *e, int64_t files)
+{
+    e->files = files;
+    e->first = bm_new(e->a, (size_t)files + 1, sizeof(*e->first));
+    e->file_bytes = bm_new_raw(e->a, (size_t)files, sizeof(*e->file_bytes));
+    return e->first && e->file_bytes ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+static void measure_runs(struct bm_estimate *e,
+                         const struct bm_estimate_costs *costs)
+{
+    uint64_t before = 0;
+
+    for (int64_t f = 0; f < e->files; f++) {
+        uint64_t sum = bm_sums_before(&costs->each, e->first[f + 1]);
+
+        e->file_bytes[f] = sum - before;
+        if (e->first[f] < e->first[f + 1])
+            e->file_bytes[f] += bm_estimate_opening(costs, e->first[f]);
+        before = sum;
+    }
+}
+
+static int64_t file_at(const struct bm_chunking *c, int64_t place)
+{
+    struct bm_listed_chunk one;
+
+    bm_chunking_list(c, place, 1, &one);
+    return c->calls->file(c->own, one.chunk);
+}
+
+/* Where the file of the chunk at 'from' ends. Files ascend along the order. */
+static int64_t end_of_file(const struct bm_chunking *c, int64_t from,
+                           int64_t file)
+{
+    int64_t step = 1, lo = from, hi;
+
+    while (lo + step < c->count && file_at(c, lo + step) == file) {
+        lo += step;
+        step *= 2;
+    }
+    hi = lo + step < c->count ? lo + step : c->count;
+    BM_BISECT(lo, (size_t)hi, i, file_at(c, (int64_t)i) == file);
+    return lo + 1;
+}
+
+/* Of layouts that say which file a chunk is in. */
+static int cut_as_fixed(struct bm_estimate *e)
+{
+    const struct bm_chunking *c = &e->chunking;
+    int64_t files = file_at(c, c->count - 1) + 1, at = 0;
+    int rc = make_runs(e, files);
+
+    for (int64_t f = 0; f < files && !rc; f++)
+        e->first[f + 1] = (size_t)(at = end_of_file(c, at, f));
+    return rc;
+}
+
+static int cut_runs(struct bm_estimate *e,
+                    const struct bm_estimate_costs *costs,
+                    const struct bm_estimate_task *task, bouma_assign scheme)
+{
+    const struct bm_options *o = task->options;
+    size_t count = (size_t)e->chunking.count;
+    uint64_t copies = (uint64_t)task->copies;
+    int optimal = scheme == BOUMA_ASSIGN_OPTIMAL;
+    struct bm_chunk_sizes sizes = {
+        .count = count,
+        .costs = optimal ? &costs->each : &e->bytes,
+        .opening = optimal ? bm_estimate_opening : NULL,
+        .own = costs,
+        .most_opening = copies * (task->section_bytes + UINT8_MAX)};
+    int64_t files = bm_assign_files(bm_sums_before(&e->bytes, count), count,
+                                    task->ranks.count, o->files, o->file_size);
+    int rc;
+
+    if (files > task->most_files)
+        files = task->most_files;
+    if (scheme == BOUMA_ASSIGN_SINGLE)
+        files = 1;
+    rc = make_runs(e, files);
+    return rc ? rc : bm_assign_runs(e->first + 1, e->a, scheme, &sizes, files);
+}
+
+int bm_estimate_cut(struct bm_estimate *e,
+                    const struct bm_estimate_costs *costs,
+                    const struct bm_estimate_task *task)
+{
+    bouma_assign scheme = bm_assign_in_order(task->options->assign);
+    int rc;
+
+    if (e->chunking.count > UINT32_MAX)
+        return BOUMA_ELIMIT;
+    if (!e->chunking.calls->file && !bm_assign_makes_runs(scheme))
+        return cut_by_rank(e, costs);
+    rc = e->chunking.calls->file ? cut_as_fixed(e)
+                                 : cut_runs(e, costs, task, scheme);
+    if (!rc)
+        measure_runs(e, costs);
+    return rc;
+}
+
+/* ---- writers ------------------------------------------------------------- */
+
+static int gather(struct bm_estimate *e)
+{
+    struct bm_gatherer g;
+    int rc =
+        bm_gatherer_init(&g, &e->gathering, e->a, e->files, e->ranks.ranks);
+
+    for (int64_t f = 0; f < e->files && !rc; f++) {
+        for (size_t i = e->first[f]; i < e->first[f + 1]; i++)
+            bm_gatherer_add(&g, bm_estimate_owner(e, f, i),
+                            bm_sums_each(&e->bytes, bm_estimate_place(e, i)));
+        rc = bm_gatherer_end_file(&g);
+    }
+    bm_gatherer_release(&g);
+    return rc;
+}
+
+int bm_estimate_place_files(struct bm_estimate *e,
+                            const struct bm_estimate_task *task)
+{
+    struct bm_place_task place = {task->options->place, task->ranks.count,
+                                  task->rule};
+    const struct bm_placement *p = bm_placement_of(place.scheme);
+    size_t files = (size_t)e->files;
+    int rc = BOUMA_OK;
+
+    e->writer = bm_new_raw(e->a, files, sizeof(*e->writer));
+    e->tier = bm_new_raw(e->a, files, sizeof(*e->tier));
+    if (p->needs_machine)
+        e->choice = bm_new_raw(e->a, files, sizeof(*e->choice));
+    if (!e->writer || !e->tier || (p->needs_machine && !e->choice))
+        return BOUMA_ENOMEM;
+    if (task->rule.network || p->choose)
+        rc = gather(e);
+    if (!rc && e->choice)
+        rc = p->choose(e->writer, e->tier, e->choice, e->a, &task->rule,
+                       &e->gathering);
+    else if (!rc)
+        rc = bm_place_files(e->writer, e->tier, e->a, &place, e->files,
+                            &e->gathering);
+    if (!rc && task->rule.network)
+        e->byte_hops =
+            bm_byte_hops(task->rule.network, &e->gathering, e->writer);
+    return rc;
+}

@@ -1,0 +1,115 @@
+/* rank_grid.h -- who holds which samples, if the ranks' blocks are the cells of
+ * a grid: by where its axes are cut, without a list of blocks or of parts. */
+#ifndef BM_RANK_GRID_H
+#define BM_RANK_GRID_H
+
+#include "base/memory.h"
+#include "plan/chunking.h"
+#include "plan/distribute.h"
+#include "plan/hz_ranks.h"
+
+struct bm_rank_grid {
+    const bouma_allocator *a;
+    int64_t grid[3];
+    int64_t *cut[3]; /* [grid + 1], the first sample of each cell; some may have
+                        none */
+    int *rank;       /* [cells], the last axis running fastest */
+    int ranks;
+};
+
+/* BOUMA_OK or ENOMEM. A zeroed struct can be released. */
+int bm_rank_grid_init(struct bm_rank_grid *g, const bouma_allocator *a,
+                      const struct bm_hz_ranks *ranks);
+void bm_rank_grid_release(struct bm_rank_grid *g);
+
+/* The ranks that hold samples of a footprint: along each axis, the cells that
+ * have some, and how many. */
+struct bm_holders {
+    const struct bm_rank_grid *grid;
+    struct bm_holders_axis {
+        int64_t count;
+        int64_t *cell;    /* [count], ascending */
+        int64_t *samples; /* [count] */
+        int64_t near;     /* where the last search ended */
+    } axis[3];
+};
+
+/* BOUMA_OK or ENOMEM. A zeroed struct can be released. */
+int bm_holders_init(struct bm_holders *h, const struct bm_rank_grid *g);
+void bm_holders_release(struct bm_holders *h);
+
+/* Find those of a footprint that has samples; the number of ranks. */
+int64_t bm_holders_find(struct bm_holders *h, const struct bm_footprint *f);
+
+/* One of them, and how many samples it holds; 'at' is its index along each
+ * axis. */
+struct bm_holder {
+    int rank;
+    uint64_t samples;
+    int64_t at[3];
+};
+
+static inline struct bm_holder bm_holders_first(const struct bm_holders *h)
+{
+    const struct bm_holders_axis *a = h->axis;
+    const int64_t *grid = h->grid->grid;
+
+    return (struct bm_holder){
+        h->grid->rank[(a[0].cell[0] * grid[1] + a[1].cell[0]) * grid[2] +
+                      a[2].cell[0]],
+        (uint64_t)(a[0].samples[0] * a[1].samples[0] * a[2].samples[0]),
+        {0, 0, 0}};
+}
+
+/* Go on to the next one; 0 if that was the last. */
+static inline int bm_holders_next(const struct bm_holders *h,
+                                  struct bm_holder *now)
+{
+    const struct bm_holders_axis *a = h->axis;
+    const int64_t *grid = h->grid->grid;
+    int64_t *at = now->at;
+
+    for (int d = 2; ++at[d] == a[d].count; d--) {
+        at[d] = 0;
+        if (d == 0)
+            return 0;
+    }
+    now->rank =
+        h->grid
+            ->rank[(a[0].cell[at[0]] * grid[1] + a[1].cell[at[1]]) * grid[2] +
+                   a[2].cell[at[2]]];
+    now->samples = (uint64_t)(a[0].samples[at[0]] * a[1].samples[at[1]] *
+                              a[2].samples[at[2]]);
+    return 1;
+}
+
+/* The owners that bm_distribute() finds for such blocks, by places on the order
+ * of keys. All chunks are told one after the other; then shared ones, which
+ * several ranks hold, are given to ranks. Chunkings are of level 0. */
+struct bm_owners {
+    const struct bm_rank_grid *grid;
+    const struct bm_chunking *chunking;
+    int *owner;       /* [chunks], by place */
+    uint64_t *shared; /* [chunks / 64 + 1], a bit for each chunk, by number */
+    uint32_t *place;  /* [report.shared_patches], of those, by number */
+    int64_t *count;   /* [ranks], chunks that it has */
+    struct bm_holders holders;
+    struct bm_distribution report;
+};
+
+/* BOUMA_OK or ENOMEM. A zeroed struct can be released. */
+int bm_owners_init(struct bm_owners *o, const struct bm_rank_grid *g,
+                   const struct bm_chunking *chunking);
+void bm_owners_release(struct bm_owners *o);
+/* The next chunks on the order, from the one at 'first' on. */
+void bm_owners_tell(struct bm_owners *o, int64_t first, int64_t count,
+                    const struct bm_listed_chunk *list);
+/* When all are told. BOUMA_OK, ENOMEM, or EINVAL for an unknown scheme. */
+int bm_owners_share_out(struct bm_owners *o, bouma_distribute scheme);
+
+static inline int bm_is_shared(const uint64_t *shared, int64_t chunk)
+{
+    return (int)(shared[chunk >> 6] >> (chunk & 63) & 1);
+}
+
+#endif
