@@ -228,6 +228,8 @@ out float vWhere;
 void main() {
     vec4 eye = modelViewMatrix * vec4(position, 1.0);
     gl_Position = projectionMatrix * eye;
+    vec4 front = projectionMatrix * (eye + vec4(0.0, 0.0, 0.002, 0.0)); // a ball lies on a slice, not in it
+    gl_Position.z = front.z / front.w * gl_Position.w;
     gl_PointSize = clamp(uFlat ? uSize : uSize / max(-eye.z, 1e-3), uLeast, 64.0);
     vWhere = clamp((value - uRange.x) / (uRange.y - uRange.x), 0.0, 1.0);
 }
