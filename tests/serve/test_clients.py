@@ -51,6 +51,17 @@ def tokens():
         check(message in done.stderr.decode(), done.stderr)
 
 
+def what_is_missing_is_told():
+    server = Server(path)
+    taken = subprocess.run([BOUMA, "serve", path, "--port", str(server.port)], capture_output=True)
+    equal(taken.returncode, 2)
+    check("in use; --port 0 takes any that is free" in taken.stderr.decode(), taken.stderr)
+    check("the viewer is at /" in server.ask("/run")[2].decode(), "a path that is not there")
+    server.end()
+    with tempfile.TemporaryDirectory() as directory:
+        check("there is no dataset yet" in Server(directory).end(), "an empty directory")
+
+
 def names_and_origins():
     server = Server(path, "--host", "lab.example", "--allow-origin", "https://page.example")
     for host, code in (("evil.example", 403), ("lab.example", 200), ("lab.example:99", 200),
@@ -241,6 +252,7 @@ def directory():
 
 
 tokens()
+what_is_missing_is_told()
 names_and_origins()
 server = Server(path)
 broken(server)

@@ -16,6 +16,9 @@ import { nameWith } from "./vectors.ts";
 import { indexOf, moved, noSteps, withoutStep, withStep, type Timeline } from "./timeline.ts";
 import { Undo } from "./undo.ts";
 
+/** Milliseconds until one looks again for the first dataset. */
+const awaitDatasets = 2000;
+
 export type Phase = "loading" | "coarse" | "refining" | "complete";
 
 /** What is under the pointer. */
@@ -61,6 +64,7 @@ export class App {
   private pointsThere = { first: true, all: true, quality: 0 };
   private complete = false; // the last frame shows all that is wanted
   private syncing = 0;
+  private unaimed = false; // nobody has said yet from where to look
   private firstBytes: number | null = null;
   private readonly begun = performance.now();
   private firstPicture: number | null = null; // in milliseconds, as 'begun'
@@ -74,16 +78,29 @@ export class App {
   /** Show a view from the beginning. */
   async open(view: View): Promise<void> {
     this.view = view;
+    this.unaimed = !view.along && !view.camera && !view.flat;
     try {
       const found = this.findRuns(); // a link that names one need not wait for all
       if (!this.view.run) await found;
-      if (!this.view.run && this.runs.length) this.view.run = this.runs[0];
-      if (!this.view.run) throw new Error("No dataset is served.");
+      if (!this.view.run) await this.takeFirst(view);
+      if (this.view !== view) return;
+      const { step } = view; // a step that was deleted is told, and the one before it is shown
       this.aim();
       await Promise.all([found, this.sync()]);
+      if (step !== null && this.view === view && this.step && this.step.step !== step) this.listener.noted(`There is no step ${step}; this is step ${this.step.step}.`);
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  /** The first dataset; if there is none, wait for one. */
+  private async takeFirst(view: View): Promise<void> {
+    while (this.view === view && !this.runs.length) {
+      this.fail("There is no dataset yet. The first one appears here when it is written.");
+      await new Promise((resolve) => setTimeout(resolve, awaitDatasets));
+      await this.findRuns().catch((error) => this.fail(error));
+    }
+    if (!view.run) view.run = this.runs[0];
   }
 
   /** Datasets can come while others are looked at. */
@@ -96,6 +113,7 @@ export class App {
 
   /** Another dataset, from its last step; colours and the like stay. */
   choose(run: string): void {
+    this.unaimed = true;
     this.change({ run, step: null, grid: "", component: 0, tint: "", tintComponent: 0, tintRange: null, range: null, iso: null, slices: {}, particles: "", colour: "", pointRange: null, filters: {}, box: null, along: "", camera: null, zoom: 1 });
   }
 
@@ -244,12 +262,15 @@ export class App {
       this.stepCache.set(number, step);
     }
     if (turn !== this.syncing) return;
-    const defaults = withDefaults(step, this.view);
-    Object.assign(this.view, defaults);
+    Object.assign(this.view, withDefaults(step, this.view));
     await this.findRanges(step);
     if (turn !== this.syncing) return;
     this.step = step;
-    if (defaults.along) this.aim();
+    if (this.unaimed && this.dims() < axes.length) {
+      this.view.along = "z";
+      this.aim();
+    }
+    this.unaimed = false;
     this.scene.setFrame(frameOf(this.gridLook(), this.set()));
     this.listener.worked();
     this.syncGrid();
@@ -270,6 +291,10 @@ export class App {
   }
   set(): Particles | null {
     return this.step && setOf(this.step, this.view);
+  }
+  /** Axes of what is shown. */
+  dims(): number {
+    return Math.max(this.gridLook()?.dims ?? 0, this.set()?.dims ?? 0) || axes.length;
   }
   which(object: string): Which {
     return { run: this.loadedRun, step: this.step!.step, tag: this.step!.tag, object };

@@ -74,7 +74,7 @@ export function withDefaults(step: Step, view: View): Partial<View> {
   const grid = grids(step).find((g) => g.variables.some(isPresent));
   if (grid) {
     const out: Partial<View> = { grid: `${grid.name}/${grid.variables.find(isPresent)!.name}` };
-    return grid.shape.length === 3 ? out : { ...out, mode: "slices", along: "z" };
+    return grid.shape.length === 3 ? out : { ...out, mode: "slices" };
   }
   const set = sets(step)[0];
   // Also a variable that only other steps have: a set can be empty at first.

@@ -273,7 +273,7 @@ export class Panel {
   private boxPart(): HTMLElement[] {
     const { app } = this;
     const box = () => app.view.box ?? [0, 1, 0, 1, 0, 1];
-    const rows = axes.map((axis, i) => {
+    const rows = axes.slice(0, app.dims()).map((axis, i) => {
       const text = h("div", { className: "hint" });
       const ends = (): [number, number] => [box()[2 * i], box()[2 * i + 1]];
       const tell = (parts: [number, number]) => {

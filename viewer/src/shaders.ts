@@ -139,7 +139,10 @@ void main() {
     float t = max(max(max(a.x, a.y), a.z), 0.0), end = min(min(b.x, b.y), b.z);
 
     vec2 at = gl_FragCoord.xy / uPixels;
-    float depth = texture(uDepth, at).r;
+    // The farthest within the pixel: in hasty frames, which have large ones, a thin line makes no hole.
+    float depth = 0.0;
+    for (int i = 0; i < 4; i++)
+        depth = max(depth, texture(uDepth, at + (vec2(i & 1, i >> 1) - 0.5) * 0.5 / uPixels).r);
     if (depth < 1.0) { // something solid ends the ray
         vec4 world = uInverse * vec4(vec3(at, depth) * 2.0 - 1.0, 1.0);
         end = min(end, dot(world.xyz / world.w - start, ray) * speed);
@@ -228,6 +231,8 @@ out float vWhere;
 void main() {
     vec4 eye = modelViewMatrix * vec4(position, 1.0);
     gl_Position = projectionMatrix * eye;
+    vec4 front = projectionMatrix * (eye + vec4(0.0, 0.0, 0.002, 0.0)); // a ball lies on a slice, not in it
+    gl_Position.z = front.z / front.w * gl_Position.w;
     gl_PointSize = clamp(uFlat ? uSize : uSize / max(-eye.z, 1e-3), uLeast, 64.0);
     vWhere = clamp((value - uRange.x) / (uRange.y - uRange.x), 0.0, 1.0);
 }

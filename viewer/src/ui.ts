@@ -153,7 +153,7 @@ export class Ui {
       const at = [0, 1, 3].map((r) => e[r] * p[0] + e[4 + r] * p[1] + e[8 + r] * p[2] + e[12 + r]);
       const span = root.children[i] as HTMLElement;
       span.textContent = text;
-      span.hidden = at[2] <= 0 || i >= (this.app.set()?.dims ?? this.app.gridLook()?.dims ?? 3);
+      span.hidden = at[2] <= 0 || i >= this.app.dims();
       // Wherever the end is, its label stays within the picture.
       const { clientWidth: width, clientHeight: height, offsetLeft, offsetTop } = scene.canvas;
       const within = (v: number, half: number, all: number) => Math.min(Math.max(v, half), all - half);

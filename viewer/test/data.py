@@ -63,6 +63,17 @@ def dust(path):
                 ice.put({"position": rng.random((n, 2)).astype("f4"), "mass": rng.random(n).astype("f4")})
 
 
+def sheet(path):
+    """A plain grid of two axes, and particles that lie in it."""
+    place = 0.2 + 0.6 * np.random.default_rng(3).random((500, 2)).astype("f4")
+    with bouma.create(path, clobber=True, durability="fast") as ds:
+        height = ds.grid("water", shape=(32, 32), spacing=1 / 32).variable("height", "f4")
+        age = ds.particles("floats", ndims=2).variable("age", "f4")
+        with ds.step(0, time=0.0):
+            height.put(np.full((32, 32), 3, "f4"))
+            age.put({"position": place, "age": place[:, 0].copy()})
+
+
 def wide(path):
     """200 variables of a grid and of particles, with long names and names that look like HTML."""
     odd = ["<img src=x onerror=hit()>", "a, b", "it's", 'say "hi"', "<b>bold&amp;", "100 %", "ü|ñ", "x" * 200]
@@ -120,6 +131,6 @@ def kinds_of_grids(path):
             dust.put({"position": p, "T": p[:, 2].copy()})
 
 
-kinds = {"kinds": kinds_of_grids, "vortex": write, "plume": plume, "follow": follow, "empty": empty, "dust": dust, "wide": wide, "long": long}
+kinds = {"kinds": kinds_of_grids, "vortex": write, "plume": plume, "follow": follow, "empty": empty, "dust": dust, "sheet": sheet, "wide": wide, "long": long}
 name = {"follow": "live", "wide": "wide <i>&"}.get(sys.argv[2], sys.argv[2])
 kinds[sys.argv[2]](os.path.join(sys.argv[1], name + ".bouma"))

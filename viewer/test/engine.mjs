@@ -51,6 +51,23 @@ export const engine = {
     await page.close();
   },
 
+  async "the frame makes no holes in the large pixels of hasty frames"() {
+    const page = await open("#run=vortex&grid=flow/density&mode=max&theme=light", 900, 600);
+    await complete(page);
+    const { data, width, height } = await pixelsOf(Buffer.from(await page.evaluate(() => {
+      const { scene } = window.bouma.app;
+      scene.moving = true;
+      scene.share = 0.125;
+      scene.draw();
+      return scene.canvas.toDataURL().split(",")[1];
+    }), "base64"));
+    let holes = 0;
+    for (let y = Math.floor(height * 0.4); y < height * 0.8; y++)
+      for (let x = Math.floor(width * 0.35); x < width * 0.65; x++) holes += data[4 * (y * width + x) + 2] > 190; // bluer than colours and lines are
+    assert.equal(holes, 0);
+    await page.close();
+  },
+
   async "a grid of one axis is a curve"() {
     const page = await openKinds("grid=line/a", 700, 400);
     await complete(page);

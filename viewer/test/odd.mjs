@@ -1,8 +1,9 @@
 // odd.mjs -- datasets and servers as they should not be, or seldom are: empty, huge, oddly named,
 // below a token, with steps that go away.
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { base, complete, make, open, run, serve, stop, until, wait, work } from "./kit.mjs";
+import { base, coloursOf, complete, make, open, run, serve, stop, until, wait, work } from "./kit.mjs";
 
 export const odd = {
   async "names are texts, whatever they contain; 200 variables are no burden"() {
@@ -89,6 +90,39 @@ export const odd = {
     await page.getByLabel("Variable").selectOption("flow/density");
     await until(page, (s) => s.phase === "complete" && s.message === null);
     await page.close();
+  },
+
+  async "where there is no dataset yet, the first one is shown when it comes"() {
+    const directory = join(work, "later");
+    mkdirSync(directory);
+    const server = await serve({ directory });
+    const page = await open("", 500, 400, { from: server.base });
+    assert.match((await until(page, (s) => s.message)).message, /no dataset yet/);
+    make("dust", directory);
+    await until(page, (s) => s.run === "dust" && s.phase === "complete" && s.message === null);
+    await page.close();
+    await stop(server);
+  },
+
+  async "a link to a step that is not there shows the one before, and says so"() {
+    const page = await open("#run=vortex&step=15&grid=flow/density&mode=slices", 500, 400);
+    await wait(async () => /There is no step 15; this is step 10/.test(await page.locator("#note").textContent()));
+    assert.equal((await complete(page)).step, 10);
+    await page.close();
+  },
+
+  async "two axes: seen from above, a box of two axes, and particles lie on the grid"() {
+    make("sheet");
+    const page = await open("#run=sheet&grid=water/height", 500, 400);
+    assert.match((await complete(page)).link, /along=z/);
+    assert.equal(await page.getByLabel("Box, y, lower end").count(), 1);
+    assert.equal(await page.getByLabel("Box, z, lower end").count(), 0);
+    await page.close();
+    const both = await open("#run=sheet&grid=water/height&particles=floats&colour=age&bare=1", 500, 400);
+    await until(both, (s) => s.phase === "complete" && s.points === 500);
+    const colours = await coloursOf(await both.screenshot());
+    assert.ok(colours > 30, `${colours} colours`);
+    await both.close();
   },
 
   async "a step that is deleted while it is shown gives way to the one before"() {

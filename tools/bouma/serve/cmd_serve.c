@@ -166,6 +166,9 @@ static void tell_ready(void *user)
              token ? "/" : "");
     printf(s->json ? "{\"url\": \"%s\"}\n" : "%s\n", s->url);
     fflush(stdout);
+    if (served_count(&s->served) == 0)
+        fprintf(stderr, "bouma serve: there is no dataset yet; those that "
+                        "come into the directory are shown\n");
     if (arguments_has(s->args, "open"))
         open_browser(s->url);
 }

@@ -107,8 +107,9 @@ bool serve_listen(struct listening *out, const char *address, int port,
     if (out->socket < 0 ||
         bind(out->socket, found->ai_addr, found->ai_addrlen) != 0 ||
         listen(out->socket, BACKLOG) != 0 || !fill_in(out, address)) {
-        snprintf(message, bytes, "%s, port %d: %s", address, port,
-                 strerror(errno));
+        snprintf(
+            message, bytes, "%s, port %d: %s%s", address, port, strerror(errno),
+            errno == EADDRINUSE ? "; --port 0 takes any that is free" : "");
         if (out->socket >= 0)
             close(out->socket);
         out->socket = -1;

@@ -68,7 +68,7 @@ static bool knows_parameters(const struct route *route,
             continue;
         answer_fail(answer, 400, BOUMA_EINVAL,
                     "there is no parameter '%.60s' here; those there are: %s%s"
-                    "tag, token",
+                    "tag token",
                     name, route->parameters, route->parameters[0] ? " " : "");
         return false;
     }
@@ -85,5 +85,6 @@ void route_answer(struct request *request, struct answer *answer)
         return;
     }
     answer_fail(answer, 404, BOUMA_ENOTFOUND,
-                "there is nothing at this path; /api/v1 tells what is served");
+                "there is nothing at this path; the viewer is at /, and "
+                "/api/v1 tells what is served");
 }
