@@ -147,6 +147,19 @@ def particles(server):
         equal((code, headers["Bouma-Count"], len(body)), (200, "0", 0), none)
 
 
+def budgets_of_bytes():
+    """What these give depends on what was read before: nobody keeps it, nor takes parts of two for one."""
+    server = Server(path)
+    tag = server.json("/api/v1/run/3")["tag"]
+    url = f"/api/v1/run/3/dust/particles?max_bytes=3000&tag={tag}"
+    for method in ("GET", "HEAD"):
+        code, headers, _ = server.ask(url, method, If_None_Match=f'"{tag}"')
+        equal((code, headers["ETag"], headers["Cache-Control"]), (200, None, "no-store"), method)
+    equal(server.ask(url, Range="bytes=1-", If_Range=f'"{tag}"')[0], 200, "no part of what may be another one")
+    equal(server.ask(url[:-1] + ("0" if url[-1] != "0" else "1"))[0], 409, "the tag is looked at")
+    server.end()
+
+
 def costly_histograms():
     """What is stored in few bytes is not decoded without a limit: 64 times --max-answer."""
     other = f"{work.name}/flat.bouma"
@@ -437,6 +450,7 @@ ranges(server)
 series(server)
 particles(server)
 histograms(server)
+budgets_of_bytes()
 costly_histograms()
 files(server)
 caching(server)
