@@ -84,6 +84,16 @@ grep -q bouma-listing other/index.html || complain "nothing was forced"
 mkdir empty && expect 0 "$BOUMA" serve --static empty cube.bouma
 refuse 2 'lies in the dataset' "$BOUMA" serve --static cube.bouma/site cube.bouma
 [[ ! -e cube.bouma/site ]] || complain "cube.bouma/site is left"
+mkdir linked && ln -s ../cube.bouma linked/data && ln -s ../cube.bouma/steps linked/viewer
+before=$(find cube.bouma | sort)
+refuse 2 'linked/viewer lies in the dataset' "$BOUMA" serve --static linked cube.bouma --force
+rm linked/viewer && refuse 2 'linked/data lies in the dataset' "$BOUMA" serve --static linked cube.bouma --force
+[[ $(find cube.bouma | sort) == "$before" ]] || complain "written into cube.bouma: $(find cube.bouma)"
+mkdir -p far/away && ln -sfn ../far/away linked/data && expect 0 "$BOUMA" serve --static linked cube.bouma --force
+cmp -s linked/data/cube.bouma/DATASET cube.bouma/DATASET || complain "no way by a link to data"
+mkdir -p here && ln -s .. here/data && inode=$(stat -c %i cube.bouma/DATASET)
+refuse 2 'cube.bouma is the dataset itself' "$BOUMA" serve --static here cube.bouma --force --copy
+[[ $(stat -c %i cube.bouma/DATASET) == "$inode" ]] || complain "cube.bouma was copied to itself"
 touch file && refuse 2 'file is not a folder' "$BOUMA" serve --static file cube.bouma
 refuse 2 'no/such' "$BOUMA" serve --static no/such/site cube.bouma
 mkdir none && refuse 2 'no dataset' "$BOUMA" serve --static some none
@@ -96,5 +106,7 @@ expect 1 "$BOUMA" serve --static late damaged.bouma
 # Names are encoded.
 cp -r cube.bouma 'a b%.bouma'
 expect 0 "$BOUMA" serve --static named 'a b%.bouma'
+long=$(printf "n%.0s" {1..249}).bouma && cp -r cube.bouma "$long"
+expect 0 "$BOUMA" serve --static longest "$long"
 [[ $(jq -r '.datasets[0].url' named/listing.json) == data/a%20b%25.bouma/ ]] || complain "$(<named/listing.json)"
 finish

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 
-from served import Server, bouma, check, equal, finish, make_datasets, save
+from served import Server, bouma, check, equal, finish, make_datasets, save, wait_until
 
 requests = int(sys.argv[1]) if len(sys.argv) > 1 else 100000
 work = tempfile.TemporaryDirectory(prefix="serve")
@@ -210,6 +210,30 @@ def hoarders():
     server.end()
 
 
+def left_alone():
+    """Who listened to a dataset that is no more, and has left, holds no connection."""
+    other = f"{work.name}/other.bouma"
+    shutil.copytree(path, other)
+    server = Server(other)
+    server.ask("/api/v1/other")
+
+    def open_files():
+        return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+    before = open_files()
+    listeners = [server.socket() for _ in range(20)]
+    for connection in listeners:
+        connection.sendall(b"GET /api/v1/other/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        connection.recv(10000)
+    check(open_files() >= before + 20, "they are there")
+    shutil.rmtree(other)
+    wait_until(lambda: server.ask("/api/v1/other")[0] == 500, "the dataset is gone")
+    for connection in listeners:
+        connection.close()
+    wait_until(lambda: open_files() < before + 20, "they are let go")
+    server.end()
+
+
 # Reading on in a file whose name ends in "slow" takes until there is another one that ends in "slow.go".
 SLOW_DISK = r"""
 #define _GNU_SOURCE
@@ -268,6 +292,7 @@ def slow_disk():
 
 
 slow_disk()
+left_alone()
 
 
 server = Server(path, "--connections", 2048)

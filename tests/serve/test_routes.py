@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 
-from served import SHAPE, PARTICLES, Server, add_step, bouma, check, equal, finish, make_datasets, unpack
+from served import SHAPE, PARTICLES, Server, add_step, bouma, check, equal, finish, make_datasets, save, unpack
 
 work = tempfile.TemporaryDirectory(prefix="serve")
 path = make_datasets(work.name)
@@ -142,8 +142,41 @@ def particles(server):
     for name, x in zip(got["id"], got["position"]):
         check(all(abs(a - b) < 1e-5 for a, b in zip(x, (whole[name][0] - 0.5, *whole[name][1:3]))), "origin")
     equal((headers["Bouma-Limit"], headers["Bouma-Complete"]), ("points", "0"))
-    code, headers, body = server.ask(base + "?box=5:6,:,:")
-    equal((code, headers["Bouma-Count"], len(body)), (200, "0", 0))
+    for none in ("box=5:6,:,:", "box=5:6,:,:&limit=5", "box=5:6,:,:&max_bytes=100000&type=f32"):
+        code, headers, body = server.ask(base + "?" + none)
+        equal((code, headers["Bouma-Count"], len(body)), (200, "0", 0), none)
+
+
+def budgets_of_bytes():
+    """What these give depends on what was read before: nobody keeps it, nor takes parts of two for one."""
+    server = Server(path)
+    tag = server.json("/api/v1/run/3")["tag"]
+    url = f"/api/v1/run/3/dust/particles?max_bytes=3000&tag={tag}"
+    for method in ("GET", "HEAD"):
+        code, headers, _ = server.ask(url, method, If_None_Match=f'"{tag}"')
+        equal((code, headers["ETag"], headers["Cache-Control"]), (200, None, "no-store"), method)
+    equal(server.ask(url, Range="bytes=1-", If_Range=f'"{tag}"')[0], 200, "no part of what may be another one")
+    equal(server.ask(url[:-1] + ("0" if url[-1] != "0" else "1"))[0], 409, "the tag is looked at")
+    server.end()
+
+
+def costly_histograms():
+    """What is stored in few bytes is not decoded without a limit: 64 times --max-answer."""
+    other = f"{work.name}/flat.bouma"
+    save(f"{work.name}/flat.raw", "f", [float(i & 1) for i in range(96 * 128 * 128)])
+    bouma("import", f"{work.name}/flat.raw", "--type", "f32", "--shape", "96,128,128", "--var", "v", "--into", other)
+    save(f"{work.name}/x.raw", "f", [0.0] * (3 * 200000))
+    save(f"{work.name}/m.raw", "d", [float(i & 1) for i in range(600000)])
+    bouma("import", "--particles", "dust", "--column", f"position:f32:3={work.name}/x.raw", "--column",
+          f"m:f64:3={work.name}/m.raw", "--step", 1, "--into", other)
+    server = Server(other, "--max-answer", "64K")
+    for url, count in (("/api/v1/flat/0/grid/v/histogram?bins=2", 96 * 128 * 128),
+                       ("/api/v1/flat/1/dust/m/histogram?bins=2", 200000)):
+        got = server.json(url + "&max_bytes=1000000000")
+        equal((got["exact"], round(sum(got["estimate"])), got["all"]["upper"]), (False, count, count), url)
+        equal(server.ask(url + "&exact=1")[0], 413, url)
+    equal(server.json("/api/v1/flat/0/grid/v/histogram?box=0:32,0:64,:")["exact"], True, "a part of it is little enough")
+    server.end()
 
 
 def histograms(server):
@@ -417,6 +450,8 @@ ranges(server)
 series(server)
 particles(server)
 histograms(server)
+budgets_of_bytes()
+costly_histograms()
 files(server)
 caching(server)
 heads(server)

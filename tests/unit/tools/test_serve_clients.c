@@ -1,5 +1,7 @@
-/* test_serve_clients.c -- who may ask, whose turn it is, what the log says, and
- * what listeners are told. */
+/* test_serve_clients.c -- who may ask, whose turn it is, what the log says, what
+ * listeners are told, and who gets memory. */
+#include <pthread.h>
+
 #include "check.h"
 #include "serve/access.h"
 #include "serve/events.h"
@@ -151,6 +153,45 @@ static void changes_are_told_in_order(void)
     memory_budget_release(&memory, out.text);
 }
 
+/* Until it is told to end. */
+struct greedy {
+    struct memory_budget memory;
+    atomic_bool ended;
+    atomic_int got;
+};
+
+static void *ask_for_too_much(void *user)
+{
+    struct greedy *greedy = user;
+
+    while (!atomic_load(&greedy->ended))
+        atomic_fetch_add(&greedy->got,
+                         memory_budget_take(&greedy->memory, 1001));
+    return NULL;
+}
+
+static void who_asks_for_too_much_takes_nothing_from_others(void)
+{
+    struct greedy greedy = {.got = 0};
+    pthread_t thread;
+    int refused = 0;
+
+    memory_budget_init(&greedy.memory, 1000);
+    REQUIRE(!pthread_create(&thread, NULL, ask_for_too_much, &greedy));
+    for (int i = 0; i < 1000000; i++) {
+        bool got = memory_budget_take(&greedy.memory, 1);
+
+        refused += !got;
+        if (got)
+            memory_budget_give(&greedy.memory, 1);
+    }
+    atomic_store(&greedy.ended, true);
+    pthread_join(thread, NULL);
+    CHECK_EQ(refused, 0);
+    CHECK_EQ(atomic_load(&greedy.got), 0);
+    CHECK_EQ(atomic_load(&greedy.memory.used), 0);
+}
+
 int main(void)
 {
     hosts_are_addresses_or_known_names();
@@ -160,5 +201,6 @@ int main(void)
     who_comes_later_waits_one_turn();
     the_log_has_no_controls_and_no_tokens();
     changes_are_told_in_order();
+    who_asks_for_too_much_takes_nothing_from_others();
     return check_result();
 }

@@ -69,12 +69,19 @@ static bool read_spec(struct counting *c, const struct request *request,
     return c->bins != NULL;
 }
 
-/* An exact count of very much is refused. */
-static bool is_cheap(const struct counting *c, double cost,
+/* An exact count of very much is refused. Of others, no more of the 'count'
+ * values are looked at than can be decoded: what is stored may be short. */
+static bool is_cheap(struct counting *c, double cost, double count,
                      const struct request *request, struct answer *answer)
 {
-    if (!c->exact || cost <= (double)request->limits.cost_bytes)
+    if (cost <= (double)request->limits.cost_bytes)
         return true;
+    if (!c->exact) {
+        double part = (double)request->limits.cost_bytes / cost * count;
+
+        c->budget.points = part < 1 ? 1 : (uint64_t)part;
+        return true;
+    }
     answer_fail(answer, 413, BOUMA_ELIMIT,
                 "%.0f bytes would be decoded for this, and the limit is %llu; "
                 "ask without exact=1, or for a smaller box",
@@ -83,6 +90,15 @@ static bool is_cheap(const struct counting *c, double cost,
 }
 
 /* ---- counting ------------------------------------------------------------ */
+
+static double samples_of(const struct grid_box *of)
+{
+    double count = 1;
+
+    for (int i = 0; i < of->about.ndims; i++)
+        count *= (double)of->box.hi[i] - (double)of->box.lo[i];
+    return count;
+}
 
 static int count_grid(struct counting *c, const struct read_step *step,
                       const struct request *request, struct answer *answer)
@@ -96,7 +112,7 @@ static int count_grid(struct counting *c, const struct read_step *step,
     if (!grid_box_find(&of, step, request, answer, request->names[2],
                        request->names[3]) ||
         !is_cheap(c, (double)grid_box_cost(&of.about, &of.values, &of.box, 0),
-                  request, answer) ||
+                  samples_of(&of), request, answer) ||
         answer_is_head(answer, ANSWER_JSON))
         return BOUMA_OK;
     return bouma_variable_histogram(&c->about, c->bins, of.variable, &c->spec,
@@ -130,7 +146,8 @@ static int count_wanted(struct counting *c, struct particle_request *wanted,
                              : bouma_particles_message(wanted->particles));
         return BOUMA_OK;
     }
-    if (!is_cheap(c, particle_request_cost(wanted), request, answer) ||
+    if (!is_cheap(c, particle_request_cost(wanted),
+                  particle_request_count(wanted), request, answer) ||
         answer_is_head(answer, ANSWER_JSON))
         return BOUMA_OK;
     query.variables = NULL;

@@ -71,6 +71,8 @@ static void append(struct gathering *g, size_t i, const void *from,
 static int take_columns(struct gathering *g, const void *const *columns,
                         uint64_t count)
 {
+    if (count == 0) /* there may be no columns either */
+        return 0;
     if (count > g->most - g->count) {
         g->full = true;
         return 1;

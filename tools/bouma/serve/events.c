@@ -135,21 +135,49 @@ static bool list_steps(struct events *events, size_t dataset,
     return *out != NULL;
 }
 
+/* A comment, if nothing was told for long: that a client has left shows only
+ * when something is sent to it. */
+static void tell_alive(struct event_listener *listener)
+{
+    double now = served_clock();
+
+    if (now - listener->told <= ALIVE_SECONDS)
+        return;
+    json_out_raw(&listener->text, ":\n\n", 3);
+    listener->told = now;
+}
+
 static void tell_listener(struct event_listener *listener,
                           const struct watched *watched,
                           const struct event_step *steps, size_t count)
 {
     size_t before = listener->text.used;
-    double now = served_clock();
 
-    if (listener->begun)
-        events_changes(&listener->text, watched->steps, watched->count, steps,
-                       count);
-    if (listener->begun && listener->text.used == before &&
-        now - listener->told > ALIVE_SECONDS)
-        json_out_raw(&listener->text, ":\n\n", 3);
+    if (!listener->begun)
+        return;
+    events_changes(&listener->text, watched->steps, watched->count, steps,
+                   count);
     if (listener->text.used != before)
-        listener->told = now;
+        listener->told = served_clock();
+    else
+        tell_alive(listener);
+}
+
+static void send_told(struct event_listener *listener)
+{
+    listener->ended |=
+        listener->text.failed; /* who does not read comes again */
+    if (listener->text.used > listener->sent || listener->ended)
+        wake(listener);
+}
+
+/* With the lock held, of a dataset that cannot be read, for now or for ever. */
+static void tell_unreadable(struct watched *watched)
+{
+    for (struct event_listener *at = watched->listeners; at; at = at->next) {
+        tell_alive(at);
+        send_told(at);
+    }
 }
 
 /* With the lock held: what has changed becomes what is known. */
@@ -170,9 +198,7 @@ static void tell_listeners(struct watched *watched, struct event_step *steps,
             at->told = served_clock();
         }
         at->begun = true;
-        at->ended |= at->text.failed; /* who does not read comes again */
-        if (at->text.used > at->sent || at->ended)
-            wake(at);
+        send_told(at);
     }
 }
 
@@ -208,6 +234,8 @@ static void look_at_all(struct events *events)
         pthread_mutex_lock(&events->lock);
         if (fine)
             tell_listeners(at, steps, count);
+        else
+            tell_unreadable(at);
     }
     drop_unwatched(events);
 }

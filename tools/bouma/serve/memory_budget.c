@@ -78,14 +78,18 @@ void memory_budget_drop(struct memory_budget *budget)
 
 /* ---- what is counted ----------------------------------------------------- */
 
+/* What is refused is never counted, not even for a moment: others would be
+ * refused because of it. */
 static bool take(struct memory_budget *budget, size_t bytes)
 {
-    size_t before = atomic_fetch_add(&budget->used, bytes);
+    size_t before = atomic_load(&budget->used);
 
-    if (bytes <= budget->limit && before <= budget->limit - bytes)
-        return true;
-    atomic_fetch_sub(&budget->used, bytes);
-    return false;
+    do {
+        if (bytes > budget->limit || before > budget->limit - bytes)
+            return false;
+    } while (
+        !atomic_compare_exchange_weak(&budget->used, &before, before + bytes));
+    return true;
 }
 
 bool memory_budget_take(struct memory_budget *budget, size_t bytes)

@@ -249,16 +249,23 @@ static bool meets(const struct particle_request *wanted,
     return true;
 }
 
-double particle_request_cost(const struct particle_request *wanted)
+double particle_request_count(const struct particle_request *wanted)
 {
-    double count = 0, row = 0;
+    double count = 0;
     bouma_particles_file file = {.size = sizeof(file)};
-    bouma_variable_info about = {.size = sizeof(about)};
 
     for (int64_t i = 0; i < wanted->about.files; i++)
         if (!bouma_particles_file_get(&file, wanted->particles, i) &&
             meets(wanted, &file))
             count += (double)file.count;
+    return count;
+}
+
+double particle_request_cost(const struct particle_request *wanted)
+{
+    double count = particle_request_count(wanted), row = 0;
+    bouma_variable_info about = {.size = sizeof(about)};
+
     for (size_t i = 0; i < wanted->column_count; i++)
         row += (double)wanted->columns[i].about.components *
                (double)bouma_type_size(wanted->columns[i].about.type);

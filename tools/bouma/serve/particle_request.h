@@ -42,6 +42,8 @@ void particle_request_release(struct particle_request *wanted);
 
 /* Bytes of one particle as it is sent. */
 size_t particle_request_row(const struct particle_request *wanted);
+/* Particles in the files that the box meets. */
+double particle_request_count(const struct particle_request *wanted);
 /* Bytes that may have to be decoded, about. */
 double particle_request_cost(const struct particle_request *wanted);
 

@@ -156,7 +156,11 @@ bool request_is_answered(const struct request *request, struct answer *answer,
                     "the tag of the step is %s, not '%.40s'", etag, wanted);
         return true;
     }
-    answer->immutable = wanted != NULL;
     answer_header(answer, "Bouma-Tag", "%s", etag);
+    /* What fits into these bytes depends on what was read before: heads and
+     * trees are read once. */
+    if (request_text(request, "max_bytes"))
+        return false;
+    answer->immutable = wanted != NULL;
     return request_has_tag(request, answer, etag);
 }

@@ -82,12 +82,13 @@ static int make_folder(struct context *ctx, const char *folder)
     return context_fail(ctx, CALL_AT_FAULT, "%s is not a folder", folder);
 }
 
-/* The folder's own path, which must not lie in a dataset. */
+/* The own path of a folder that is written to, which must not lie in a dataset,
+ * whatever links lead there. */
 static int find_place(const struct static_site *site, struct context *ctx,
-                      char *full)
+                      char *full, const char *folder)
 {
-    if (!realpath(site->folder, full))
-        return context_fail_errno(ctx, "find", site->folder);
+    if (!realpath(folder, full))
+        return context_fail_errno(ctx, "find", folder);
     for (size_t i = 0; i < served_count(site->served); i++) {
         const char *path = served_get(site->served, i)->path;
         size_t length = strlen(path);
@@ -97,9 +98,21 @@ static int find_place(const struct static_site *site, struct context *ctx,
             return context_fail(ctx, CALL_AT_FAULT,
                                 "%s lies in the dataset %s; choose another "
                                 "place",
-                                site->folder, path);
+                                folder, path);
     }
     return DONE;
+}
+
+/* A folder in that of the site; it is made if it is not there. */
+static int take_part(const struct static_site *site, struct context *ctx,
+                     char *full, const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    int rc = join(ctx, path, folder, name);
+
+    if (!rc)
+        rc = make_folder(ctx, path);
+    return rc ? rc : find_place(site, ctx, full, path);
 }
 
 static int take_folder(const struct static_site *site, struct context *ctx,
@@ -117,7 +130,7 @@ static int take_folder(const struct static_site *site, struct context *ctx,
                           "give --force to write into this one",
                           site->folder);
     if (!rc)
-        rc = find_place(site, ctx, full);
+        rc = find_place(site, ctx, full, site->folder);
     if (rc && !is_there)
         rmdir(site->folder);
     return rc;
@@ -203,13 +216,12 @@ static int write_file(struct context *ctx, const char *folder, const char *name,
     return rc;
 }
 
-static int write_viewer(struct context *ctx, const char *folder)
+static int write_viewer(const struct static_site *site, struct context *ctx,
+                        const char *folder)
 {
     char path[PATH_MAX];
-    int rc = join(ctx, path, folder, "viewer");
+    int rc = take_part(site, ctx, path, folder, "viewer");
 
-    if (!rc)
-        rc = make_folder(ctx, path);
     for (size_t i = 0; !rc && i < viewer_file_count; i++)
         if (!strstr(viewer_files[i].name, ".html"))
             rc = write_file(ctx, path, viewer_files[i].name, &viewer_files[i]);
@@ -260,7 +272,8 @@ static int link_data(struct context *ctx, const char *data, const char *to,
                             "%s is there, and not a link; remove it, or give "
                             "--copy to bring a copy up to date",
                             to);
-    if (snprintf(temporary, sizeof(temporary), "%s.%ld.part", to,
+    /* Not one that is longer than that of the link, which may be the longest. */
+    if (snprintf(temporary, sizeof(temporary), "%s/%ld.part", data,
                  (long)getpid()) >= (int)sizeof(temporary))
         return context_fail(ctx, CALL_AT_FAULT, "%s: the name is too long", to);
     if (symlink(target, temporary) != 0)
@@ -270,6 +283,14 @@ static int link_data(struct context *ctx, const char *data, const char *to,
     rc = context_fail_errno(ctx, "make", to);
     unlink(temporary);
     return rc;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 /* A link that is there leads to the dataset: nothing is written through it. */
@@ -282,6 +303,9 @@ static int copy_data(struct context *ctx, const struct site_files *files,
     if (lstat(to, &about) == 0 && S_ISLNK(about.st_mode) && unlink(to) != 0)
         return context_fail_errno(ctx, "remove", to);
     rc = make_folder(ctx, to);
+    if (!rc && is_same(to, path))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "%s is the dataset itself, not a copy of it", to);
     return rc ? rc : site_files_copy(files, ctx, path, to);
 }
 
@@ -387,12 +411,10 @@ static int write_data(const struct static_site *site, struct context *ctx,
     struct memory_budget memory;
     struct json_out out;
     char data[PATH_MAX];
-    int rc = join(ctx, data, full, "data");
+    int rc = take_part(site, ctx, data, full, "data");
 
     memory_budget_init(&memory, 2 * LISTING_BYTES);
     json_out_init(&out, &memory, LISTING_BYTES);
-    if (!rc)
-        rc = make_folder(ctx, data);
     json_out_open(&out, '{');
     json_out_key(&out, "listing");
     json_out_integer(&out, 1);
@@ -471,7 +493,7 @@ int static_site_write(const struct static_site *site, struct context *ctx)
     if (!rc)
         rc = take_folder(site, ctx, full);
     if (!rc)
-        rc = write_viewer(ctx, full);
+        rc = write_viewer(site, ctx, full);
     if (!rc)
         rc = write_data(site, ctx, full, &totals);
     if (!rc)
