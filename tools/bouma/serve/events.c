@@ -135,21 +135,38 @@ static bool list_steps(struct events *events, size_t dataset,
     return *out != NULL;
 }
 
+/* A comment now and then, by which both sides see whether the other is there.
+ */
+static void keep_alive(struct event_listener *listener)
+{
+    double now = served_clock();
+
+    if (now - listener->told <= ALIVE_SECONDS)
+        return;
+    json_out_raw(&listener->text, ":\n\n", 3);
+    listener->told = now;
+}
+
 static void tell_listener(struct event_listener *listener,
                           const struct watched *watched,
                           const struct event_step *steps, size_t count)
 {
     size_t before = listener->text.used;
-    double now = served_clock();
 
-    if (listener->begun)
-        events_changes(&listener->text, watched->steps, watched->count, steps,
-                       count);
-    if (listener->begun && listener->text.used == before &&
-        now - listener->told > ALIVE_SECONDS)
-        json_out_raw(&listener->text, ":\n\n", 3);
+    events_changes(&listener->text, watched->steps, watched->count, steps,
+                   count);
     if (listener->text.used != before)
-        listener->told = now;
+        listener->told = served_clock();
+    else
+        keep_alive(listener);
+}
+
+/* Who does not read what there is comes to its end, and can come again. */
+static void hand_out(struct event_listener *listener)
+{
+    listener->ended |= listener->text.failed;
+    if (listener->text.used > listener->sent || listener->ended)
+        wake(listener);
 }
 
 /* With the lock held: what has changed becomes what is known. */
@@ -159,7 +176,8 @@ static void tell_listeners(struct watched *watched, struct event_step *steps,
     struct event_listener *at;
 
     for (at = watched->listeners; at; at = at->next)
-        tell_listener(at, watched, steps, count);
+        if (at->begun)
+            tell_listener(at, watched, steps, count);
     memory_budget_release(watched->events->memory, watched->steps);
     watched->steps = steps;
     watched->count = count;
@@ -170,9 +188,16 @@ static void tell_listeners(struct watched *watched, struct event_step *steps,
             at->told = served_clock();
         }
         at->begun = true;
-        at->ended |= at->text.failed; /* who does not read comes again */
-        if (at->text.used > at->sent || at->ended)
-            wake(at);
+        hand_out(at);
+    }
+}
+
+/* The same if the dataset cannot be read now. */
+static void tell_nothing(struct watched *watched)
+{
+    for (struct event_listener *at = watched->listeners; at; at = at->next) {
+        keep_alive(at);
+        hand_out(at);
     }
 }
 
@@ -208,6 +233,8 @@ static void look_at_all(struct events *events)
         pthread_mutex_lock(&events->lock);
         if (fine)
             tell_listeners(at, steps, count);
+        else
+            tell_nothing(at);
     }
     drop_unwatched(events);
 }
@@ -352,8 +379,9 @@ struct events *events_start(struct served *served, struct memory_budget *memory,
            pthread_create(&events->thread, NULL, watch, events) == 0;
     if (fine)
         return events;
-    events->ended = true;
     reader_release(&events->reader);
+    pthread_cond_destroy(&events->changed);
+    pthread_mutex_destroy(&events->lock);
     free(events);
     return NULL;
 }
