@@ -84,6 +84,11 @@ grep -q bouma-listing other/index.html || complain "nothing was forced"
 mkdir empty && expect 0 "$BOUMA" serve --static empty cube.bouma
 refuse 2 'lies in the dataset' "$BOUMA" serve --static cube.bouma/site cube.bouma
 [[ ! -e cube.bouma/site ]] || complain "cube.bouma/site is left"
+mkdir -p whole/data && cp -r cube.bouma whole/data/
+before=$(find whole/data/cube.bouma -printf '%P %i %T@\n' | sort)
+refuse 2 'is the dataset itself' "$BOUMA" serve --static whole whole/data/cube.bouma --copy --force
+[[ $(find whole/data/cube.bouma -printf '%P %i %T@\n' | sort) == "$before" ]] || complain "it was changed"
+[[ ! -e whole/index.html ]] || complain "a page of nothing"
 touch file && refuse 2 'file is not a folder' "$BOUMA" serve --static file cube.bouma
 refuse 2 'no/such' "$BOUMA" serve --static no/such/site cube.bouma
 mkdir none && refuse 2 'no dataset' "$BOUMA" serve --static some none

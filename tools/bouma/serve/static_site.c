@@ -272,6 +272,14 @@ static int link_data(struct context *ctx, const char *data, const char *to,
     return rc;
 }
 
+static bool is_same_place(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 /* A link that is there leads to the dataset: nothing is written through it. */
 static int copy_data(struct context *ctx, const struct site_files *files,
                      const char *to, const char *path)
@@ -281,6 +289,11 @@ static int copy_data(struct context *ctx, const struct site_files *files,
 
     if (lstat(to, &about) == 0 && S_ISLNK(about.st_mode) && unlink(to) != 0)
         return context_fail_errno(ctx, "remove", to);
+    if (is_same_place(to, path))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "%s is the dataset itself, not a copy of it; "
+                            "choose another folder",
+                            to);
     rc = make_folder(ctx, to);
     return rc ? rc : site_files_copy(files, ctx, path, to);
 }
@@ -413,6 +426,7 @@ static int write_data(const struct static_site *site, struct context *ctx,
     if (!rc)
         rc = write_bytes(ctx, full, "listing.json", out.text, out.used);
     memory_budget_release(&memory, out.text);
+    memory_budget_drop(&memory);
     return rc;
 }
 
