@@ -72,6 +72,5 @@ void route_api_events(struct request *request, struct answer *answer)
     answer->type = "text/event-stream";
     answer->events = true;
     /* It is there by now, and stays in the list. */
-    answer->events_of =
-        (size_t)served_find(request->served, request->names[0]);
+    answer->events_of = (size_t)served_find(request->served, request->names[0]);
 }

@@ -125,17 +125,9 @@ static int take_folder(const struct static_site *site, struct context *ctx,
 
 /* ---- the viewer ---------------------------------------------------------- */
 
-static const struct viewer_file *find_file(const char *name)
-{
-    for (size_t i = 0; i < viewer_file_count; i++)
-        if (strcmp(viewer_files[i].name, name) == 0)
-            return &viewer_files[i];
-    return NULL;
-}
-
 static int check_build(struct context *ctx)
 {
-    if (find_file("bouma.wasm"))
+    if (viewer_find("bouma.wasm"))
         return DONE;
     return context_fail(
         ctx, CALL_AT_FAULT,
@@ -489,7 +481,7 @@ int static_site_write(const struct static_site *site, struct context *ctx)
     if (!rc)
         rc = write_data(site, ctx, full, &totals);
     if (!rc)
-        rc = write_file(ctx, full, "index.html", find_file("static.html"));
+        rc = write_file(ctx, full, "index.html", viewer_find("static.html"));
     if (!rc && ctx->json)
         tell_json(site, &totals);
     else if (!rc)
