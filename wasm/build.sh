@@ -82,7 +82,7 @@ theirs="-DDEBUGLEVEL=0 -DZSTD_DISABLE_ASM -DXXH_NAMESPACE=ZSTD_ -w"
 # threads, and the pipelines for writing and checking. Of the rest the linker
 # takes what reading needs.
 sources=$(cd "$tree" && ls src/*/*.c |
-    grep -vE '_mpi(_together)?\.c|/machine_hwloc\.c|/io_posix\.c|/temp_file\.c|/tier_memory_memkind\.c|/shared\.c|src/check/|src/write/|src/engine/p|/tier_memory\.c')
+    grep -vE '_mpi(_[a-z]+)?\.c|/machine_hwloc\.c|/io_posix\.c|/temp_file\.c|/tier_memory_memkind\.c|/shared\.c|src/check/|src/write/|src/engine/p|/tier_memory\.c')
 # Of the server: what answers below /api/v1, and nothing that knows of sockets.
 serve=$(cd "$tree" && ls tools/bouma/serve/{api_*,answer,grid_box,json_out,memory_budget}.c \
     tools/bouma/serve/{particle_request,reader,request,route,sample_types,url}.c \
