@@ -50,6 +50,7 @@ void bw_answers_free(struct bw_answers *a)
         return;
     answer_release(&a->answer);
     reader_release(&a->reader);
+    memory_budget_drop(&a->memory);
     json_release(&a->headers);
     free(a->dataset.name);
     free(a);

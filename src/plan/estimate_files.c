@@ -116,14 +116,16 @@ static int64_t end_of_file(const struct bm_chunking *c, int64_t from,
                            int64_t file)
 {
     int64_t step = 1, lo = from, hi;
+    size_t beyond = 0; /* of lo, since a number of chunks may be no size_t */
 
     while (lo + step < c->count && file_at(c, lo + step) == file) {
         lo += step;
         step *= 2;
     }
     hi = lo + step < c->count ? lo + step : c->count;
-    BM_BISECT(lo, (size_t)hi, i, file_at(c, (int64_t)i) == file);
-    return lo + 1;
+    BM_BISECT(beyond, (size_t)(hi - lo), i,
+              file_at(c, lo + (int64_t)i) == file);
+    return lo + (int64_t)beyond + 1;
 }
 
 /* Of layouts that say which file a chunk is in. */

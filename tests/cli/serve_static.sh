@@ -94,6 +94,11 @@ cmp -s linked/data/cube.bouma/DATASET cube.bouma/DATASET || complain "no way by 
 mkdir -p here && ln -s .. here/data && inode=$(stat -c %i cube.bouma/DATASET)
 refuse 2 'cube.bouma is the dataset itself' "$BOUMA" serve --static here cube.bouma --force --copy
 [[ $(stat -c %i cube.bouma/DATASET) == "$inode" ]] || complain "cube.bouma was copied to itself"
+mkdir -p whole/data && cp -r cube.bouma whole/data/
+before=$(find whole/data/cube.bouma -printf '%P %i %T@\n' | sort)
+refuse 2 'is the dataset itself' "$BOUMA" serve --static whole whole/data/cube.bouma --copy --force
+[[ $(find whole/data/cube.bouma -printf '%P %i %T@\n' | sort) == "$before" ]] || complain "it was changed"
+[[ ! -e whole/index.html ]] || complain "a page of nothing"
 touch file && refuse 2 'file is not a folder' "$BOUMA" serve --static file cube.bouma
 refuse 2 'no/such' "$BOUMA" serve --static no/such/site cube.bouma
 mkdir none && refuse 2 'no dataset' "$BOUMA" serve --static some none

@@ -30,6 +30,11 @@ def tokens():
     equal(server.ask(f"/t/{TOKEN}")[0], 404)
     equal(server.ask("/api/v1", Authorization="Bearer " + TOKEN)[0], 200)
     equal(server.ask("/api/v1?token=" + TOKEN)[0], 200)
+    # One of several is enough: a proxy on the way may have a header of its own.
+    for more in (TOKEN, "of-another-server"):
+        equal(server.ask(f"/t/{TOKEN}/api/v1", Authorization="Bearer " + more)[0], 200)
+        equal(server.ask(f"/api/v1?token={TOKEN}", Authorization="Bearer " + more)[0], 200)
+    equal(server.ask("/t/wrong-wrong/api/v1?token=wrong-wrong", Authorization="Bearer wrong-wrong")[0], 401)
     code, headers, _ = server.ask(f"/t/{TOKEN}{SAMPLES}")
     equal((code, headers["Cache-Control"]), (200, "private, no-cache"))
     for target in (f"http://127.0.0.1/t/{TOKEN}/api/v1", f"/api/v1?%74oken={TOKEN}", f"/%74/{TOKEN}/api/v1",

@@ -113,8 +113,9 @@ export class Server implements Source {
     return root.datasets.map((dataset) => dataset.name);
   }
 
-  run(name: string): Promise<Run> {
-    return this.json<Run>(`api/v1/${part(name)}`);
+  async run(name: string): Promise<Run> {
+    const run = await this.json<Run>(`api/v1/${part(name)}`);
+    return { ...run, times: run.times.map(numberOf) };
   }
 
   step(run: string, step: number | "last"): Promise<Step> {
@@ -192,11 +193,11 @@ export class Server implements Source {
         attempt = 0;
         this.hear(true);
         const { steps, times } = JSON.parse(event.data);
-        listener.steps(steps, times);
+        listener.steps(steps, times.map(numberOf));
       });
       events.addEventListener("step", (event) => {
         const { step, time } = JSON.parse(event.data);
-        listener.step(step, time);
+        listener.step(step, numberOf(time));
       });
       events.addEventListener("removed", (event) => listener.removed(JSON.parse(event.data).step));
       events.addEventListener("error", () => {

@@ -11,6 +11,7 @@ import { Plot, plotLevel } from "./plot.ts";
 import { planQualities, Points } from "./points.ts";
 import { centreOf, lengthOf, Scene } from "./scene.ts";
 import type { Particles, Source, Step, Variable, Which } from "./source.ts";
+import { Recent } from "./recent.ts";
 import { axes, fresh, toHash, whereText, type View } from "./state.ts";
 import { nameWith } from "./vectors.ts";
 import { indexOf, moved, noSteps, withoutStep, withStep, type Timeline } from "./timeline.ts";
@@ -43,6 +44,9 @@ export interface Listener {
   noted(message: string): void;
 }
 
+/** Which particles are there: the first ones, all that are wanted; settled: or no more will come. */
+const noPoints = { first: true, all: true, settled: true, quality: 0 };
+
 export class App {
   view: View = fresh();
   runs: string[] = [];
@@ -51,17 +55,17 @@ export class App {
   playing = false;
   loader: Drawing | null = null;
   private loaderKey = "";
-  private readonly finite = new Map<string, [number, number]>(); // ranges of variables with infinite values
+  private readonly finite = new Recent<string, [number, number]>(1000); // ranges of variables with infinite values
   readonly points = new Points();
   readonly plot = new Plot();
   readonly scene: Scene;
-  private readonly stepCache = new Map<number, Step>();
+  private readonly stepCache = new Recent<number, Step>(64);
   private readonly undone = new Undo();
   private stopFollowing: (() => void) | null = null;
   private loadedRun = "";
   private pointsKey = "";
   private pointsUnderWay = 0; // number of the latest request
-  private pointsThere = { first: true, all: true, quality: 0 };
+  private pointsThere = noPoints;
   private complete = false; // the last frame shows all that is wanted
   private syncing = 0;
   private unaimed = false; // nobody has said yet from where to look
@@ -259,6 +263,7 @@ export class App {
     let step = this.stepCache.get(number);
     if (!step) {
       step = await this.source.step(this.view.run, number);
+      if (turn !== this.syncing) return; // by now it may be one of another run, or rewritten
       this.stepCache.set(number, step);
     }
     if (turn !== this.syncing) return;
@@ -320,7 +325,7 @@ export class App {
       if (!variable || !isInfinite(variable) || component === magnitude) continue;
       const which = { run: this.loadedRun, step: step.step, tag: step.tag, object: look.grid.name };
       const key = JSON.stringify([which, variable.name, component]);
-      if (this.finite.has(key)) continue;
+      if (this.finite.get(key)) continue;
       const box = look.grid.shape.map((n) => [0, n] as [number, number]);
       const found = finiteRange(await this.source.floats({ ...which, variable: variable.name, component, level: look.grid.levels - 1, box }));
       this.finite.set(key, found ? widened(...found) : [0, 1]);
@@ -386,7 +391,7 @@ export class App {
       this.points.clear();
       this.pointsKey = "";
       this.pointsUnderWay++;
-      this.pointsThere = { first: true, all: true, quality: 0 };
+      this.pointsThere = noPoints;
       return;
     }
     this.points.setColours(this.view.pointMap);
@@ -394,9 +399,13 @@ export class App {
     const key = JSON.stringify([this.which(set.name), this.view.colour, this.view.filters, this.view.box, this.view.quality, this.scene.frame]);
     if (key === this.pointsKey) return;
     this.pointsKey = key;
-    void this.loadPoints(set, ++this.pointsUnderWay).catch((error) => {
+    const turn = ++this.pointsUnderWay;
+    void this.loadPoints(set, turn).catch((error) => {
+      if (turn !== this.pointsUnderWay) return; // others are wanted by now
       this.pointsKey = "";
+      this.pointsThere = { ...this.pointsThere, settled: true };
       this.fail(error);
+      this.scene.ask();
     });
   }
 
@@ -410,7 +419,7 @@ export class App {
       ...this.which(set.name), variables: coloured ? [position, this.view.colour] : [position], origin: centre.slice(0, set.dims),
       box: box && (box.low.map((l, i) => [l, box.high[i]]).slice(0, set.dims) as [number, number][]), where: whereText(this.view.filters),
     };
-    this.pointsThere = { first: false, all: false, quality: 0 };
+    this.pointsThere = { first: false, all: false, settled: false, quality: 0 };
     for (const [from, quality] of planQualities(set.count, this.view.quality)) {
       const got = await this.source.particles({ ...request, from, quality });
       if (turn !== this.pointsUnderWay) return;
@@ -420,11 +429,11 @@ export class App {
       for (let i = 0; i < got.count; i++) for (let c = 0; c < set.dims; c++) positions[3 * i + c] = places[set.dims * i + c] / length;
       const values = coloured ? got.columns.get(this.view.colour)!.data : new Float32Array(got.count).fill(0.6);
       this.points.add(positions, values);
-      this.pointsThere = { first: true, all: false, quality };
+      this.pointsThere = { first: true, all: false, settled: false, quality };
       this.arrived();
     }
     if (this.points.count && this.pointsThere.quality === 0) this.points.clear();
-    this.pointsThere = { ...this.pointsThere, first: true, all: true };
+    this.pointsThere = { ...this.pointsThere, first: true, all: true, settled: true };
     this.scene.ask();
   }
 
@@ -454,7 +463,7 @@ export class App {
   }
   /** Nothing more will come. */
   private isSettled(): boolean {
-    return (!this.loader || this.loader.progress().settled) && this.pointsThere.all && !this.plot.waits;
+    return (!this.loader || this.loader.progress().settled) && this.pointsThere.settled && !this.plot.waits;
   }
 
   hasPicture(): boolean {

@@ -10,20 +10,32 @@ function colour(name: string): string {
 
 const widthOf = (into: HTMLElement) => into.clientWidth || 240;
 
+/** uPlot keeps every chart that is not destroyed. */
+const charts = new Map<HTMLElement, uPlot>();
+
+/** Room for another chart: the one that was there ends, and so do those that are not on the page any more. */
+function makeRoom(into: HTMLElement): void {
+  for (const [place, chart] of charts) {
+    if (place !== into && place.isConnected) continue;
+    chart.destroy();
+    charts.delete(place);
+  }
+}
+
 export function drawHistogram(into: HTMLElement, histogram: Histogram): void {
   const { edges, estimate } = histogram;
   const x = estimate.map((_, i) => (edges[i] + edges[i + 1]) / 2);
-  into.replaceChildren();
-  new uPlot({
+  makeRoom(into);
+  charts.set(into, new uPlot({
     width: widthOf(into), height: 44, padding: [2, 0, 0, 0], legend: { show: false }, cursor: { show: false },
     scales: { x: { time: false, range: [edges[0], edges[edges.length - 1]] }, y: { range: (_, __, most) => [0, most || 1] } },
     axes: [{ show: false }, { show: false }],
     series: [{}, { fill: colour("--accent"), width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [1, 40], gap: 0 }) }],
-  }, [x, estimate], into);
+  }, [x, estimate], into));
 }
 
 /** A sample over time, with a mark at 'now'; a click tells the index of the step there. */
-export function drawSeries(into: HTMLElement, series: Series, label: string, now: () => number, chosen: (index: number) => void): uPlot {
+export function drawSeries(into: HTMLElement, series: Series, label: string, now: () => number, chosen: (index: number) => void): void {
   const numbers = (_: uPlot, values: number[]) => values.map((v) => number(v, 4));
   const axis = { stroke: colour("--faint"), grid: { stroke: colour("--edge"), width: 1 }, ticks: { show: false }, font: "10px system-ui", values: numbers };
   const mark = (plot: uPlot) => {
@@ -31,7 +43,7 @@ export function drawSeries(into: HTMLElement, series: Series, label: string, now
     plot.ctx.fillStyle = colour("--faint");
     plot.ctx.fillRect(x, plot.bbox.top, devicePixelRatio, plot.bbox.height);
   };
-  into.replaceChildren();
+  makeRoom(into);
   const plot = new uPlot({
     width: widthOf(into), height: 130, legend: { show: false },
     scales: { x: { time: false } }, axes: [{ ...axis, size: 22, space: 60 }, { ...axis, size: 62 }],
@@ -40,7 +52,7 @@ export function drawSeries(into: HTMLElement, series: Series, label: string, now
   plot.over.addEventListener("click", () => {
     if (typeof plot.cursor.idx === "number") chosen(plot.cursor.idx);
   });
-  return plot;
+  charts.set(into, plot);
 }
 
 /** A curve as large as its place. */

@@ -30,6 +30,7 @@ export class Panel {
   private readonly opened = new Set<string>(); // variables with a filter, "set/variable"
   private readonly series = h("div");
   private redrawSeries: (() => void) | null = null;
+  private asked = 0; // series so far
 
   constructor(private readonly app: App, private readonly root: HTMLElement) {}
 
@@ -257,7 +258,9 @@ export class Panel {
   private async chart(into: HTMLElement, set: Particles, variable: Variable, low: number, high: number): Promise<void> {
     const { app } = this;
     try {
-      const got = await app.source.histogram(app.which(set.name), variable.name, 0, 48, "");
+      const which = app.which(set.name);
+      const got = await app.source.histogram(which, variable.name, 0, 48, "");
+      if (app.step?.tag !== which.tag) return; // it is of another step by now
       if (got) drawHistogram(into, got);
       else if (variable.name === app.view.colour) {
         const values = [...app.points.chunks()].map((chunk) => chunk.values);
@@ -308,9 +311,12 @@ export class Panel {
     const look = app.gridLook();
     if (!look) return;
     const every = Math.ceil(app.line.steps.length / mostPlotted);
+    const turn = ++this.asked;
     const series = await seriesOf(look, (component) => app.source.series(app.view.run, look.grid.name, look.variable.name, component, sample, every));
+    if (turn !== this.asked) return; // another one was asked for since
     const chart = h("div", { className: "chart series", title: "Click to go to a step" });
     const close = h("button", { className: "small", ariaLabel: "Close the series", title: "Close", onclick: () => {
+      this.asked++;
       this.redrawSeries = null;
       this.series.replaceChildren();
     } }, "×");
@@ -319,7 +325,7 @@ export class Panel {
     let drawn = "";
     this.redrawSeries = () => {
       const now = JSON.stringify([app.step?.step, document.documentElement.dataset.theme, this.root.clientWidth]);
-      if (now === drawn || !chart.clientWidth) return;
+      if ((now === drawn && chart.firstChild) || !chart.clientWidth) return;
       drawn = now;
       drawSeries(chart, series, name, () => app.step?.time ?? NaN, (i) => this.set({ step: stepAt(app.line, series.times[i]), follow: false }));
     };

@@ -34,7 +34,7 @@ export class Folder extends Server {
   private listing: Promise<Listing> | null = null;
   private pool: Promise<Pool> | null = null;
   private fetchedBy: Pool | null = null;
-  private readonly sites = new Map<string, Promise<Site>>();
+  private readonly sites = new Map<string, { key: string; site: Promise<Site> }>();
 
   /** 'href' is that of the listing. */
   constructor(private readonly href: string, tell: (there: boolean) => void, private readonly tools: Tools) {
@@ -102,12 +102,11 @@ export class Folder extends Server {
 
   private siteOf(entry: Entry): Promise<Site> {
     const key = JSON.stringify(entry);
-    let site = this.sites.get(entry.name);
-    if (!site) {
-      site = this.probe({ key, name: entry.name, url: new URL(entry.url, this.href).href, files: entry.files });
-      this.sites.set(entry.name, site);
-      site.catch(() => this.sites.delete(entry.name));
-    }
+    const there = this.sites.get(entry.name);
+    if (there?.key === key) return there.site;
+    const site = this.probe({ key, name: entry.name, url: new URL(entry.url, this.href).href, files: entry.files });
+    this.sites.set(entry.name, { key, site });
+    site.catch(() => this.sites.get(entry.name)?.site === site && this.sites.delete(entry.name));
     return site;
   }
 
@@ -150,7 +149,6 @@ export class Folder extends Server {
     const entry = find(now);
     this.listing = Promise.resolve(now);
     if (!entry || JSON.stringify(entry) === JSON.stringify(before)) return false;
-    this.sites.delete(run);
     listener.steps(entry.steps, timesOf(entry));
     return true;
   }

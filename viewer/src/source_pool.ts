@@ -25,6 +25,7 @@ export interface Done {
 /** What is used of a worker. */
 export interface Hand {
   postMessage(order: Order): void;
+  terminate(): void;
   onmessage: ((event: { data: Done }) => void) | null;
   onerror: ((event: { message?: string }) => void) | null;
 }
@@ -97,7 +98,13 @@ export class Pool {
 
   private pump(): void {
     while (this.queue.length) {
-      const helper = this.idle(this.queue[0].site.key);
+      let helper: Helper | null;
+      try {
+        helper = this.idle(this.queue[0].site.key);
+      } catch (error) {
+        this.queue.shift()!.reject(new NoAnswer(`a worker cannot be started: ${(error as Error).message}`, false));
+        continue;
+      }
       if (!helper) return;
       this.give(helper, this.queue.shift()!);
     }
@@ -133,6 +140,8 @@ export class Pool {
   }
 
   private lose(helper: Helper, message: string): void {
+    helper.hand.onmessage = helper.hand.onerror = null;
+    helper.hand.terminate();
     this.helpers.splice(this.helpers.indexOf(helper), 1);
     helper.job?.reject(new NoAnswer(message, false));
     helper.job = null;

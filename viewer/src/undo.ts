@@ -1,7 +1,7 @@
 // undo.ts -- what was chosen before: how things look and what is left out; not where one stands.
 import type { View } from "./state.ts";
 
-const kept = ["run", "grid", "component", "mode", "map", "range", "stops", "iso", "slices", "nearest", "particles", "colour", "pointMap", "pointRange", "quality", "size", "filters", "box"] as const;
+const kept = ["run", "grid", "component", "tint", "tintComponent", "tintRange", "mode", "map", "range", "stops", "iso", "slices", "nearest", "particles", "colour", "pointMap", "pointRange", "quality", "size", "filters", "box"] as const;
 const most = 100;
 /** Changes of the same thing within this time are one, in milliseconds: a slider that is dragged. */
 const together = 800;

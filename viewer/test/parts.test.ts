@@ -16,6 +16,7 @@ import type { Step } from "../src/source.ts";
 import { fresh, fromHash, toHash, whereText } from "../src/state.ts";
 import { byteOf, cut, fillSlot, interleave, magnitude as lengths, valueOf } from "../src/samples.ts";
 import { indexOf, moved, stepAt, withoutStep, withStep } from "../src/timeline.ts";
+import { Recent } from "../src/recent.ts";
 import { Undo } from "../src/undo.ts";
 import { atlasShape } from "../src/volume.ts";
 
@@ -131,6 +132,22 @@ test("the last choice is undone, and a drag is one choice", () => {
   assert.equal(first.box, null);
   assert.ok(!("camera" in first) && !("step" in first));
   assert.equal(undo.back(), null);
+  // All that can be chosen, but where one stands: place, time, and the page.
+  const elsewhere = ["step", "follow", "level", "along", "camera", "flat", "zoom", "bare", "theme"];
+  change({ map: "magma" }, 500);
+  assert.deepEqual([...Object.keys(undo.back()!), ...elsewhere].sort(), Object.keys(fresh()).sort());
+});
+
+test("a map forgets what was not used for longest", () => {
+  const map = new Recent<number, string>(2);
+  map.set(1, "a");
+  map.set(2, "b");
+  assert.equal(map.get(1), "a");
+  map.set(3, "c");
+  assert.deepEqual([map.get(1), map.get(2), map.get(3), map.size], ["a", undefined, "c", 2]);
+  map.delete(1);
+  map.clear();
+  assert.equal(map.size, 0);
 });
 
 // ---- views as links -----------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The folder as a source: its workers, and that it gives what the server gives.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -23,6 +23,10 @@ class Fake implements Hand {
   onmessage: Hand["onmessage"] = null;
   onerror: Hand["onerror"] = null;
   orders: Order[] = [];
+  ended = false;
+  terminate(): void {
+    this.ended = true;
+  }
   postMessage(order: Order): void {
     this.orders.push(order);
   }
@@ -109,10 +113,55 @@ test("failures are told, and a worker that is lost is replaced", async () => {
   const results = asked.map(settled);
   hands[0].done({ answer: undefined, error: { message: "no such file", retry: false } });
   hands[0].onerror!({ message: "out of memory" });
+  assert.ok(hands[0].ended && !hands[0].onmessage); // nothing is heard of it any more
   hands[1].done();
   assert.deepEqual(await Promise.all(results), ["no such file", "out of memory", "answered"]);
   assert.equal(hands[1].orders[0].site?.key, "1");
   await asked[0].catch((error: NoAnswer) => assert.equal(error.retry, false));
+});
+
+test("where no worker can be started, no request is left without an answer", async () => {
+  const fails = () => {
+    throw new Error("not allowed");
+  };
+  const pool = new Pool({} as WebAssembly.Module, fails, 2);
+  for (const target of ["a", "b"]) assert.equal(await settled(pool.ask(site("1"), target)), "a worker cannot be started: not allowed");
+  assert.equal(pool.load, 0);
+});
+
+test("a listing that is written anew is believed for all of its datasets", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "bouma-listing-"));
+  const write = (bytes: number) => {
+    const entry = (name: string) => ({ name, url: `${name}/`, files: { DATASET: bytes }, steps: [bytes], times: [0] });
+    writeFileSync(join(folder, "listing.json"), JSON.stringify({ listing: 1, datasets: [entry("a"), entry("b")] }));
+    for (const name of ["a", "b"]) {
+      mkdirSync(join(folder, name), { recursive: true });
+      writeFileSync(join(folder, name, "DATASET"), "x".repeat(bytes));
+    }
+  };
+  const { base, stop } = await serveFiles(folder);
+  const hand = new Fake();
+  const listener: Listener = { steps: () => undefined, step: () => undefined, removed: () => undefined };
+  try {
+    write(1);
+    const source = new Folder(`${base}listing.json`, () => undefined, { module: async () => ({}) as WebAssembly.Module, hand: () => hand, most: 1 });
+    const ask = async (run: string) => {
+      const body = new TextEncoder().encode('{"steps": [], "times": []}').buffer as ArrayBuffer;
+      const asked = source.run(run);
+      const before = hand.orders.length;
+      while (hand.orders.length === before) await moment();
+      hand.done({ answer: { code: 200, headers: {}, body } });
+      await asked;
+      return hand.orders[before].site?.files.DATASET;
+    };
+    assert.deepEqual([await ask("b"), await ask("a")], [1, 1]);
+    write(2);
+    assert.ok(await source.look("a", listener));
+    assert.deepEqual([await ask("b"), await ask("a")], [2, 2]);
+  } finally {
+    await stop();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 // ---- against the server -----------------------------------------------------------
@@ -127,6 +176,7 @@ class Here implements Hand {
   onmessage: Hand["onmessage"] = null;
   onerror: Hand["onerror"] = null;
   private readonly reader = new Reader();
+  terminate(): void {}
   postMessage(order: Order): void {
     const copy = structuredClone({ ...order, module: undefined });
     void moment().then(() => this.onmessage!({ data: this.reader.work({ ...copy, module: order.module }) }));

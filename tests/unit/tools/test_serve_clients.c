@@ -1,6 +1,7 @@
 /* test_serve_clients.c -- who may ask, whose turn it is, what the log says, what
  * listeners are told, and who gets memory. */
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "check.h"
 #include "serve/access.h"
@@ -192,6 +193,54 @@ static void who_asks_for_too_much_takes_nothing_from_others(void)
     CHECK_EQ(atomic_load(&greedy.memory.used), 0);
 }
 
+static void fall_asleep(void *user)
+{
+    (void)user;
+}
+
+static void wake_up(void *user)
+{
+    sem_post(user);
+}
+
+/* So it is seen whether they are there: a place for each that has left would be
+ * lost. */
+static void who_listens_to_a_dataset_that_is_gone_hears_comments(void)
+{
+    char name[] = "gone", path[] = "/nowhere/gone.bouma", text[16] = "";
+    struct served_dataset gone = {.name = name, .path = path};
+    struct served_dataset *all[] = {&gone};
+    struct memory_budget memory;
+    struct served served;
+    struct events *events;
+    struct event_listener *listener;
+    long taken = 0;
+    sem_t woken;
+
+    CHECK(served_init(&served));
+    served.datasets = all;
+    served.count = 1;
+    sem_init(&woken, 0, 0);
+    memory_budget_init(&memory, 1 << 24);
+    events = events_start(&served, &memory, 1 << 16, 1);
+    CHECK(events != NULL);
+    listener = events_listen(events, 0, fall_asleep, wake_up, &woken);
+    CHECK(listener != NULL);
+    CHECK(!events_listen(events, 0, fall_asleep, wake_up, &woken));
+    while ((taken = events_take(listener, text, sizeof(text))) == 0)
+        sem_wait(&woken);
+    CHECK_EQ(taken, 3);
+    CHECK(!memcmp(text, ":\n\n", 3));
+    events_end(events);
+    CHECK_EQ(events_take(listener, text, sizeof(text)), -1);
+    events_leave(listener);
+    events_free(events);
+    memory_budget_drop(&memory);
+    CHECK_EQ(atomic_load(&memory.used), 0);
+    sem_destroy(&woken);
+    pthread_mutex_destroy(&served.lock);
+}
+
 int main(void)
 {
     hosts_are_addresses_or_known_names();
@@ -202,5 +251,6 @@ int main(void)
     the_log_has_no_controls_and_no_tokens();
     changes_are_told_in_order();
     who_asks_for_too_much_takes_nothing_from_others();
+    who_listens_to_a_dataset_that_is_gone_hears_comments();
     return check_result();
 }

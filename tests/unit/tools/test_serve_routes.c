@@ -7,6 +7,7 @@
 #include "must.h"
 #include "serve/reader.h"
 #include "serve/route.h"
+#include "serve/view_run.h"
 #include "serve/viewer.h"
 
 static char directory[] = "serve_routes_XXXXXX";
@@ -207,6 +208,30 @@ static void steps_are_opened_in_turn(void)
     reader_release(&small);
 }
 
+/* A dataset may be closed and opened again while steps are looked at: if memory
+ * is needed, or if it was made anew. Here another reader has it. */
+static void a_view_is_that_of_the_handle_it_reads_with(void)
+{
+    struct request request = {.served = &served, .reader = &reader};
+    struct reader other;
+    struct read_step step;
+    struct view_run view;
+    bouma_dataset *ds = NULL;
+
+    answer_release(&answer);
+    answer_init(&answer, &memory, limits.answer_bytes);
+    REQUIRE(view_run_open(&view, &request, &answer, "run"));
+    CHECK_EQ(view.count, 3);
+    MUST(ds, bouma_dataset_append(&ds, run, NULL));
+    write_steps(ds, 3, 3);
+    REQUIRE(reader_init(&other, &served, &memory, 1));
+    request.reader = &other;
+    REQUIRE(view_run_example(&step, &view, &request, &answer, "a b", "v"));
+    CHECK(view.ds == step.ds);
+    CHECK_EQ(view.count, 4);
+    reader_release(&other);
+}
+
 static void damage_is_told_and_nothing_else_fails(void)
 {
     char name[200];
@@ -252,6 +277,7 @@ int main(void)
     what_is_too_large_is_refused_before_it_is_read();
     without_memory_it_is_for_later();
     steps_are_opened_in_turn();
+    a_view_is_that_of_the_handle_it_reads_with();
     damage_is_told_and_nothing_else_fails();
     answer_release(&answer);
     reader_release(&reader);

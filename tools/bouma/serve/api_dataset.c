@@ -66,12 +66,11 @@ void route_api_dataset(struct request *request, struct answer *answer)
 
 void route_api_events(struct request *request, struct answer *answer)
 {
-    long number = served_find(request->served, request->names[0]);
-
     /* Looked at here, so that the answer tells what is wrong with it. */
     if (!reader_dataset(request->reader, answer, request->names[0]))
         return;
     answer->type = "text/event-stream";
     answer->events = true;
-    answer->events_of = (size_t)number;
+    /* It is there by now, and stays in the list. */
+    answer->events_of = (size_t)served_find(request->served, request->names[0]);
 }

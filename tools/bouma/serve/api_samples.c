@@ -210,11 +210,8 @@ static int copy_refinement(struct sampling *s, bouma_refinement *refinement,
                        samples * sent * sent_type_size(s->how.to, s->how.from));
     if (!body)
         return BOUMA_OK;
-    if (s->component < 0)
-        convert_values(body, 1, data, 1, (size_t)samples * components, &s->how);
-    else
-        convert_values(body, 1, (const char *)data + own * (size_t)s->component,
-                       components, (size_t)samples, &s->how);
+    grid_box_convert(body, data, (size_t)samples, values->components,
+                     s->component, &s->how);
     return BOUMA_OK;
 }
 

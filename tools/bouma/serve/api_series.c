@@ -254,7 +254,11 @@ static void put_series(const struct series *s, struct answer *answer)
         json_out_integer(&out, s->next);
     json_out_close(&out, '}');
     answer_put_json(answer, &out);
-    if (rc)
+    if (rc == BOUMA_ELIMIT)
+        answer_fail(answer, 413, rc,
+                    "a sample of '%.100s' has more than %d bytes", s->variable,
+                    MOST_BYTES);
+    else if (rc)
         answer_fail_status(answer, rc, bouma_error_message(s->ds));
 }
 

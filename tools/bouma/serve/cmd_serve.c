@@ -124,11 +124,11 @@ static int find_datasets(struct serving *s, struct context *ctx)
 
     if (!served_init(&s->served))
         return context_fail_memory(ctx);
+    s->http.served = &s->served;
     for (int i = 0; i < s->args->operand_count; i++)
         if (!served_add(&s->served, s->args->operands[i], message,
                         sizeof(message)))
             return context_fail(ctx, CALL_AT_FAULT, "%s", message);
-    s->http.served = &s->served;
     return DONE;
 }
 

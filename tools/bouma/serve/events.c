@@ -135,9 +135,9 @@ static bool list_steps(struct events *events, size_t dataset,
     return *out != NULL;
 }
 
-/* A comment, if nothing was told for long: that a client has left shows only
- * when something is sent to it. */
-static void tell_alive(struct event_listener *listener)
+/* A comment now and then, by which both sides see whether the other is there.
+ */
+static void keep_alive(struct event_listener *listener)
 {
     double now = served_clock();
 
@@ -153,31 +153,20 @@ static void tell_listener(struct event_listener *listener,
 {
     size_t before = listener->text.used;
 
-    if (!listener->begun)
-        return;
     events_changes(&listener->text, watched->steps, watched->count, steps,
                    count);
     if (listener->text.used != before)
         listener->told = served_clock();
     else
-        tell_alive(listener);
+        keep_alive(listener);
 }
 
-static void send_told(struct event_listener *listener)
+/* Who does not read what there is comes to its end, and can come again. */
+static void hand_out(struct event_listener *listener)
 {
-    listener->ended |=
-        listener->text.failed; /* who does not read comes again */
+    listener->ended |= listener->text.failed;
     if (listener->text.used > listener->sent || listener->ended)
         wake(listener);
-}
-
-/* With the lock held, of a dataset that cannot be read, for now or for ever. */
-static void tell_unreadable(struct watched *watched)
-{
-    for (struct event_listener *at = watched->listeners; at; at = at->next) {
-        tell_alive(at);
-        send_told(at);
-    }
 }
 
 /* With the lock held: what has changed becomes what is known. */
@@ -187,7 +176,8 @@ static void tell_listeners(struct watched *watched, struct event_step *steps,
     struct event_listener *at;
 
     for (at = watched->listeners; at; at = at->next)
-        tell_listener(at, watched, steps, count);
+        if (at->begun)
+            tell_listener(at, watched, steps, count);
     memory_budget_release(watched->events->memory, watched->steps);
     watched->steps = steps;
     watched->count = count;
@@ -198,7 +188,16 @@ static void tell_listeners(struct watched *watched, struct event_step *steps,
             at->told = served_clock();
         }
         at->begun = true;
-        send_told(at);
+        hand_out(at);
+    }
+}
+
+/* The same if the dataset cannot be read now. */
+static void tell_nothing(struct watched *watched)
+{
+    for (struct event_listener *at = watched->listeners; at; at = at->next) {
+        keep_alive(at);
+        hand_out(at);
     }
 }
 
@@ -235,7 +234,7 @@ static void look_at_all(struct events *events)
         if (fine)
             tell_listeners(at, steps, count);
         else
-            tell_unreadable(at);
+            tell_nothing(at);
     }
     drop_unwatched(events);
 }
@@ -380,8 +379,9 @@ struct events *events_start(struct served *served, struct memory_budget *memory,
            pthread_create(&events->thread, NULL, watch, events) == 0;
     if (fine)
         return events;
-    events->ended = true;
     reader_release(&events->reader);
+    pthread_cond_destroy(&events->changed);
+    pthread_mutex_destroy(&events->lock);
     free(events);
     return NULL;
 }

@@ -77,10 +77,9 @@ uint64_t grid_box_cost(const bouma_grid_info *grid,
     return cost;
 }
 
-/* Own values of all components to those that are sent. */
-static void convert_all(void *to, const void *from, size_t samples,
-                        int components, int component,
-                        const struct conversion *how)
+void grid_box_convert(void *to, const void *from, size_t samples,
+                      int components, int component,
+                      const struct conversion *how)
 {
     size_t own = bouma_type_size(how->from);
 
@@ -134,8 +133,8 @@ int grid_box_read(const struct grid_box *box, int level, int component,
     rc = bouma_variable_read(box->variable, level, &box->box, &array);
     if (!direct) {
         if (!rc)
-            convert_all(body, own, (size_t)samples, values->components,
-                        component, &how);
+            grid_box_convert(body, own, (size_t)samples, values->components,
+                             component, &how);
         memory_budget_release(answer->memory, own);
     }
     return rc;

@@ -30,6 +30,12 @@ uint64_t grid_box_cost(const bouma_grid_info *grid,
                        const bouma_variable_info *values, const bouma_box *box,
                        int level);
 
+/* Own values of all components to those that are sent: of component 'component',
+ * or of all if that is -1. */
+void grid_box_convert(void *to, const void *from, size_t samples,
+                      int components, int component,
+                      const struct conversion *how);
+
 /* Read the box at a level: component 'component' (-1: all), as values of a
  * type, into the answer's body. For views: 'how' needs no 'from'. A status of
  * the library; or the answer tells what is wrong. */

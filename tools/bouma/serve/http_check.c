@@ -64,23 +64,24 @@ void http_check_header(struct job *job)
                            "the header Host is given twice");
 }
 
-/* The token: in a header, a parameter, or the path, from which it is taken. */
+/* The token: in a header, a parameter, or the path, from which it is taken. One
+ * of them must be right: a proxy on the way may have a header of its own. */
 static bool has_token(struct job *job)
 {
     const char *secret = job->server->options.access.token;
-    const char *given = access_bearer(http_header(job, "Authorization"));
+    const char *given[3] = {access_bearer(http_header(job, "Authorization")),
+                            url_parameter(&job->url, "token")};
+    bool right = !secret;
 
-    if (!secret)
-        return true;
-    if (!given && job->url.part_count >= 2 &&
+    if (secret && job->url.part_count >= 2 &&
         strcmp(job->url.parts[0], "t") == 0) {
-        given = job->url.parts[1];
-        snprintf(job->prefix, sizeof(job->prefix), "/t/%.200s", given);
+        given[2] = job->url.parts[1];
+        snprintf(job->prefix, sizeof(job->prefix), "/t/%.200s", given[2]);
         url_skip(&job->url, 2);
     }
-    if (!given)
-        given = url_parameter(&job->url, "token");
-    return given && access_same(secret, given);
+    for (int i = 0; secret && i < 3; i++)
+        right |= given[i] && access_same(secret, given[i]);
+    return right;
 }
 
 static void respond_options(struct job *job)

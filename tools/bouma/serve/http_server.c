@@ -463,7 +463,7 @@ bool http_serve(const struct http_options *options, void (*ready)(void *user),
                 void *user, char *message, size_t bytes)
 {
     struct server server = {.options = *options};
-    sigset_t set, before;
+    sigset_t set;
     int signals;
     bool fine;
 
@@ -475,7 +475,7 @@ bool http_serve(const struct http_options *options, void (*ready)(void *user),
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &set, &before);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
     sigdelset(&set, SIGPIPE);
     signals = signalfd(-1, &set, SFD_CLOEXEC);
     server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

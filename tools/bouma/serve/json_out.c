@@ -130,6 +130,12 @@ void json_out_text(struct json_out *out, const char *text)
         json_out_null(out);
 }
 
+void json_out_pair(struct json_out *out, const char *key, const char *text)
+{
+    json_out_key(out, key);
+    json_out_text(out, text);
+}
+
 static void put_word(struct json_out *out, const char *word)
 {
     begin(out);

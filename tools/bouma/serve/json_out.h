@@ -37,6 +37,8 @@ void json_out_key(struct json_out *out, const char *key);
 
 /* Bytes that are not UTF-8 become U+FFFD. NULL is null. */
 void json_out_text(struct json_out *out, const char *text);
+/* A key, and a text as its value. */
+void json_out_pair(struct json_out *out, const char *key, const char *text);
 void json_out_text_of(struct json_out *out, const char *text, size_t bytes);
 void json_out_bool(struct json_out *out, bool value);
 void json_out_null(struct json_out *out);

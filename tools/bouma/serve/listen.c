@@ -75,7 +75,6 @@ static bool fill_in(struct listening *out, const char *address)
 
     if (getsockname(out->socket, (struct sockaddr *)&own, &length) != 0)
         return false;
-    out->loopback = is_loopback((struct sockaddr *)&own);
     out->port = ntohs(own.ss_family == AF_INET6
                           ? ((struct sockaddr_in6 *)&own)->sin6_port
                           : ((struct sockaddr_in *)&own)->sin_port);

@@ -8,7 +8,6 @@
 struct listening {
     int socket; /* -1: none */
     int port;
-    bool loopback;  /* only this machine can reach it */
     char host[300]; /* for URLs, such as "127.0.0.1" or "[::1]" */
 };
 

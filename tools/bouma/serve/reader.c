@@ -207,13 +207,12 @@ static int open_number(struct open_dataset **out, struct reader *reader,
 }
 
 /* Not kept if it failed: the message is copied before. */
-static int fail_open(struct reader *reader, struct open_dataset *dataset,
-                     struct answer *answer, int rc)
+static void fail_open(struct reader *reader, struct open_dataset *dataset,
+                      struct answer *answer, int rc)
 {
     answer_fail_status(answer, rc == BOUMA_ENOTFOUND ? BOUMA_EIO : rc,
                        bouma_error_message(dataset->ds));
     close_dataset(reader, dataset);
-    return rc;
 }
 
 /* The names there are, as far as they fit. */
@@ -349,22 +348,26 @@ static int open_step(struct open_step *step, struct open_dataset *dataset,
 
 /* A step that this reader does not know may be newer than its list: others may
  * have told of it already. */
-static int find_open_step(struct open_step **out, struct reader *reader,
-                          struct open_dataset *dataset, int64_t number)
+static struct open_step *find_open_step(struct reader *reader,
+                                        struct open_dataset *dataset,
+                                        int64_t number, struct answer *answer)
 {
-    int rc = BOUMA_OK;
+    struct open_step *step = find_step(reader, dataset, number);
+    int rc = step->step ? BOUMA_OK : open_step(step, dataset, number);
 
-    *out = find_step(reader, dataset, number);
-    if (!(*out)->step)
-        rc = open_step(*out, dataset, number);
     if (rc == BOUMA_ENOTFOUND) {
         dataset->looked = -LOOK_SECONDS;
         rc = renew(reader, dataset,
                    served_get(reader->served, dataset->number)->path);
-        if (!rc)
-            rc = open_step(*out, dataset, number);
+        if (rc) {
+            fail_open(reader, dataset, answer, rc);
+            return NULL;
+        }
+        rc = open_step(step, dataset, number);
     }
-    return rc;
+    if (rc)
+        answer_fail_status(answer, rc, bouma_error_message(dataset->ds));
+    return rc ? NULL : step;
 }
 
 bool reader_step(struct read_step *out, struct reader *reader,
@@ -374,15 +377,12 @@ bool reader_step(struct read_step *out, struct reader *reader,
     bouma_step_details details = {.size = sizeof(details)};
     struct open_step *open;
     int64_t number;
-    int rc;
 
     if (!dataset || !step_number(&number, dataset->ds, answer, step))
         return false;
-    rc = find_open_step(&open, reader, dataset, number);
-    if (rc) {
-        answer_fail_status(answer, rc, bouma_error_message(dataset->ds));
+    open = find_open_step(reader, dataset, number, answer);
+    if (!open)
         return false;
-    }
     open->used = ++reader->clock;
     bouma_step_details_get(&details, open->step);
     *out = (struct read_step){dataset->ds, open->step, number, details.time,

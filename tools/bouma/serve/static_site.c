@@ -138,17 +138,9 @@ static int take_folder(const struct static_site *site, struct context *ctx,
 
 /* ---- the viewer ---------------------------------------------------------- */
 
-static const struct viewer_file *find_file(const char *name)
-{
-    for (size_t i = 0; i < viewer_file_count; i++)
-        if (strcmp(viewer_files[i].name, name) == 0)
-            return &viewer_files[i];
-    return NULL;
-}
-
 static int check_build(struct context *ctx)
 {
-    if (find_file("bouma.wasm"))
+    if (viewer_find("bouma.wasm"))
         return DONE;
     return context_fail(
         ctx, CALL_AT_FAULT,
@@ -285,7 +277,7 @@ static int link_data(struct context *ctx, const char *data, const char *to,
     return rc;
 }
 
-static bool is_same(const char *a, const char *b)
+static bool is_same_place(const char *a, const char *b)
 {
     struct stat first, second;
 
@@ -302,10 +294,12 @@ static int copy_data(struct context *ctx, const struct site_files *files,
 
     if (lstat(to, &about) == 0 && S_ISLNK(about.st_mode) && unlink(to) != 0)
         return context_fail_errno(ctx, "remove", to);
+    if (is_same_place(to, path))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "%s is the dataset itself, not a copy of it; "
+                            "choose another folder",
+                            to);
     rc = make_folder(ctx, to);
-    if (!rc && is_same(to, path))
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "%s is the dataset itself, not a copy of it", to);
     return rc ? rc : site_files_copy(files, ctx, path, to);
 }
 
@@ -435,6 +429,7 @@ static int write_data(const struct static_site *site, struct context *ctx,
     if (!rc)
         rc = write_bytes(ctx, full, "listing.json", out.text, out.used);
     memory_budget_release(&memory, out.text);
+    memory_budget_drop(&memory);
     return rc;
 }
 
@@ -497,7 +492,7 @@ int static_site_write(const struct static_site *site, struct context *ctx)
     if (!rc)
         rc = write_data(site, ctx, full, &totals);
     if (!rc)
-        rc = write_file(ctx, full, "index.html", find_file("static.html"));
+        rc = write_file(ctx, full, "index.html", viewer_find("static.html"));
     if (!rc && ctx->json)
         tell_json(site, &totals);
     else if (!rc)

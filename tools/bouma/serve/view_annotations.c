@@ -153,12 +153,6 @@ struct annotations {
     size_t row;
 };
 
-static void put_pair(struct json_out *out, const char *key, const char *text)
-{
-    json_out_key(out, key);
-    json_out_text(out, text);
-}
-
 static void put_dimensions(struct json_out *out, const struct annotations *a)
 {
     const struct length_unit *unit = length_unit_find(a->about.unit);
@@ -215,9 +209,9 @@ static void put_property(struct json_out *out, const struct annotations *a,
              bouma_type_size(about->type) == 8 ? bouma_type_name(about->type)
                                                : "");
     json_out_open(out, '{');
-    put_pair(out, "id", id);
-    put_pair(out, "type", types[type]);
-    put_pair(out, "description", text);
+    json_out_pair(out, "id", id);
+    json_out_pair(out, "type", types[type]);
+    json_out_pair(out, "description", text);
     json_out_close(out, '}');
 }
 
@@ -230,7 +224,7 @@ static void put_spatial(struct json_out *out, const struct annotations *a)
 
         snprintf(key, sizeof(key), "%d", depth);
         json_out_open(out, '{');
-        put_pair(out, "key", key);
+        json_out_pair(out, "key", key);
         json_out_key(out, "grid_shape");
         json_out_open(out, '[');
         for (int i = 0; i < a->about.ndims; i++)
@@ -265,10 +259,10 @@ static void answer_info(const struct annotations *a, struct answer *answer)
 
     json_out_init(&out, answer->memory, answer->limit);
     json_out_open(&out, '{');
-    put_pair(&out, "@type", "neuroglancer_annotations_v1");
+    json_out_pair(&out, "@type", "neuroglancer_annotations_v1");
     put_dimensions(&out, a);
     put_bounds(&out, a);
-    put_pair(&out, "annotation_type", "POINT");
+    json_out_pair(&out, "annotation_type", "POINT");
     json_out_key(&out, "properties");
     json_out_open(&out, '[');
     for (int i = 1; i < a->column_count; i++)
@@ -280,7 +274,7 @@ static void answer_info(const struct annotations *a, struct answer *answer)
     json_out_close(&out, ']');
     json_out_key(&out, "by_id");
     json_out_open(&out, '{');
-    put_pair(&out, "key", "by_id");
+    json_out_pair(&out, "key", "by_id");
     json_out_close(&out, '}');
     put_spatial(&out, a);
     json_out_close(&out, '}');

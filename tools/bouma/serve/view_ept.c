@@ -35,18 +35,12 @@ struct tiles {
 
 /* ---- metadata ------------------------------------------------------------ */
 
-static void put_pair(struct json_out *out, const char *key, const char *text)
-{
-    json_out_key(out, key);
-    json_out_text(out, text);
-}
-
 static void put_dimension(struct json_out *out, const char *name,
                           const char *type, size_t bytes)
 {
     json_out_open(out, '{');
-    put_pair(out, "name", name);
-    put_pair(out, "type", type);
+    json_out_pair(out, "name", name);
+    json_out_pair(out, "type", type);
     json_out_key(out, "size");
     json_out_count(out, bytes);
 }
@@ -148,8 +142,8 @@ static void answer_ept(const struct tiles *t, struct answer *answer)
     put_bounds(&out, "bounds", t, true);
     /* Readers of LAS divide this one as if it were the cube. */
     put_bounds(&out, "boundsConforming", t, t->las);
-    put_pair(&out, "dataType", t->las ? "laszip" : "binary");
-    put_pair(&out, "hierarchyType", "json");
+    json_out_pair(&out, "dataType", t->las ? "laszip" : "binary");
+    json_out_pair(&out, "hierarchyType", "json");
     json_out_key(&out, "points");
     json_out_number(&out, t->tree.count);
     json_out_key(&out, "schema");
@@ -162,7 +156,7 @@ static void answer_ept(const struct tiles *t, struct answer *answer)
     json_out_key(&out, "srs");
     json_out_open(&out, '{');
     json_out_close(&out, '}');
-    put_pair(&out, "version", "1.0.0");
+    json_out_pair(&out, "version", "1.0.0");
     json_out_close(&out, '}');
     answer_put_json(answer, &out);
 }

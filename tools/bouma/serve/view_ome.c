@@ -29,12 +29,6 @@ struct image {
 
 /* ---- metadata ------------------------------------------------------------ */
 
-static void put_pair(struct json_out *out, const char *key, const char *text)
-{
-    json_out_key(out, key);
-    json_out_text(out, text);
-}
-
 static bool get_level(struct grid_level *level, struct grid_array *array,
                       const struct image *image, int k)
 {
@@ -52,13 +46,13 @@ static void put_axes(struct json_out *out, const struct grid_array *of,
     json_out_open(out, '[');
     for (int i = 0; i < of->array.ndims; i++) {
         json_out_open(out, '{');
-        put_pair(out, "name", of->array.names[i]);
-        put_pair(out, "type",
-                 i == of->time        ? "time"
-                 : i == of->component ? "channel"
-                                      : "space");
+        json_out_pair(out, "name", of->array.names[i]);
+        json_out_pair(out, "type",
+                      i == of->time        ? "time"
+                      : i == of->component ? "channel"
+                                           : "space");
         if (i >= of->space && image->unit)
-            put_pair(out, "unit", image->unit->name);
+            json_out_pair(out, "unit", image->unit->name);
         json_out_close(out, '}');
     }
     json_out_close(out, ']');
@@ -68,7 +62,7 @@ static void put_transformation(struct json_out *out, const char *type,
                                const double *values, int count)
 {
     json_out_open(out, '{');
-    put_pair(out, "type", type);
+    json_out_pair(out, "type", type);
     json_out_key(out, type);
     json_out_numbers(out, values, count);
     json_out_close(out, '}');
@@ -93,7 +87,7 @@ static void put_dataset(struct json_out *out, const struct grid_level *level,
     }
     snprintf(path, sizeof(path), "%d", level->level);
     json_out_open(out, '{');
-    put_pair(out, "path", path);
+    json_out_pair(out, "path", path);
     json_out_key(out, "coordinateTransformations");
     json_out_open(out, '[');
     put_transformation(out, "scale", scale, of->array.ndims);
@@ -111,9 +105,9 @@ static void put_multiscales(struct json_out *out, const struct image *image)
     json_out_open(out, '[');
     json_out_open(out, '{');
     if (!image->v3)
-        put_pair(out, "version", "0.4");
-    put_pair(out, "name", image->name);
-    put_pair(out, "type", image->values.averages ? "mean" : "subsampling");
+        json_out_pair(out, "version", "0.4");
+    json_out_pair(out, "name", image->name);
+    json_out_pair(out, "type", image->values.averages ? "mean" : "subsampling");
     if (get_level(&level, &of, image, 0))
         put_axes(out, &of, image);
     json_out_key(out, "datasets");
@@ -141,8 +135,8 @@ static void put_channel(struct json_out *out, const struct image *image, int c)
     }
     snprintf(label, sizeof(label), several ? "%s[%d]" : "%s", image->name, c);
     json_out_open(out, '{');
-    put_pair(out, "label", label);
-    put_pair(out, "color", several && c < 3 ? colors[c] : "FFFFFF");
+    json_out_pair(out, "label", label);
+    json_out_pair(out, "color", several && c < 3 ? colors[c] : "FFFFFF");
     json_out_key(out, "active");
     json_out_bool(out, c < 3);
     json_out_key(out, "window");
@@ -169,8 +163,8 @@ static void put_omero(struct json_out *out, const struct image *image)
     json_out_close(out, ']');
     json_out_key(out, "rdefs");
     json_out_open(out, '{');
-    put_pair(out, "model",
-             image->values.components > 1 ? "color" : "greyscale");
+    json_out_pair(out, "model",
+                  image->values.components > 1 ? "color" : "greyscale");
     json_out_close(out, '}');
     json_out_close(out, '}');
 }
@@ -184,13 +178,13 @@ static void put_own(struct json_out *out, const struct image *image)
 
     json_out_key(out, "bouma");
     json_out_open(out, '{');
-    put_pair(out, "grid", image->object);
-    put_pair(out, "variable", image->name);
+    json_out_pair(out, "grid", image->object);
+    json_out_pair(out, "variable", image->name);
     if (image->values.unit && image->values.unit[0])
-        put_pair(out, "unit", image->values.unit);
-    put_pair(out, "stored_type", bouma_type_name(image->values.type));
+        json_out_pair(out, "unit", image->values.unit);
+    json_out_pair(out, "stored_type", bouma_type_name(image->values.type));
     if (get_level(&level, &of, image, 0)) {
-        put_pair(out, "type", bouma_type_name(of.array.type));
+        json_out_pair(out, "type", bouma_type_name(of.array.type));
         json_out_key(out, "rounded");
         json_out_bool(out, of.sent != SENT_OWN);
     }
@@ -205,7 +199,7 @@ static void put_attributes(struct json_out *out, const struct image *image)
     if (image->v3) {
         json_out_key(out, "ome");
         json_out_open(out, '{');
-        put_pair(out, "version", "0.5");
+        json_out_pair(out, "version", "0.5");
     }
     put_multiscales(out, image);
     put_omero(out, image);
@@ -228,7 +222,7 @@ static void put_group_v3(struct json_out *out, const struct image *image)
     json_out_open(out, '{');
     json_out_key(out, "zarr_format");
     json_out_integer(out, 3);
-    put_pair(out, "node_type", "group");
+    json_out_pair(out, "node_type", "group");
     json_out_key(out, "attributes");
     put_attributes(out, image);
     json_out_close(out, '}');

@@ -19,6 +19,14 @@ const char *view_run_step(const char *text, size_t *length)
     return at + 1;
 }
 
+static bool count_steps(struct view_run *run, struct answer *answer)
+{
+    run->count = run->one ? 1 : bouma_dataset_step_count(run->ds);
+    if (run->count < 0)
+        answer_fail_status(answer, BOUMA_EIO, bouma_error_message(run->ds));
+    return run->count >= 0;
+}
+
 bool view_run_open(struct view_run *out, const struct request *request,
                    struct answer *answer, const char *text)
 {
@@ -34,14 +42,7 @@ bool view_run_open(struct view_run *out, const struct request *request,
     }
     memcpy(out->name, text, length);
     out->ds = reader_dataset_now(request->reader, answer, out->name);
-    if (!out->ds)
-        return false;
-    out->count = out->one ? 1 : bouma_dataset_step_count(out->ds);
-    if (out->count < 0) {
-        answer_fail_status(answer, BOUMA_EIO, bouma_error_message(out->ds));
-        return false;
-    }
-    return true;
+    return out->ds && count_steps(out, answer);
 }
 
 int64_t view_run_number(const struct view_run *run, int64_t i,
@@ -73,7 +74,19 @@ static bool has(const struct read_step *step, const char *object,
     return found && !bouma_variable_info_get(&about, found) && about.present;
 }
 
-bool view_run_example(struct read_step *out, const struct view_run *run,
+/* Open a step. A dataset that was made anew meanwhile, or was closed for want of
+ * memory, has another handle then. */
+static bool look_at(struct read_step *out, struct view_run *run,
+                    const struct request *request, struct answer *answer,
+                    const char *step)
+{
+    if (!reader_step(out, request->reader, answer, run->name, step))
+        return false;
+    run->ds = out->ds;
+    return count_steps(run, answer);
+}
+
+bool view_run_example(struct read_step *out, struct view_run *run,
                       const struct request *request, struct answer *answer,
                       const char *object, const char *variable)
 {
@@ -82,7 +95,7 @@ bool view_run_example(struct read_step *out, const struct view_run *run,
     int looks = 0, rc;
 
     if (run->one) {
-        if (!reader_step(out, request->reader, answer, run->name, run->one))
+        if (!look_at(out, run, request, answer, run->one))
             return false;
         if (has(out, object, variable))
             return true;
@@ -91,7 +104,7 @@ bool view_run_example(struct read_step *out, const struct view_run *run,
                        : bouma_dataset_last_step(&info, run->ds);
          !rc && looks < MOST_LOOKS; looks++) {
         snprintf(number, sizeof(number), "%" PRId64, info.step);
-        if (!reader_step(out, request->reader, answer, run->name, number))
+        if (!look_at(out, run, request, answer, number))
             return false;
         if (has(out, object, variable))
             return true;

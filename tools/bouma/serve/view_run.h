@@ -26,8 +26,9 @@ int64_t view_run_number(const struct view_run *run, int64_t i,
 
 /* The last step that has the object, and the variable of it unless that is
  * NULL: what is there is taken for all steps. A few steps are looked at, no
- * more. False, and the answer tells, if there is none. */
-bool view_run_example(struct read_step *out, const struct view_run *run,
+ * more. False, and the answer tells, if there is none. The dataset may be
+ * opened anew for that, and the run is then that of the new handle. */
+bool view_run_example(struct read_step *out, struct view_run *run,
                       const struct request *request, struct answer *answer,
                       const char *object, const char *variable);
 

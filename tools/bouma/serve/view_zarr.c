@@ -109,12 +109,6 @@ static bool find_member(struct member *out, const struct group *group,
 
 /* ---- metadata ------------------------------------------------------------ */
 
-static void put_pair(struct json_out *out, const char *key, const char *text)
-{
-    json_out_key(out, key);
-    json_out_text(out, text);
-}
-
 static void put_zgroup(struct json_out *out)
 {
     json_out_open(out, '{');
@@ -133,12 +127,12 @@ static void put_group_attributes(struct json_out *out,
     json_out_members(out, bouma_dataset_attributes(group->run.ds), of_grid,
                      own);
     json_out_members(out, of_grid, NULL, own);
-    put_pair(out, "grid", group->object);
+    json_out_pair(out, "grid", group->object);
     if (group->level >= 0) {
         json_out_key(out, "level");
         json_out_integer(out, group->level);
         /* The others are those of axes. */
-        put_pair(out, "coordinates", "step");
+        json_out_pair(out, "coordinates", "step");
     }
     json_out_close(out, '}');
 }
@@ -155,7 +149,7 @@ static void put_variable_attributes(struct json_out *out,
     bouma_variable_info_get(&values, variable);
     if (values.unit && values.unit[0] &&
         bouma_attributes_find(&units, attributes, "units"))
-        put_pair(out, "units", values.unit);
+        json_out_pair(out, "units", values.unit);
 }
 
 static void put_attributes(struct json_out *out, const struct group *group,
@@ -171,16 +165,16 @@ static void put_attributes(struct json_out *out, const struct group *group,
     json_out_close(out, ']');
     switch (member->kind) {
     case MEMBER_TIME:
-        put_pair(out, "standard_name", "time");
+        json_out_pair(out, "standard_name", "time");
         break;
     case MEMBER_STEP:
-        put_pair(out, "long_name", "number of the step");
+        json_out_pair(out, "long_name", "number of the step");
         break;
     case MEMBER_AXIS:
-        put_pair(out, "axis",
-                 axes[GRID_VIEW_DIMS - group->about.ndims + member->axis]);
+        json_out_pair(out, "axis",
+                      axes[GRID_VIEW_DIMS - group->about.ndims + member->axis]);
         if (group->about.unit && group->about.unit[0])
-            put_pair(out, "units", group->about.unit);
+            json_out_pair(out, "units", group->about.unit);
         break;
     case MEMBER_VARIABLE:
         put_variable_attributes(out, member->variable);

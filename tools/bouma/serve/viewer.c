@@ -10,7 +10,7 @@ static const char policy[] =
     "default-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-static const struct viewer_file *find(const char *name)
+const struct viewer_file *viewer_find(const char *name)
 {
     for (size_t i = 0; i < viewer_file_count; i++)
         if (strcmp(viewer_files[i].name, name) == 0)
@@ -21,7 +21,7 @@ static const struct viewer_file *find(const char *name)
 void route_viewer(struct request *request, struct answer *answer)
 {
     const struct viewer_file *file =
-        find(request->name_count ? request->names[0] : "index.html");
+        viewer_find(request->name_count ? request->names[0] : "index.html");
 
     if (viewer_file_count == 0) {
         answer_fail(answer, 404, BOUMA_ENOTFOUND,

@@ -17,4 +17,7 @@ struct viewer_file {
 extern const struct viewer_file viewer_files[];
 extern const size_t viewer_file_count;
 
+/* The file of that name; NULL if there is none. */
+const struct viewer_file *viewer_find(const char *name);
+
 #endif
