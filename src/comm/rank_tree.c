@@ -1,5 +1,5 @@
-/* tree.c -- see tree.h. */
-#include "comm/tree.h"
+/* rank_tree.c -- see rank_tree.h. */
+#include "comm/rank_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* tree.h -- who talks to whom when all ranks do something together: a pure
+/* rank_tree.h -- who talks to whom when all ranks do something together: a pure
  * function of who is on which node.
  *
  *     node A: 0 1 2 3      node B: 4 5 6 7      positions
@@ -13,8 +13,8 @@
  * of its node, then, of the first of a node, other nodes. Such a run is cut
  * into at most BM_TREE_PARTS equal parts behind its first; so depths are
  * logarithms, and nobody has many children, however many ranks there are. */
-#ifndef BM_TREE_H
-#define BM_TREE_H
+#ifndef BM_RANK_TREE_H
+#define BM_RANK_TREE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* The tree of ranks reaches each of them once, stays inside of nodes as long as
  * it can, and is neither deep nor broad, up to 2^20 ranks. */
-#include "comm/tree.h"
+#include "comm/rank_tree.h"
 
 #include "check.h"
 #include "fault_alloc.h"
