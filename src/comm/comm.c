@@ -457,32 +457,44 @@ int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error)
                : BOUMA_OK;
 }
 
-#define SPINS       64 /* looks before it sleeps */
-#define LISTENS     16 /* looks, of which one is for other ranks' loss */
-#define SHORTEST    20e-6
-#define LONGEST     1e-3  /* if ranks of other nodes are awaited */
-#define LONGEST_YET 10e-3 /* of its own node: these ring */
-#define PART        8     /* of the time it has waited, it sleeps */
+#define SPINS    64 /* looks before it sleeps */
+#define LOOKS    8  /* after it was woken: MPI may need several */
+#define LISTENS  16 /* looks, of which one is for other ranks' loss */
+#define PART     8  /* of the time it has waited, it sleeps */
+#define SHORTEST 20e-6
+#define LONGEST  1e-3 /* if ranks of other nodes are awaited: they cannot wake */
 
-/* How long to sleep, having waited so long: what comes from where nobody rings
- * is late by a small part of what it took. */
+/* How long to sleep, having waited so long: what comes from where nobody wakes
+ * it is late by a small part of what it took. Ranks that share processors leave
+ * them to those that are waited for. */
 static double nap(const struct bm_comm *comm, double waited)
 {
-    double longest = comm->places.nodes > 1 ? LONGEST : LONGEST_YET;
+    double longest = comm->places.nodes > 1 ? LONGEST : 10 * LONGEST;
+    double shortest = comm->crowded ? LONGEST : SHORTEST;
     double part = waited / PART;
 
-    return part < SHORTEST ? SHORTEST : part < longest ? part : longest;
+    return part < shortest ? shortest : part < longest ? part : longest;
+}
+
+/* Look again, or sleep first. */
+static void rest(struct bm_comm *comm, unsigned idle, double waited)
+{
+    if (comm->looks > 0)
+        comm->looks--;
+    else if (idle < SPINS && !comm->crowded)
+        sched_yield();
+    else if (comm->functions->wait(comm, nap(comm, waited)))
+        comm->looks = LOOKS;
 }
 
 int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
                  struct bm_error *error)
 {
-    /* Where ranks share a processor, nobody gets on while others look. */
-    int spins = idle < SPINS && !comm->crowded;
     double waited = bm_clock() - since;
 
     if (comm->lost ||
-        ((!spins || idle % LISTENS == 0) && comm->functions->listen(comm)))
+        ((idle % LISTENS == 0 || (idle >= SPINS && !comm->looks)) &&
+         comm->functions->listen(comm)))
         return comm_failed(comm, error, 1);
     if (comm->size > 1 && waited > comm->timeout) {
         bm_comm_lose(comm,
@@ -491,10 +503,7 @@ int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
                      bm_comm_name(comm, comm->rank), comm->timeout);
         return comm_failed(comm, error, 1);
     }
-    if (spins)
-        sched_yield();
-    else
-        comm->functions->wait(comm, nap(comm, waited));
+    rest(comm, idle, waited);
     return BOUMA_OK;
 }
 

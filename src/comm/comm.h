@@ -64,7 +64,8 @@ struct bm_comm {
     struct bm_places places;  /* who is on which node; see bm_comm_settle() */
     struct bm_comm *near;     /* the ranks of this node; NULL: these are all */
     int crowded;              /* the node has more ranks than processors */
-    struct bm_trace *trace;   /* NULL: nothing is traced; see comm_trace.h */
+    int looks; /* before it sleeps again, since something has come */
+    struct bm_trace *trace; /* NULL: nothing is traced; see comm_trace.h */
     const struct bm_comm_functions *untraced; /* while something is */
 };
 
@@ -102,8 +103,8 @@ struct bm_comm_functions {
     int (*settle)(struct bm_comm *comm, uint64_t node, struct bm_error *error);
 
     /* Sleep for so long, or till a message may have come, or wake() was called
-     * since the last time. */
-    void (*wait)(struct bm_comm *comm, double seconds);
+     * since the last time: 1 then. */
+    int (*wait)(struct bm_comm *comm, double seconds);
     void (*wake)(struct bm_comm *comm); /* by any thread */
 };
 

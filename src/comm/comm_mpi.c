@@ -236,6 +236,7 @@ int bm_mpi_wait(struct bm_mpi_comm *m, MPI_Request *requests, int count)
     while (at < count && !rc) {
         int done = 0;
 
+        bm_mpi_attend(m);
         rc = bm_mpi_test(m, &requests[at], &done, MPI_STATUS_IGNORE);
         if (rc)
             break;

@@ -100,7 +100,9 @@ void bm_mpi_unsettle(struct bm_mpi_comm *m);
 
 /* Ring at a rank, if it is on this node. */
 void bm_mpi_ring(struct bm_mpi_comm *m, int peer);
-void bm_mpi_sleep(struct bm_comm *comm, double seconds);
+/* What was rung before this is seen by the look that follows. */
+void bm_mpi_attend(struct bm_mpi_comm *m);
+int bm_mpi_sleep(struct bm_comm *comm, double seconds);
 void bm_mpi_wake(struct bm_comm *comm);
 
 #endif

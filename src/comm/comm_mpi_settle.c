@@ -38,12 +38,20 @@ void bm_mpi_ring(struct bm_mpi_comm *m, int peer)
         bm_bell_ring((struct bm_bell *)m->bells.data + (at - p->first[node]));
 }
 
-void bm_mpi_sleep(struct bm_comm *comm, double seconds)
+void bm_mpi_attend(struct bm_mpi_comm *m)
+{
+    m = top(m);
+    m->rung = bm_bell_heard(m->bell);
+}
+
+int bm_mpi_sleep(struct bm_comm *comm, double seconds)
 {
     struct bm_mpi_comm *m = top((struct bm_mpi_comm *)comm);
+    uint32_t before = m->rung;
 
-    bm_bell_sleep(m->bell, m->rung, seconds);
+    bm_bell_sleep(m->bell, before, seconds);
     m->rung = bm_bell_heard(m->bell);
+    return m->rung != before;
 }
 
 void bm_mpi_wake(struct bm_comm *comm)

@@ -129,12 +129,13 @@ static int self_settle(struct bm_comm *comm, uint64_t node,
 
 /* There is nobody to wait for but threads, and they are waited for elsewhere.
  */
-static void self_wait(struct bm_comm *comm, double seconds)
+static int self_wait(struct bm_comm *comm, double seconds)
 {
     struct timespec time = {0, (long)(seconds * 1e9)};
 
     (void)comm;
     nanosleep(&time, NULL);
+    return 0;
 }
 
 static void self_wake(struct bm_comm *comm)

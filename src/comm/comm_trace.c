@@ -120,9 +120,9 @@ static void pass_warn(struct bm_comm *comm)
     comm->untraced->warn(comm);
 }
 
-static void pass_wait(struct bm_comm *comm, double seconds)
+static int pass_wait(struct bm_comm *comm, double seconds)
 {
-    comm->untraced->wait(comm, seconds);
+    return comm->untraced->wait(comm, seconds);
 }
 
 static void pass_wake(struct bm_comm *comm)
