@@ -22,6 +22,7 @@
 
 extern "C" {
 #include "comm/comm_mpi.h"
+#include "comm/shared.h"
 }
 
 #include "courier.hpp"
@@ -75,9 +76,11 @@ struct Meeting {
     int come = 0, gone = 0;
     bool over = false;
     double until = 0;
-    uint64_t most[BM_COMM_MAX_VALUES] = {0};
+    uint64_t values[BM_COMM_MAX_VALUES] = {0};
     std::vector<uint8_t> bytes;
-    std::vector<size_t> at;
+    // To be gathered, by rank; and where.
+    std::vector<std::pair<const void *, size_t>> pieces;
+    uint8_t *all = nullptr;
 };
 
 // What the ranks of one communicator share.
@@ -210,8 +213,7 @@ Meeting &arrive(Comm *c)
 {
     Meeting &m = c->world->meetings[c->met];
 
-    if (!m.come++ && m.at.empty())
-        m.at.resize((size_t)c->base.size + 1);
+    m.come++;
     return m;
 }
 
@@ -239,15 +241,16 @@ void leave(Comm *c, Meeting &m)
     c->met++;
 }
 
-int sim_max(bm_comm *comm, uint64_t *values, int count)
+int sim_reduce(bm_comm *comm, uint64_t *values, int count, int sums)
 {
     Comm *c = of(comm);
     Meeting &m = arrive(c);
 
     for (int i = 0; i < count; i++)
-        m.most[i] = std::max(m.most[i], values[i]);
-    meet(c, m, sim::machine().together(comm->size, sizeof(m.most), 1));
-    std::memcpy(values, m.most, (size_t)count * sizeof(*values));
+        m.values[i] = i < count - sums ? std::max(m.values[i], values[i])
+                                       : m.values[i] + values[i];
+    meet(c, m, 2 * sim::machine().together(comm->size, sizeof(m.values)));
+    std::memcpy(values, m.values, (size_t)count * sizeof(*values));
     leave(c, m);
     return 0;
 }
@@ -259,47 +262,42 @@ int sim_broadcast(bm_comm *comm, void *data, size_t bytes, int root)
 
     if (comm->rank == root && bytes)
         m.bytes.assign((uint8_t *)data, (uint8_t *)data + bytes);
-    meet(c, m, sim::machine().together(comm->size, bytes, 1));
+    meet(c, m, sim::machine().together(comm->size, bytes));
     if (comm->rank != root && bytes)
         std::memcpy(data, m.bytes.data(), bytes);
     leave(c, m);
     return 0;
 }
 
-int sim_tell(bm_comm *comm, const uint64_t *mine, int count, uint64_t *all)
+// The last to come gives the root all pieces: those of others are there as long
+// as they wait.
+size_t gather_pieces(bm_comm *comm, const Meeting &m)
 {
-    Comm *c = of(comm);
-    Meeting &m = arrive(c);
-    size_t bytes = (size_t)count * sizeof(*mine);
+    size_t bytes = 0;
 
-    m.bytes.resize(bytes * (size_t)comm->size);
-    std::memcpy(&m.bytes[bytes * (size_t)comm->rank], mine, bytes);
-    meet(c, m, sim::machine().together(comm->size, m.bytes.size(), 1));
-    std::memcpy(all, m.bytes.data(), m.bytes.size());
-    leave(c, m);
-    return 0;
+    for (int i = 0; i < comm->size; i++) {
+        auto &piece = m.pieces[(size_t)bm_places_rank(&comm->places, i)];
+
+        if (piece.second)
+            std::memcpy(m.all + bytes, piece.first, piece.second);
+        bytes += piece.second;
+    }
+    return bytes;
 }
 
-int sim_gather(bm_comm *comm, const void *data, size_t bytes, void *all,
-               const size_t *sizes, int root)
+int sim_gather(bm_comm *comm, const void *data, size_t bytes, void *all)
 {
     Comm *c = of(comm);
     Meeting &m = arrive(c);
-    double seconds;
+    size_t total = 0;
 
-    if (m.come == 1) {
-        for (int r = 0; r < comm->size; r++)
-            m.at[(size_t)r + 1] = m.at[(size_t)r] + sizes[r];
-        m.bytes.resize(m.at.back());
-    }
-    if (bytes)
-        std::memcpy(&m.bytes[m.at[(size_t)comm->rank]], data, bytes);
-    seconds = sim::machine().together(comm->size, m.bytes.size(), 1);
-    if (root < 0) // there and back
-        seconds += sim::machine().together(comm->size, m.bytes.size(), 1);
-    meet(c, m, seconds);
-    if ((root < 0 || root == comm->rank) && !m.bytes.empty())
-        std::memcpy(all, m.bytes.data(), m.bytes.size());
+    m.pieces.resize((size_t)comm->size);
+    m.pieces[(size_t)comm->rank] = {data, bytes};
+    if (!comm->rank)
+        m.all = static_cast<uint8_t *>(all);
+    if (m.come == comm->size)
+        total = gather_pieces(comm, m);
+    meet(c, m, sim::machine().together(comm->size, total));
     leave(c, m);
     return 0;
 }
@@ -326,6 +324,8 @@ int sim_exchange(bm_comm *comm, const bm_message *sends, size_t send_count,
 void sim_release(bm_comm *comm)
 {
     // bm_comm_free() gives back the memory itself.
+    bm_comm_free(comm->near);
+    bm_places_release(&comm->places);
     of(comm)->world.~shared_ptr();
     of(comm)->members.~vector();
 }
@@ -423,20 +423,40 @@ void sim_warn(bm_comm *)
 {
 }
 
+// ---- sleep ------------------------------------------------------------------
+
+// Whatever happens to a rank wakes it, so it need not look in between; once a
+// second, what would be missed is not lost.
+int sim_wait(bm_comm *comm, double)
+{
+    sim::Rank *r = of(comm)->world->ranks[(size_t)comm->rank];
+    unsigned long before = r->seen;
+
+    r->sleep(1);
+    return r->seen != before;
+}
+
+void sim_wake(bm_comm *comm)
+{
+    of(comm)->world->ranks[(size_t)comm->rank]->wake();
+}
+
 // ---- making one -------------------------------------------------------------
 
 int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count);
+int sim_settle(bm_comm *comm, uint64_t node, bm_error *error);
 
 const bm_comm_functions functions = {
-    sim_max,     sim_broadcast, sim_tell,   sim_gather,        sim_exchange,
-    sim_release, sim_signal,    sim_hear,   sim_request_bytes, sim_start,
-    sim_test,    sim_cancel,    sim_listen, sim_warn,          sim_group};
+    sim_reduce, sim_broadcast, sim_gather,        sim_exchange, sim_release,
+    sim_signal, sim_hear,      sim_request_bytes, sim_start,    sim_test,
+    sim_cancel, sim_listen,    sim_warn,          sim_group,    sim_settle,
+    sim_wait,   sim_wake};
 
 // The library frees the memory of a communicator with its own functions.
 bm_comm *make(std::shared_ptr<World> world, const bouma_allocator *a, int rank)
 {
     void *memory = bm_new(a, 1, sizeof(Comm));
-    Comm *c = memory ? new (memory) Comm : nullptr;
+    Comm *c = memory ? new (memory) Comm{} : nullptr;
 
     if (!c)
         return nullptr;
@@ -480,7 +500,9 @@ join(std::map<Key, std::pair<std::shared_ptr<World>, int>> &open,
     return w;
 }
 
-int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
+// A communicator of some ranks, without one of its own node.
+int make_group(bm_comm **out, bm_comm *whole, const bm_places *places,
+               const int *members, int count)
 {
     World &w = *of(whole)->world;
     std::vector<int> key(members, members + count);
@@ -494,9 +516,59 @@ int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
     *out = make(world, whole->a, rank);
     if (!*out)
         return BOUMA_ENOMEM;
-    of(*out)->members = std::move(key);
+    of(*out)->members.resize((size_t)count);
+    for (int i = 0; i < count; i++)
+        of(*out)->members[(size_t)i] = bm_comm_name(whole, members[i]);
     (*out)->names = of(*out)->members.data();
-    return BOUMA_OK;
+    return bm_places_subset(&(*out)->places, places, members, count);
+}
+
+// The group of the ranks of this node; nullptr if that is all of them.
+int make_near(bm_comm **out, bm_comm *comm, const bm_places *p)
+{
+    int node = bm_places_node(p, comm->rank);
+    std::vector<int> members;
+
+    *out = nullptr;
+    if (p->nodes == 1)
+        return BOUMA_OK;
+    for (int i = p->first[node]; i < p->first[node + 1]; i++)
+        members.push_back(bm_places_rank(p, i));
+    return make_group(out, comm, p, members.data(), (int)members.size());
+}
+
+int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
+{
+    int rc = make_group(out, whole, &whole->places, members, count);
+
+    return rc ? rc : make_near(&(*out)->near, *out, &(*out)->places);
+}
+
+int sim_settle(bm_comm *comm, uint64_t node, bm_error *error)
+{
+    std::vector<size_t> sizes((size_t)comm->size);
+    bm_places places = {};
+    bm_buffer mine, all;
+    bm_comm *near = nullptr;
+    int rc;
+
+    bm_buffer_init(&mine, comm->a);
+    bm_buffer_init(&all, comm->a);
+    bm_put_bytes(&mine, &node, sizeof(node));
+    rc = bm_comm_collect(comm, &mine, &all, sizes.data(), BOUMA_OK, error);
+    if (!rc)
+        rc = bm_places_init(&places, comm->a,
+                            reinterpret_cast<const uint64_t *>(all.data),
+                            comm->size);
+    if (!rc)
+        rc = make_near(&near, comm, &places);
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_comm_free(comm->near);
+    bm_places_release(&comm->places);
+    comm->near = near;
+    comm->places = places;
+    return bm_comm_agree(comm, rc, error);
 }
 
 } // namespace
@@ -519,5 +591,6 @@ extern "C" int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a,
     // All of them know each other from here on.
     uint64_t nothing = 0;
 
-    return sim_max(*out, &nothing, 1);
+    sim_reduce(*out, &nothing, 1, 0);
+    return sim_settle(*out, bm_shared_node(), error);
 }

@@ -12,11 +12,11 @@
 namespace sim
 {
 
-double Machine::together(int ranks, size_t bytes, double rounds) const
+double Machine::together(int ranks, size_t bytes) const
 {
     double steps = ranks > 1 ? std::ceil(std::log2((double)ranks)) : 0;
 
-    return rounds * steps * collective_latency +
+    return steps * collective_latency +
            (ranks > 1 ? (double)bytes / collective_bandwidth : 0);
 }
 

@@ -43,7 +43,7 @@ struct Machine {
     double sync_seconds = 1e-3;
 
     // The time of what 'ranks' do together with 'bytes' bytes in all.
-    double together(int ranks, size_t bytes, double rounds) const;
+    double together(int ranks, size_t bytes) const;
 };
 
 // That of this simulation: of the file that the variable BOUMA_SIM_MACHINE

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -47,6 +46,11 @@ int bm_comm_group(struct bm_comm **out, struct bm_comm *whole,
         whole->trace ? whole->untraced : whole->functions;
 
     return functions->group(out, whole, members, count);
+}
+
+int bm_comm_settle(struct bm_comm *comm, uint64_t node, struct bm_error *error)
+{
+    return comm->functions->settle(comm, node, error);
 }
 
 int bm_comm_lose(struct bm_comm *comm, const char *format, ...)
@@ -148,7 +152,7 @@ int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error)
     int failed;
 
     brace(comm, rc);
-    failed = comm->functions->max(comm, &worst, 1);
+    failed = comm->functions->reduce(comm, &worst, 1, 0);
     if (failed)
         return comm_failed(comm, error, failed);
     return worst ? spread_message(comm, worst, error) : BOUMA_OK;
@@ -166,7 +170,7 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
     if (largest)
         memcpy(v + 5, largest, 2 * sizeof(*v));
     brace(comm, rc);
-    failed = comm->functions->max(comm, v, 7);
+    failed = comm->functions->reduce(comm, v, 7, 0);
     if (failed)
         return comm_failed(comm, error, failed);
     if (v[0])
@@ -191,7 +195,14 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
 int bm_comm_max(struct bm_comm *comm, uint64_t *values, int count,
                 struct bm_error *error)
 {
-    return comm_failed(comm, error, comm->functions->max(comm, values, count));
+    return bm_comm_reduce(comm, values, count, 0, error);
+}
+
+int bm_comm_reduce(struct bm_comm *comm, uint64_t *values, int count, int sums,
+                   struct bm_error *error)
+{
+    return comm_failed(comm, error,
+                       comm->functions->reduce(comm, values, count, sums));
 }
 
 int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
@@ -224,12 +235,26 @@ int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
     return comm_failed(comm, error, failed);
 }
 
-/* The sizes of all ranks' buffers, everywhere. */
+/* ---- gathering ----------------------------------------------------------- */
+
+/* What all ranks have, on rank 0, and with 'everywhere' from there to all; in
+ * the order of positions. */
+static int gather(struct bm_comm *comm, const void *data, size_t bytes,
+                  void *all, size_t total, int everywhere,
+                  struct bm_error *error)
+{
+    int rc = comm->functions->gather(comm, data, bytes, all);
+
+    if (!rc && everywhere && total)
+        rc = comm->functions->broadcast(comm, all, total, 0);
+    return comm_failed(comm, error, rc);
+}
+
+/* The sizes of all ranks' buffers, everywhere: told[size], by position. */
 static int tell_sizes(struct bm_comm *comm, const struct bm_buffer *mine,
-                      size_t *sizes, int rc, struct bm_error *error)
+                      uint64_t *told, int rc, struct bm_error *error)
 {
     uint64_t bytes = mine->size;
-    uint64_t *told = bm_new(comm->a, (size_t)comm->size, sizeof(*told));
 
     if (mine->failed && !rc)
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for a message");
@@ -237,39 +262,61 @@ static int tell_sizes(struct bm_comm *comm, const struct bm_buffer *mine,
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %d sizes", comm->size);
     /* Who has no memory for what all tell cannot take part in that. */
     rc = bm_comm_agree(comm, rc, error);
-    if (!rc)
-        rc = comm_failed(comm, error,
-                         comm->functions->tell(comm, &bytes, 1, told));
-    for (int r = 0; r < comm->size && !rc; r++)
-        sizes[r] = (size_t)told[r];
-    if (!comm->lost)
-        bm_drop(comm->a, told);
-    return rc;
+    return rc ? rc
+              : gather(comm, &bytes, sizeof(bytes), told,
+                       (size_t)comm->size * sizeof(*told), 1, error);
 }
 
-/* The buffers of all ranks, of which the sizes are known, on one (-1: on all).
- */
-static int gather(struct bm_comm *comm, struct bm_buffer *mine,
-                  struct bm_buffer *all, const size_t *sizes, int root,
-                  struct bm_error *error)
+/* The order of ranks, instead of that of positions; told[size] are the sizes by
+ * position, and become offsets. */
+static void put_in_order(uint8_t *to, const struct bm_comm *comm,
+                         const uint8_t *from, uint64_t *told,
+                         const size_t *sizes)
 {
+    uint64_t at = 0;
+
+    for (int i = 0; i < comm->size; i++) {
+        uint64_t bytes = told[i];
+
+        told[i] = at;
+        at += bytes;
+    }
+    for (int r = 0; r < comm->size; r++) {
+        if (sizes[r])
+            memcpy(to, from + told[bm_places_position(&comm->places, r)],
+                   sizes[r]);
+        to += sizes[r];
+    }
+}
+
+/* With the sizes known: what all have, on all. */
+static int gather_all(struct bm_comm *comm, struct bm_buffer *mine,
+                      struct bm_buffer *all, uint64_t *told,
+                      const size_t *sizes, struct bm_error *error)
+{
+    struct bm_buffer mixed;
+    int rc = BOUMA_OK, is_mixed = comm->places.position != NULL;
     size_t total = 0;
-    int rc = BOUMA_OK;
 
     for (int r = 0; r < comm->size; r++)
         total += sizes[r];
+    bm_buffer_init(&mixed, comm->a);
     bm_buffer_clear(all);
-    if ((root < 0 || comm->rank == root) && !bm_buffer_extend(all, total))
+    if (!bm_buffer_extend(all, total) ||
+        (is_mixed && !bm_buffer_extend(&mixed, total)))
         rc = bm_fail(error, BOUMA_ENOMEM,
                      "no memory for %zu bytes gathered from %d ranks", total,
                      comm->size);
     rc = bm_comm_agree(comm, rc, error);
     if (!rc)
-        rc = comm_failed(comm, error,
-                         comm->functions->gather(comm, mine->data, mine->size,
-                                                 all->data, sizes, root));
+        rc = gather(comm, mine->data, mine->size,
+                    is_mixed ? mixed.data : all->data, total, 1, error);
+    if (!rc && is_mixed)
+        put_in_order(all->data, comm, mixed.data, told, sizes);
     abandon(comm, mine);
     abandon(comm, all);
+    abandon(comm, &mixed);
+    bm_buffer_release(&mixed);
     return rc;
 }
 
@@ -277,16 +324,44 @@ int bm_comm_collect(struct bm_comm *comm, struct bm_buffer *mine,
                     struct bm_buffer *all, size_t *sizes, int rc,
                     struct bm_error *error)
 {
-    rc = tell_sizes(comm, mine, sizes, rc, error);
-    return rc ? rc : gather(comm, mine, all, sizes, -1, error);
+    uint64_t *told = bm_new(comm->a, (size_t)comm->size, sizeof(*told));
+
+    rc = tell_sizes(comm, mine, told, rc, error);
+    for (int r = 0; r < comm->size && !rc; r++)
+        sizes[r] = (size_t)told[bm_places_position(&comm->places, r)];
+    if (!rc)
+        rc = gather_all(comm, mine, all, told, sizes, error);
+    if (!comm->lost)
+        bm_drop(comm->a, told);
+    return rc;
 }
 
 int bm_comm_collect_at_root(struct bm_comm *comm, struct bm_buffer *mine,
-                            struct bm_buffer *all, size_t *sizes, int rc,
+                            struct bm_buffer *all, int rc,
                             struct bm_error *error)
 {
-    rc = tell_sizes(comm, mine, sizes, rc, error);
-    return rc ? rc : gather(comm, mine, all, sizes, 0, error);
+    uint64_t said[2] = {0, mine->size}; /* the worst status; all bytes */
+
+    if (mine->failed && !rc)
+        rc = bm_fail(error, BOUMA_ENOMEM, "no memory for a message");
+    said[0] = pack(rc, comm->rank);
+    brace(comm, rc);
+    rc = bm_comm_reduce(comm, said, 2, 1, error);
+    if (rc)
+        return rc;
+    if (said[0])
+        return spread_message(comm, said[0], error);
+    bm_buffer_clear(all);
+    if (comm->rank == 0 && !bm_buffer_extend(all, (size_t)said[1]))
+        rc = bm_fail(error, BOUMA_ENOMEM,
+                     "no memory for %" PRIu64 " bytes gathered from %d ranks",
+                     said[1], comm->size);
+    rc = bm_comm_agree(comm, rc, error);
+    if (!rc)
+        rc = gather(comm, mine->data, mine->size, all->data, 0, 0, error);
+    abandon(comm, mine);
+    abandon(comm, all);
+    return rc;
 }
 
 int bm_comm_exchange(struct bm_comm *comm, const struct bm_message *sends,
@@ -314,7 +389,7 @@ int bm_comm_do(struct bm_comm *comm, bm_comm_work *work, void *context,
         }
         said[0] = rc != BOUMA_OK;
         said[1] = work && more && !rc;
-        failed = comm->functions->max(comm, said, 2);
+        failed = comm->functions->reduce(comm, said, 2, 0);
         if (failed)
             return comm_failed(comm, error, failed);
     } while (!said[0] && said[1]);
@@ -382,33 +457,59 @@ int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error)
                : BOUMA_OK;
 }
 
-#define SPINS     64 /* looks before it sleeps */
-#define LISTENS   16 /* looks, of which one is for other ranks' loss */
-#define NAP_NS    20000
-#define MOST_NAPS 5 /* it sleeps so many times longer at last */
+#define SPINS    64 /* looks before it sleeps */
+#define LOOKS    8  /* after it was woken: MPI may need several */
+#define LISTENS  16 /* looks, of which one is for other ranks' loss */
+#define PART     8  /* of the time it has waited, it sleeps */
+#define SHORTEST 20e-6
+#define LONGEST  1e-3 /* if ranks of other nodes are awaited: they cannot wake */
+
+/* How long to sleep, having waited so long: what comes from where nobody wakes
+ * it is late by a small part of what it took. Ranks that share processors leave
+ * them to those that are waited for. */
+static double nap(const struct bm_comm *comm, double waited)
+{
+    double longest = comm->places.nodes > 1 ? LONGEST : 10 * LONGEST;
+    double shortest = comm->crowded ? LONGEST : SHORTEST;
+    double part = waited / PART;
+
+    return part < shortest ? shortest : part < longest ? part : longest;
+}
+
+/* Look again, or sleep first. */
+static void rest(struct bm_comm *comm, unsigned idle, double waited)
+{
+    if (comm->looks > 0)
+        comm->looks--;
+    else if (idle < SPINS && !comm->crowded)
+        sched_yield();
+    else if (comm->functions->wait(comm, nap(comm, waited)))
+        comm->looks = LOOKS;
+}
 
 int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
                  struct bm_error *error)
 {
-    unsigned naps = idle / SPINS;
-    struct timespec nap = {0, NAP_NS};
+    double waited = bm_clock() - since;
 
-    if (comm->lost || (idle % LISTENS == 0 && comm->functions->listen(comm)))
+    if (comm->lost ||
+        ((idle % LISTENS == 0 || (idle >= SPINS && !comm->looks)) &&
+         comm->functions->listen(comm)))
         return comm_failed(comm, error, 1);
-    if (comm->size > 1 && bm_clock() - since > comm->timeout) {
+    if (comm->size > 1 && waited > comm->timeout) {
         bm_comm_lose(comm,
                      "rank %d waited %g s for the other ranks (option "
                      "'timeout'); this handle can only be freed now",
                      bm_comm_name(comm, comm->rank), comm->timeout);
         return comm_failed(comm, error, 1);
     }
-    if (!naps) {
-        sched_yield();
-    } else {
-        nap.tv_nsec *= naps < MOST_NAPS ? (long)naps : MOST_NAPS;
-        nanosleep(&nap, NULL);
-    }
+    rest(comm, idle, waited);
     return BOUMA_OK;
+}
+
+void bm_comm_wake(struct bm_comm *comm)
+{
+    comm->functions->wake(comm);
 }
 
 void bm_comm_free(struct bm_comm *comm)

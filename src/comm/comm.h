@@ -22,6 +22,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "comm/rank_tree.h"
 
 /* One message of an exchange. Those between two ranks match in the order in
  * which each of the two lists them. A sender that could not make its bytes
@@ -60,20 +61,21 @@ struct bm_comm {
     int lost;             /* nothing can be said to the other ranks any more */
     char why[BM_ERROR_BYTES]; /* it is lost */
     void *reserve;            /* memory for hard times; NULL: used up */
-    uint64_t node; /* ranks with the same can share memory; 0: not known yet */
+    struct bm_places places;  /* who is on which node; see bm_comm_settle() */
+    struct bm_comm *near;     /* the ranks of this node; NULL: these are all */
+    int crowded;              /* the node has more ranks than processors */
+    int looks; /* before it sleeps again, since something has come */
     struct bm_trace *trace; /* NULL: nothing is traced; see comm_trace.h */
     const struct bm_comm_functions *untraced; /* while something is */
 };
 
 struct bm_comm_functions {
-    int (*max)(struct bm_comm *comm, uint64_t *values, int count);
+    /* The largest of each value; of the last 'sums', the sum. */
+    int (*reduce)(struct bm_comm *comm, uint64_t *values, int count, int sums);
     int (*broadcast)(struct bm_comm *comm, void *data, size_t bytes, int root);
-    /* 'count' numbers of each rank, to all. */
-    int (*tell)(struct bm_comm *comm, const uint64_t *mine, int count,
-                uint64_t *all);
-    /* To rank 'root', or to all if that is negative. */
+    /* To rank 0, in the order of positions (rank_tree.h). */
     int (*gather)(struct bm_comm *comm, const void *data, size_t bytes,
-                  void *all, const size_t *sizes, int root);
+                  void *all);
     int (*exchange)(struct bm_comm *comm, const struct bm_message *sends,
                     size_t send_count, const struct bm_message *receives,
                     size_t receive_count);
@@ -95,9 +97,15 @@ struct bm_comm_functions {
     /* Tell others that it is lost, and why. */
     void (*warn)(struct bm_comm *comm);
 
-    /* See bm_comm_group(). */
+    /* See bm_comm_group() and bm_comm_settle(). */
     int (*group)(struct bm_comm **out, struct bm_comm *whole,
                  const int *members, int count);
+    int (*settle)(struct bm_comm *comm, uint64_t node, struct bm_error *error);
+
+    /* Sleep for so long, or till a message may have come, or wake() was called
+     * since the last time: 1 then. */
+    int (*wait)(struct bm_comm *comm, double seconds);
+    void (*wake)(struct bm_comm *comm); /* by any thread */
 };
 
 /* One process. The caller frees it with bm_comm_free(); one that lies in the
@@ -121,6 +129,17 @@ static inline int bm_comm_name(const struct bm_comm *comm, int rank)
 int bm_comm_group(struct bm_comm **out, struct bm_comm *whole,
                   const int *members, int count);
 
+/* This rank is on 'node', a number that those have in common which can share
+ * memory. All that ranks do together goes along the tree of these from now on.
+ * Collective; one status on all ranks. A new communicator is settled. */
+int bm_comm_settle(struct bm_comm *comm, uint64_t node, struct bm_error *error);
+
+/* The ranks of this node, in their order. */
+static inline struct bm_comm *bm_comm_near(struct bm_comm *comm)
+{
+    return comm->near ? comm->near : comm;
+}
+
 /* The worst status of all ranks and, where it is not BOUMA_OK, the message of
  * the lowest rank that has it, in 'error' on every rank. */
 int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error);
@@ -133,10 +152,13 @@ int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error);
 int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
                   uint64_t largest[2], int rc, struct bm_error *error);
 
-/* The largest of each value over all ranks, in place. */
+/* The largest of each value over all ranks, in place; of the last 'sums' of
+ * them, the sum. */
 #define BM_COMM_MAX_VALUES 16 /* in one call */
 int bm_comm_max(struct bm_comm *comm, uint64_t *values, int count,
                 struct bm_error *error);
+int bm_comm_reduce(struct bm_comm *comm, uint64_t *values, int count, int sums,
+                   struct bm_error *error);
 
 /* Send what 'buffer' holds on 'root' to all; it is replaced on the others. 'rc'
  * is the root's own status so far: on failure no bytes go and all ranks get
@@ -144,14 +166,15 @@ int bm_comm_max(struct bm_comm *comm, uint64_t *values, int count,
 int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
                   int rc, struct bm_error *error);
 
-/* The buffers of all ranks, one after the other, on all ranks or on rank 0
- * only; sizes[comm->size] are filled in everywhere. Ranks hand in their status,
- * and all get the worst. */
+/* The buffers of all ranks, one after the other, on all ranks; their sizes in
+ * sizes[comm->size]. Ranks hand in their status, and all get the worst. */
 int bm_comm_collect(struct bm_comm *comm, struct bm_buffer *mine,
                     struct bm_buffer *all, size_t *sizes, int rc,
                     struct bm_error *error);
+/* The same on rank 0 only, and in any order: who it is from is to be told by
+ * what is in it. */
 int bm_comm_collect_at_root(struct bm_comm *comm, struct bm_buffer *mine,
-                            struct bm_buffer *all, size_t *sizes, int rc,
+                            struct bm_buffer *all, int rc,
                             struct bm_error *error);
 
 /* Send and receive messages whose sizes both ends know; any rank may send to
@@ -199,9 +222,11 @@ int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error);
 
 /* Wait a little for others, more each time: 'idle' counts from 0. ECOMM once
  * 'since' (a bm_clock()) is longer ago than the timeout, or if another rank has
- * lost touch. */
+ * lost touch. It ends sooner if a rank of this node sends something, or a
+ * thread of this one calls bm_comm_wake(). */
 int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
                  struct bm_error *error);
+void bm_comm_wake(struct bm_comm *comm);
 
 /* ---- when things go wrong ------------------------------------------------ */
 

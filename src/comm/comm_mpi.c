@@ -105,6 +105,7 @@ static void mpi_warn(struct bm_comm *comm)
                        &request) &&
             request != MPI_REQUEST_NULL)
             MPI_Request_free(&request);
+        bm_mpi_ring(m, peer);
     }
 }
 
@@ -176,8 +177,10 @@ int bm_mpi_send(struct bm_mpi_comm *m, const void *data, size_t bytes, int peer,
     while (!m->base.lost) {
         rc = MPI_Isend(data, (int)bytes, MPI_BYTE, to_mpi(m, peer),
                        m->tag + tag, m->comm, request);
-        if (!rc)
+        if (!rc) {
+            bm_mpi_ring(m, peer);
             return 0;
+        }
         if (!try_again(m, ++tries))
             lose(m, rc, "MPI_Isend");
     }
@@ -233,6 +236,7 @@ int bm_mpi_wait(struct bm_mpi_comm *m, MPI_Request *requests, int count)
     while (at < count && !rc) {
         int done = 0;
 
+        bm_mpi_attend(m);
         rc = bm_mpi_test(m, &requests[at], &done, MPI_STATUS_IGNORE);
         if (rc)
             break;
@@ -414,6 +418,7 @@ static void mpi_release(struct bm_comm *comm)
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
 
     if (is_finalized() || m->comm == MPI_COMM_NULL || comm->lost) {
+        bm_mpi_unsettle(m);
         if (!comm->lost)
             bm_drop(comm->a, m->members);
         return;
@@ -429,6 +434,7 @@ static void mpi_release(struct bm_comm *comm)
                 break;
         comm->lost |= !done;
     }
+    bm_mpi_unsettle(m);
     if (!comm->lost && !m->whole)
         MPI_Comm_free(&m->comm);
     if (!comm->lost)
@@ -442,13 +448,30 @@ static void init(struct bm_mpi_comm *m, const bouma_allocator *a,
                  double timeout)
 {
     static const struct bm_comm_functions functions = {
-        bm_mpi_max,        bm_mpi_broadcast, bm_mpi_tell, bm_mpi_gather,
-        bm_mpi_exchange,   mpi_release,      mpi_signal,  mpi_hear,
-        mpi_request_bytes, mpi_start,        mpi_test,    mpi_cancel,
-        mpi_listen,        mpi_warn,         mpi_group};
+        .reduce = bm_mpi_reduce,
+        .broadcast = bm_mpi_broadcast,
+        .gather = bm_mpi_gather,
+        .exchange = bm_mpi_exchange,
+        .release = mpi_release,
+        .signal = mpi_signal,
+        .hear = mpi_hear,
+        .request_bytes = mpi_request_bytes,
+        .start = mpi_start,
+        .test = mpi_test,
+        .cancel = mpi_cancel,
+        .listen = mpi_listen,
+        .warn = mpi_warn,
+        .group = mpi_group,
+        .settle = bm_mpi_settle,
+        .wait = bm_mpi_sleep,
+        .wake = bm_mpi_wake,
+    };
 
     memset(m, 0, sizeof(*m));
     m->comm = MPI_COMM_NULL;
+    m->bells.file = -1;
+    m->bell = &m->lone;
+    m->family.parent = -1;
     for (int i = 0; i < BM_MPI_SIGNALS; i++)
         m->signals[i].request = MPI_REQUEST_NULL;
     m->base.functions = &functions;
@@ -588,6 +611,14 @@ static int check_running(struct bm_error *error)
                         : "MPI is not initialized; call MPI_Init() first");
 }
 
+/* One that nobody else has stands for a node that cannot be told. */
+static uint64_t node_of(const struct bm_mpi_comm *m)
+{
+    uint64_t node = bm_shared_node();
+
+    return node ? node : (uint64_t)m->base.rank + 1;
+}
+
 int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
                     MPI_Comm comm, double timeout, struct bm_error *error)
 {
@@ -606,9 +637,10 @@ int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
     rc = agree_on_memory(m, comm, rc != BOUMA_OK, error);
     if (!rc)
         rc = duplicate(m, comm, error);
-    /* The first agreement makes the connections that all others need. */
-    if (!rc)
-        rc = bm_comm_agree(&m->base, rc, error);
+    if (!rc) {
+        bm_mpi_settle_first(m);
+        rc = bm_comm_settle(&m->base, node_of(m), error);
+    }
     if (rc)
         bm_comm_free(&m->base);
     else
@@ -617,32 +649,55 @@ int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
 }
 
 /* MPI's own ways to make a communicator of some ranks block. So a group is a
- * list of ranks, and messages with tags of its own. */
-#define GROUP_TAG 16384
+ * list of ranks, and messages with tags of its own; those of a group of a group
+ * are above these. */
+#define GROUP_TAG 8192
+
+int bm_mpi_make_group(struct bm_comm **out, struct bm_mpi_comm *whole,
+                      const struct bm_places *places, const int *members,
+                      int count)
+{
+    const bouma_allocator *a = whole->base.a;
+    struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m));
+    int *own = bm_new_raw(a, (size_t)count, sizeof(*own));
+
+    *out = NULL;
+    if (!m || !own) {
+        bm_drop(a, m);
+        bm_drop(a, own);
+        return BOUMA_ENOMEM;
+    }
+    init(m, a, whole->base.timeout);
+    for (int i = 0; i < count; i++)
+        own[i] = to_mpi(whole, members[i]);
+    m->comm = whole->comm;
+    m->whole = whole;
+    m->members = own;
+    m->base.names = own;
+    m->tag = whole->tag + GROUP_TAG;
+    m->base.size = count;
+    m->base.message_bytes = whole->base.message_bytes;
+    m->base.rank = from_mpi(m, to_mpi(whole, whole->base.rank));
+    *out = &m->base;
+    if (!bm_mpi_settle_group(m, places, members))
+        return BOUMA_OK;
+    bm_comm_free(*out);
+    *out = NULL;
+    return BOUMA_ENOMEM;
+}
 
 static int mpi_group(struct bm_comm **out, struct bm_comm *whole,
                      const int *members, int count)
 {
-    struct bm_mpi_comm *w = (struct bm_mpi_comm *)whole;
-    struct bm_mpi_comm *m = bm_new(whole->a, 1, sizeof(*m));
-    int *own = bm_new_raw(whole->a, (size_t)count, sizeof(*own));
+    int rc = bm_mpi_make_group(out, (struct bm_mpi_comm *)whole, &whole->places,
+                               members, count);
 
-    *out = NULL;
-    if (!m || !own) {
-        bm_drop(whole->a, m);
-        bm_drop(whole->a, own);
-        return BOUMA_ENOMEM;
+    if (!rc)
+        rc = bm_mpi_make_near(&(*out)->near, (struct bm_mpi_comm *)*out,
+                              &(*out)->places);
+    if (rc) {
+        bm_comm_free(*out);
+        *out = NULL;
     }
-    init(m, whole->a, whole->timeout);
-    memcpy(own, members, (size_t)count * sizeof(*own));
-    m->comm = w->comm;
-    m->whole = w;
-    m->members = own;
-    m->base.names = own;
-    m->tag = GROUP_TAG;
-    m->base.size = count;
-    m->base.message_bytes = whole->message_bytes;
-    m->base.rank = from_mpi(m, whole->rank);
-    *out = &m->base;
-    return BOUMA_OK;
+    return rc;
 }

@@ -1,11 +1,13 @@
-/* comm_mpi.h -- a communicator over MPI, for api_mpi.c; and what its two files
+/* comm_mpi.h -- a communicator over MPI, for api_mpi.c; and what its files
  * share. */
 #ifndef BM_COMM_MPI_H
 #define BM_COMM_MPI_H
 
 #include <mpi.h>
 
+#include "comm/bell.h"
 #include "comm/comm.h"
+#include "comm/shared.h"
 
 struct bm_mpi_signal {
     uint64_t words[2];
@@ -14,6 +16,8 @@ struct bm_mpi_signal {
 
 #define BM_MPI_SIGNALS 64
 #define BM_MPI_SMALL   4096
+#define BM_MPI_RELAYS  4
+#define BM_MPI_RELAY   ((size_t)32 << 10)
 
 struct bm_mpi_comm {
     struct bm_comm base;
@@ -23,10 +27,20 @@ struct bm_mpi_comm {
     struct bm_mpi_comm *whole; /* NULL: it is no group */
     int *members;              /* [size], ascending; NULL: ranks are MPI's */
     int tag;
+    struct bm_family family; /* along which all that all do goes */
     /* What is sent and received in short calls. Here and not on the stack:
      * what was given up may still be carried out by MPI at any later time. */
-    uint64_t out[BM_COMM_MAX_VALUES], in[BM_COMM_MAX_VALUES];
+    uint64_t out[BM_COMM_MAX_VALUES], result[BM_COMM_MAX_VALUES];
+    uint64_t in[BM_TREE_CHILDREN][BM_COMM_MAX_VALUES];
     uint8_t small[BM_MPI_SMALL];
+    uint8_t *relay; /* [BM_MPI_RELAYS][BM_MPI_RELAY], for what is passed up;
+                       NULL: it passes nothing on */
+    /* How ranks of this node wake each other. Of a group: those of 'whole' are
+     * used. */
+    struct bm_shared bells; /* of all ranks of the node; none: they cannot */
+    struct bm_bell lone;    /* of this one then */
+    struct bm_bell *bell;   /* of this rank */
+    uint32_t rung;          /* heard before the last look */
     uint64_t heard[2];
     char loss[BM_ERROR_BYTES];                    /* why another rank is lost */
     struct bm_mpi_signal signals[BM_MPI_SIGNALS]; /* that are being sent */
@@ -60,14 +74,35 @@ int bm_mpi_start(struct bm_mpi_comm *m, const struct bm_message *message,
                  int sending, int tag, MPI_Request *requests, int *count);
 
 /* Of the table: comm_mpi_together.c. */
-int bm_mpi_max(struct bm_comm *comm, uint64_t *values, int count);
+int bm_mpi_reduce(struct bm_comm *comm, uint64_t *values, int count, int sums);
 int bm_mpi_broadcast(struct bm_comm *comm, void *data, size_t bytes, int root);
-int bm_mpi_tell(struct bm_comm *comm, const uint64_t *mine, int count,
-                uint64_t *all);
 int bm_mpi_gather(struct bm_comm *comm, const void *data, size_t bytes,
-                  void *all, const size_t *sizes, int root);
+                  void *all);
 int bm_mpi_exchange(struct bm_comm *comm, const struct bm_message *sends,
                     size_t send_count, const struct bm_message *receives,
                     size_t receive_count);
+
+/* A group of ranks, of which 'places' says where they are; not yet those of its
+ * nodes: bm_mpi_make_near(). ENOMEM. */
+int bm_mpi_make_group(struct bm_comm **out, struct bm_mpi_comm *whole,
+                      const struct bm_places *places, const int *members,
+                      int count);
+
+/* Of comm_mpi_settle.c: where a new communicator begins, with the tree of one
+ * node, for which no memory is needed; and a group. ENOMEM. */
+void bm_mpi_settle_first(struct bm_mpi_comm *m);
+int bm_mpi_settle_group(struct bm_mpi_comm *m, const struct bm_places *whole,
+                        const int *members);
+int bm_mpi_make_near(struct bm_comm **out, struct bm_mpi_comm *whole,
+                     const struct bm_places *p);
+int bm_mpi_settle(struct bm_comm *comm, uint64_t node, struct bm_error *error);
+void bm_mpi_unsettle(struct bm_mpi_comm *m);
+
+/* Ring at a rank, if it is on this node. */
+void bm_mpi_ring(struct bm_mpi_comm *m, int peer);
+/* What was rung before this is seen by the look that follows. */
+void bm_mpi_attend(struct bm_mpi_comm *m);
+int bm_mpi_sleep(struct bm_comm *comm, double seconds);
+void bm_mpi_wake(struct bm_comm *comm);
 
 #endif

@@ -1,13 +1,16 @@
 /* comm_self.c -- the communicator of a single process. */
 #include <string.h>
+#include <time.h>
 
 #include "comm/comm.h"
 
-static int self_max(struct bm_comm *comm, uint64_t *values, int count)
+static int self_reduce(struct bm_comm *comm, uint64_t *values, int count,
+                       int sums)
 {
     (void)comm;
     (void)values;
     (void)count;
+    (void)sums;
     return 0;
 }
 
@@ -21,20 +24,10 @@ static int self_broadcast(struct bm_comm *comm, void *data, size_t bytes,
     return 0;
 }
 
-static int self_tell(struct bm_comm *comm, const uint64_t *mine, int count,
-                     uint64_t *all)
-{
-    (void)comm;
-    memcpy(all, mine, (size_t)count * sizeof(*all));
-    return 0;
-}
-
 static int self_gather(struct bm_comm *comm, const void *data, size_t bytes,
-                       void *all, const size_t *sizes, int root)
+                       void *all)
 {
     (void)comm;
-    (void)sizes;
-    (void)root;
     if (bytes)
         memcpy(all, data, bytes);
     return 0;
@@ -125,13 +118,52 @@ static int self_group(struct bm_comm **out, struct bm_comm *whole,
     return bm_comm_self_new(out, whole->a);
 }
 
+static int self_settle(struct bm_comm *comm, uint64_t node,
+                       struct bm_error *error)
+{
+    (void)comm;
+    (void)node;
+    (void)error;
+    return BOUMA_OK;
+}
+
+/* There is nobody to wait for but threads, and they are waited for elsewhere.
+ */
+static int self_wait(struct bm_comm *comm, double seconds)
+{
+    struct timespec time = {0, (long)(seconds * 1e9)};
+
+    (void)comm;
+    nanosleep(&time, NULL);
+    return 0;
+}
+
+static void self_wake(struct bm_comm *comm)
+{
+    (void)comm;
+}
+
 void bm_comm_self_init(struct bm_comm *comm, const bouma_allocator *a)
 {
     static const struct bm_comm_functions functions = {
-        self_max,           self_broadcast, self_tell,   self_gather,
-        self_exchange,      self_release,   self_signal, self_hear,
-        self_request_bytes, self_start,     self_test,   self_cancel,
-        self_listen,        self_warn,      self_group};
+        .reduce = self_reduce,
+        .broadcast = self_broadcast,
+        .gather = self_gather,
+        .exchange = self_exchange,
+        .release = self_release,
+        .signal = self_signal,
+        .hear = self_hear,
+        .request_bytes = self_request_bytes,
+        .start = self_start,
+        .test = self_test,
+        .cancel = self_cancel,
+        .listen = self_listen,
+        .warn = self_warn,
+        .group = self_group,
+        .settle = self_settle,
+        .wait = self_wait,
+        .wake = self_wake,
+    };
 
     memset(comm, 0, sizeof(*comm));
     comm->functions = &functions;

@@ -13,12 +13,13 @@ static void tell(const struct bm_comm *comm, const char *name, double begun,
                  &(struct bm_trace_args){.bytes = bytes});
 }
 
-static int trace_max(struct bm_comm *comm, uint64_t *values, int count)
+static int trace_reduce(struct bm_comm *comm, uint64_t *values, int count,
+                        int sums)
 {
     double begun = bm_clock();
-    int rc = comm->untraced->max(comm, values, count);
+    int rc = comm->untraced->reduce(comm, values, count, sums);
 
-    tell(comm, "max", begun, (uint64_t)count * sizeof(*values));
+    tell(comm, "reduce", begun, (uint64_t)count * sizeof(*values));
     return rc;
 }
 
@@ -32,21 +33,11 @@ static int trace_broadcast(struct bm_comm *comm, void *data, size_t bytes,
     return rc;
 }
 
-static int trace_tell(struct bm_comm *comm, const uint64_t *mine, int count,
-                      uint64_t *all)
-{
-    double begun = bm_clock();
-    int rc = comm->untraced->tell(comm, mine, count, all);
-
-    tell(comm, "tell", begun, (uint64_t)count * sizeof(*mine));
-    return rc;
-}
-
 static int trace_gather(struct bm_comm *comm, const void *data, size_t bytes,
-                        void *all, const size_t *sizes, int root)
+                        void *all)
 {
     double begun = bm_clock();
-    int rc = comm->untraced->gather(comm, data, bytes, all, sizes, root);
+    int rc = comm->untraced->gather(comm, data, bytes, all);
 
     tell(comm, "gather", begun, bytes);
     return rc;
@@ -129,12 +120,21 @@ static void pass_warn(struct bm_comm *comm)
     comm->untraced->warn(comm);
 }
 
+static int pass_wait(struct bm_comm *comm, double seconds)
+{
+    return comm->untraced->wait(comm, seconds);
+}
+
+static void pass_wake(struct bm_comm *comm)
+{
+    comm->untraced->wake(comm);
+}
+
 void bm_comm_set_trace(struct bm_comm *comm, struct bm_trace *trace)
 {
     static const struct bm_comm_functions traced = {
-        .max = trace_max,
+        .reduce = trace_reduce,
         .broadcast = trace_broadcast,
-        .tell = trace_tell,
         .gather = trace_gather,
         .exchange = trace_exchange,
         .release = pass_release,
@@ -146,6 +146,8 @@ void bm_comm_set_trace(struct bm_comm *comm, struct bm_trace *trace)
         .cancel = pass_cancel,
         .listen = pass_listen,
         .warn = pass_warn,
+        .wait = pass_wait,
+        .wake = pass_wake,
     };
 
     if (trace && !comm->trace) {

@@ -2,8 +2,9 @@
  *
  * Each rank makes its own memory, so that it is close to its processor. What
  * can fail is done by each rank alone, between two agreements: make, agree, map
- * that of others, agree. If anything failed on any rank, all of them go without
- * a port. Until then the memory is reached through its maker's open file, so a
+ * that of others, agree. Only the ranks of a node do so, as no others can use
+ * it. If anything failed on any of them, all of them go without a port; those of
+ * other nodes may have one. Until then the memory is reached through its maker's open file, so a
  * rank that dies leaves nothing behind. */
 #include "comm/port.h"
 
@@ -11,18 +12,12 @@
 
 #include "comm/shared.h"
 
-/* What ranks tell each other. */
-struct told {
-    uint64_t node;
-    struct bm_shared_handle handle; /* of 0 bytes: none */
-};
-#define WORDS (sizeof(struct told) / sizeof(uint64_t))
-
 struct inside {
     struct bm_port base;
-    struct bm_comm *comm;
-    struct told *told;       /* [size] */
-    struct bm_shared *rooms; /* [size]; of this rank: its own */
+    struct bm_comm *comm, *near;
+    /* Of the ranks of the node: */
+    struct bm_shared_handle *told; /* [near->size]; of 0 bytes: none */
+    struct bm_shared *rooms;       /* [near->size]; of this rank: its own */
 };
 
 void bm_port_free(struct bm_port *base)
@@ -34,8 +29,8 @@ void bm_port_free(struct bm_port *base)
         return;
     comm = p->comm;
     /* If touch is lost, MPI may still receive into this rank's own memory. */
-    for (int r = 0; p->rooms && r < comm->size; r++)
-        if (!comm->lost || r != comm->rank)
+    for (int r = 0; p->rooms && r < p->near->size; r++)
+        if (!comm->lost || r != p->near->rank)
             bm_shared_release(&p->rooms[r]);
     bm_drop(comm->a, p->rooms);
     if (!comm->lost) /* else MPI may still use it */
@@ -43,92 +38,114 @@ void bm_port_free(struct bm_port *base)
     bm_drop(comm->a, p);
 }
 
-/* One that nobody else has stands for a node that cannot be told. */
-static uint64_t node_of(struct bm_comm *comm)
-{
-    if (!comm->node)
-        comm->node = bm_shared_node();
-    if (!comm->node)
-        comm->node = (uint64_t)comm->rank + 1;
-    return comm->node;
-}
-
-/* Whether any rank has failed; on all alike. */
-static int has_any(struct bm_comm *comm, int *failed, struct bm_error *error)
+/* Whether any rank of the node has failed; on all alike. */
+static int has_any(struct bm_comm *near, int *failed, struct bm_error *error)
 {
     uint64_t any = *failed != 0;
-    int rc = bm_comm_max(comm, &any, 1, error);
+    int rc = bm_comm_max(near, &any, 1, error);
 
     *failed = any != 0;
     return rc;
 }
 
-/* Map the memory of the ranks of this node. */
+/* Tell the ranks of the node where this rank's memory is. */
+static int tell(struct inside *p, const struct bm_shared_handle *mine,
+                struct bm_error *error)
+{
+    struct bm_comm *near = p->near;
+    int rc = near->functions->gather(near, mine, sizeof(*mine), p->told);
+
+    if (!rc)
+        rc = near->functions->broadcast(
+            near, p->told, (size_t)near->size * sizeof(*p->told), 0);
+    return rc ? bm_fail(error, BOUMA_ECOMM, "%s", near->why) : BOUMA_OK;
+}
+
 static int map_others(struct inside *p)
 {
     int code = 0;
 
-    p->base.all_near = 1;
-    for (int r = 0; r < p->comm->size; r++) {
-        const struct told *t = &p->told[r];
-
-        if (t->node != p->told[p->comm->rank].node)
-            p->base.all_near = 0;
-        else if (t->handle.bytes && r != p->comm->rank && !code)
-            code = bm_shared_map(&p->rooms[r], &t->handle);
-    }
+    for (int r = 0; r < p->near->size && !code; r++)
+        if (p->told[r].bytes && r != p->near->rank)
+            code = bm_shared_map(&p->rooms[r], &p->told[r]);
     return code;
+}
+
+static struct inside *new_inside(struct bm_comm *comm)
+{
+    struct inside *p = bm_new(comm->a, 1, sizeof(*p));
+    size_t ranks = (size_t)bm_comm_near(comm)->size;
+
+    if (!p)
+        return NULL;
+    p->comm = comm;
+    p->near = bm_comm_near(comm);
+    p->told = bm_new(comm->a, ranks, sizeof(*p->told));
+    p->rooms = bm_new(comm->a, ranks, sizeof(*p->rooms));
+    for (size_t r = 0; p->rooms && r < ranks; r++)
+        p->rooms[r].file = -1;
+    if (p->told && p->rooms)
+        return p;
+    bm_port_free(&p->base);
+    return NULL;
 }
 
 int bm_port_new(struct bm_port **out, struct bm_comm *comm, size_t bytes,
                 struct bm_error *error)
 {
-    struct inside *p = bm_new(comm->a, 1, sizeof(*p));
-    struct told mine = {.node = node_of(comm)};
+    struct bm_comm *near = bm_comm_near(comm);
+    struct inside *p = new_inside(comm);
+    struct bm_shared_handle mine = {0};
     int failed = !p, rc;
 
     *out = NULL;
-    if (p) {
-        p->comm = comm;
-        p->told = bm_new(comm->a, (size_t)comm->size, sizeof(*p->told));
-        p->rooms = bm_new(comm->a, (size_t)comm->size, sizeof(*p->rooms));
-        failed = !p->told || !p->rooms;
-        for (int r = 0; p->rooms && r < comm->size; r++)
-            p->rooms[r].file = -1;
-    }
     if (!failed && bytes)
-        failed = bm_shared_make(&p->rooms[comm->rank], &mine.handle, bytes);
-    rc = has_any(comm, &failed, error);
+        failed = bm_shared_make(&p->rooms[near->rank], &mine, bytes);
+    rc = has_any(near, &failed, error);
     if (!rc && !failed) {
-        if (comm->functions->tell(comm, (const uint64_t *)&mine, (int)WORDS,
-                                  (uint64_t *)p->told))
-            rc = bm_fail(error, BOUMA_ECOMM, "%s", comm->why);
-        else
+        rc = tell(p, &mine, error);
+        if (!rc) {
             failed = map_others(p);
-        if (!rc)
-            rc = has_any(comm, &failed, error);
+            rc = has_any(near, &failed, error);
+        }
     }
     if (rc || failed) {
         bm_port_free(p ? &p->base : NULL);
         return rc;
     }
-    bm_shared_seal(&p->rooms[comm->rank]);
-    p->base.memory = p->rooms[comm->rank].data;
+    bm_shared_seal(&p->rooms[near->rank]);
+    p->base.memory = p->rooms[near->rank].data;
     p->base.bytes = bytes;
+    p->base.all_near = near == comm;
     *out = &p->base;
     return BOUMA_OK;
 }
 
+/* The number of a rank among those of this node; -1: it is on another. */
+static int number_of(const struct inside *p, int peer)
+{
+    const struct bm_places *places = &p->comm->places;
+    int node;
+
+    if (p->near == p->comm)
+        return peer;
+    node = bm_places_node(places, peer);
+    return node == bm_places_node(places, p->comm->rank)
+               ? bm_places_position(places, peer) - places->first[node]
+               : -1;
+}
+
 uint8_t *bm_port_room(const struct bm_port *base, int peer)
 {
-    return ((const struct inside *)base)->rooms[peer].data;
+    const struct inside *p = (const struct inside *)base;
+    int number = number_of(p, peer);
+
+    return number < 0 ? NULL : p->rooms[number].data;
 }
 
 int bm_port_is_seen(const struct bm_port *base, int peer)
 {
-    const struct inside *p = (const struct inside *)base;
-
-    return base->bytes && p->told[peer].node == p->told[p->comm->rank].node;
+    return base->bytes && number_of((const struct inside *)base, peer) >= 0;
 }
 
 /* On processors that reorder memory accesses, what was written to the memory

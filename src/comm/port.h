@@ -12,8 +12,9 @@ struct bm_port {
 };
 
 /* 'bytes' bytes on this rank (may be 0) that the ranks of its node share. NULL
- * on all ranks if that cannot be, on any node: messages do instead. ECOMM, or
- * BOUMA_OK. Collective. */
+ * on all ranks of the node if that cannot be: messages do instead. ECOMM, or
+ * BOUMA_OK. Collective among the ranks of a node; memory and messages are of
+ * their number. */
 int bm_port_new(struct bm_port **out, struct bm_comm *comm, size_t bytes,
                 struct bm_error *error);
 void bm_port_free(struct bm_port *p); /* accepts NULL; not collective */

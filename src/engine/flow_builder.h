@@ -9,6 +9,7 @@
 
 /* What has been put together for one gatherer. */
 struct bm_flow_made {
+    int gatherer;
     struct bm_stream_part *parts;
     size_t part_count;
     uint64_t bytes; /* of all parts */
@@ -20,9 +21,16 @@ struct bm_flow_made {
 
 struct bm_flow_builder {
     const bouma_allocator *a;
-    int rank, ranks;
-    struct bm_flow_made *made; /* [ranks] */
-    int failed;                /* no memory: told by bm_flow_builder_seal() */
+    int rank;
+    /* Of those gatherers for which there is something, in the order in which
+     * they came. */
+    struct bm_flow_made *made; /* [count] */
+    size_t count;
+    /* Where they are: a hash table of their numbers, each plus 1. */
+    uint32_t *table; /* [slots], a power of 2, at least twice 'count' */
+    size_t slots;
+    struct bm_flow_made none; /* instead of one for which there is no memory */
+    int failed;               /* no memory: told by bm_flow_builder_seal() */
 };
 
 /* A zeroed struct can be released. ENOMEM. */

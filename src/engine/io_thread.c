@@ -21,6 +21,8 @@ struct bm_io_thread {
     double seconds;
     struct bm_trace *trace; /* NULL: none */
     const char *job_name, *counted;
+    bm_io_waker *wake; /* NULL: none */
+    void *wake_context;
 };
 
 /* One job, without the lock. */
@@ -43,6 +45,8 @@ static void do_job(struct bm_io_thread *k, size_t job)
     k->done++;
     pthread_cond_broadcast(&k->over);
     pthread_mutex_unlock(&k->lock);
+    if (k->wake)
+        k->wake(k->wake_context);
 }
 
 /* Without a thread: the next job. 0: there is none, or a thread for it. */
@@ -112,6 +116,15 @@ void bm_io_thread_set_trace(struct bm_io_thread *k, struct bm_trace *trace,
     k->trace = trace;
     k->job_name = name;
     k->counted = counted;
+    pthread_mutex_unlock(&k->lock);
+}
+
+void bm_io_thread_set_waker(struct bm_io_thread *k, bm_io_waker *wake,
+                            void *context)
+{
+    pthread_mutex_lock(&k->lock);
+    k->wake = wake;
+    k->wake_context = context;
     pthread_mutex_unlock(&k->lock);
 }
 

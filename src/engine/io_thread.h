@@ -24,6 +24,10 @@ struct bm_io_thread *bm_io_thread_new(const bouma_allocator *a, size_t jobs,
  * (a constant), with their number as 'counted'. */
 void bm_io_thread_set_trace(struct bm_io_thread *k, struct bm_trace *trace,
                             const char *name, const char *counted);
+/* Before the first job: whenever one is over, the thread calls this. */
+typedef void bm_io_waker(void *context);
+void bm_io_thread_set_waker(struct bm_io_thread *k, bm_io_waker *wake,
+                            void *context);
 /* Waits for what was handed over, if a thread was wanted. Accepts NULL. */
 void bm_io_thread_free(struct bm_io_thread *k);
 

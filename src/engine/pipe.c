@@ -219,7 +219,7 @@ static int get_memory(const struct bm_pipe *p, struct bm_pipe_pool *pool,
     return rc ? bm_fail(error, rc, "%s", why.text) : rc;
 }
 
-/* A new port. Collective. */
+/* A new port. Collective among the ranks of a node. */
 static int renew_port(struct bm_pipe_pool *pool, int which, size_t bytes,
                       struct bm_error *error)
 {

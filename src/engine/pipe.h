@@ -87,7 +87,7 @@ struct bm_pipe_pool {
     /* Of pipes that have all buffers in ports; and of those in which some rank
      * has them in a tier, and so nothing in its port. */
     struct bm_port *ports[2];
-    int refused; /* there can be no port; on all ranks alike */
+    int refused; /* there can be no port; on all ranks of a node alike */
     /* By tier; that of DRAM where there is no port. */
     struct bm_tier_memory memories[BM_PIPE_TIERS];
     size_t short_of[BM_PIPE_TIERS]; /* bytes that a tier did not have; 0: none

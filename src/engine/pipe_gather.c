@@ -73,6 +73,12 @@ static int overlap(const struct bm_flow *f)
     return 0;
 }
 
+/* By the thread: a buffer is free, or full. */
+static void wake(void *context)
+{
+    bm_comm_wake(context);
+}
+
 int bm_gather_prepare(struct bm_pipe *p)
 {
     size_t rounds = p->own->flow->rounds.count;
@@ -91,10 +97,12 @@ int bm_gather_prepare(struct bm_pipe *p)
     if (!rc)
         p->gathering.io =
             bm_io_thread_new(p->a, rounds, keep_round, p, !p->o.unthreaded);
-    if (p->gathering.io)
+    if (p->gathering.io) {
         bm_io_thread_set_trace(p->gathering.io, p->comm->trace,
                                p->o.reading ? "load round" : "store round",
                                "round");
+        bm_io_thread_set_waker(p->gathering.io, wake, p->comm);
+    }
     return !rc && p->gathering.slots && p->gathering.io ? BOUMA_OK
                                                         : BOUMA_ENOMEM;
 }

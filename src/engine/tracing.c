@@ -87,7 +87,7 @@ static int send(struct bm_comm *comm, const struct bm_buffer *events,
 }
 
 /* Rank 0, when all is there that can be: the file of all ranks' events, of
- * which 'sizes' tells the bytes. */
+ * which 'sizes' tells the ranks and the bytes. */
 static int merge(struct bm_trace_file *f, struct bm_comm *comm,
                  const struct bm_buffer *sizes, uint8_t *piece,
                  struct bm_error *error)
@@ -95,10 +95,12 @@ static int merge(struct bm_trace_file *f, struct bm_comm *comm,
     struct bm_cursor c = bm_cursor_of(sizes->data, sizes->size);
     int rc = BOUMA_OK;
 
-    bm_get_u64(&c); /* its own are written */
-    for (int r = 1; r < comm->size && rc != BOUMA_ECOMM; r++) {
-        int one = receive(f, comm, r, bm_get_u64(&c), piece, error);
+    while (bm_cursor_left(&c) && rc != BOUMA_ECOMM) {
+        int rank = (int)bm_get_u32(&c), one = BOUMA_OK;
+        uint64_t bytes = bm_get_u64(&c);
 
+        if (rank) /* its own are written */
+            one = receive(f, comm, rank, bytes, piece, error);
         rc = rc && one != BOUMA_ECOMM ? rc : one;
     }
     return rc;
@@ -109,7 +111,6 @@ static int write_file(const struct bm_tracing *t, struct bm_comm *comm,
                       const char *path, const char *what,
                       struct bm_error *error)
 {
-    size_t *sizes = bm_new(comm->a, (size_t)comm->size, sizeof(*sizes));
     uint8_t *piece = bm_new_raw(comm->a, comm->rank ? 1 : PIECE, 1);
     struct bm_buffer events, mine, all, about;
     struct bm_trace_file f = {0};
@@ -120,11 +121,12 @@ static int write_file(const struct bm_tracing *t, struct bm_comm *comm,
     bm_buffer_init(&all, comm->a);
     bm_buffer_init(&about, comm->a);
     bm_trace_encode(&events, t->trace);
+    bm_put_u32(&mine, (uint32_t)comm->rank);
     bm_put_u64(&mine, events.size);
-    if (!sizes || !piece || events.failed || mine.failed)
+    if (!piece || events.failed || mine.failed)
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory to write the trace",
                      path);
-    rc = bm_comm_collect_at_root(comm, &mine, &all, sizes, rc, error);
+    rc = bm_comm_collect_at_root(comm, &mine, &all, rc, error);
     if (!rc && comm->rank == 0) {
         describe(&about, t, comm, what);
         rc = bm_trace_file_open(&f, path, &about, error);
@@ -145,7 +147,6 @@ static int write_file(const struct bm_tracing *t, struct bm_comm *comm,
         bm_buffer_release(&events);
         bm_drop(comm->a, piece);
     }
-    bm_drop(comm->a, sizes);
     return rc;
 }
 

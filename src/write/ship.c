@@ -15,18 +15,6 @@
 /* Each has a tag of its own. */
 #define MOST_BUFFERS 4096
 
-/* Whether this rank writes the file or has chunks for it. */
-static int concerns(const struct bm_write_job *job, size_t file)
-{
-    if (bm_job_writer(job, file) == job->comm->rank)
-        return 1;
-    for (size_t t = job->plan.files.first[file];
-         t < job->plan.files.first[file + 1]; t++)
-        if (job->plan.grids->owner[job->plan.files.chunk[t]] == job->comm->rank)
-            return 1;
-    return 0;
-}
-
 /* The index of a chunk among this rank's own. */
 static size_t index_in_mine(const struct bm_write_plan *plan, size_t chunk)
 {
@@ -40,9 +28,9 @@ static size_t index_in_mine(const struct bm_write_plan *plan, size_t chunk)
 struct routes {
     struct bm_write_job *job;
     struct bm_flow_builder flows;
-    uint8_t *concerned;    /* [ranks]: some file of this writer concerns it */
-    struct bm_slot *slots; /* of the largest file */
-    uint64_t most;         /* bytes of slots in a round */
+    struct bm_concerns concerns; /* the files of these writers */
+    struct bm_slot *slots;       /* of the largest file */
+    uint64_t most;               /* bytes of slots in a round */
 };
 
 uint64_t bm_ship_bytes(const struct bm_write_job *job, size_t chunk)
@@ -143,22 +131,17 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
 static int route_files(struct routes *r)
 {
     struct bm_write_job *job = r->job;
-    size_t files = (size_t)job->plan.files.files, subfile = 0;
+    size_t subfile = 0;
     int rc = BOUMA_OK;
 
-    for (size_t f = 0; f < files; f++)
-        if (!r->concerned[bm_job_writer(job, f)])
-            r->concerned[bm_job_writer(job, f)] = (uint8_t)concerns(job, f);
-    for (size_t f = 0; f < files && !rc; f++) {
-        int writer = bm_job_writer(job, f);
-        uint64_t bytes;
+    for (size_t i = 0; i < r->concerns.count && !rc; i++) {
+        const struct bm_concern *c = &r->concerns.each[i];
+        int writer = bm_job_writer(job, c->file);
+        uint64_t bytes = file_bytes(job, c->file);
 
-        if (!r->concerned[writer])
-            continue;
-        bytes = file_bytes(job, f);
         bm_flow_builder_fit(&r->flows, writer, bytes, 0);
-        if (job->transit.cargo == BM_SLOTS || concerns(job, f))
-            rc = route_file(r, f, subfile);
+        if (job->transit.cargo == BM_SLOTS || c->own)
+            rc = route_file(r, c->file, subfile);
         else
             bm_flow_builder_skip(&r->flows, writer, bytes);
         subfile += writer == job->comm->rank;
@@ -203,7 +186,11 @@ static int reserve_routes(struct routes *r)
     const bouma_allocator *a = job->ds->a;
     size_t most = 0, incoming = 0;
 
-    for (size_t f = 0; f < (size_t)files->files; f++) {
+    if (bm_concerns_init(&r->concerns, &job->plan.writers, job->comm->rank,
+                         job->plan.grids->mine, job->plan.grids->mine_count))
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < r->concerns.count; i++) {
+        size_t f = r->concerns.each[i].file;
         size_t n = files->first[f + 1] - files->first[f];
 
         most = n > most ? n : most;
@@ -211,7 +198,6 @@ static int reserve_routes(struct routes *r)
             incoming += n;
     }
     r->slots = bm_new_raw(a, most, sizeof(*r->slots));
-    r->concerned = bm_new(a, (size_t)job->comm->size, 1);
     if (!transit->send_m)
         transit->send_m = bm_new_raw(a, job->plan.grids->mine_count,
                                      sizeof(*transit->send_m));
@@ -219,7 +205,7 @@ static int reserve_routes(struct routes *r)
     if (incoming && transit->cargo != BM_SLOTS &&
         bm_file_batch_init(&transit->batch, a, BATCH_WRITES, batch_bytes(job)))
         return BOUMA_ENOMEM;
-    return r->slots && r->concerned && transit->send_m && transit->arrivals
+    return r->slots && transit->send_m && transit->arrivals
                ? bm_flow_builder_init(&r->flows, job->comm)
                : BOUMA_ENOMEM;
 }
@@ -246,7 +232,7 @@ int bm_ship_plan(struct bm_write_job *job)
         rc = make_pipe(&r);
     bm_flow_builder_release(&r.flows);
     bm_drop(job->ds->a, r.slots);
-    bm_drop(job->ds->a, r.concerned);
+    bm_concerns_release(&r.concerns);
     if (rc)
         bm_fail(&job->ds->error, rc, "no memory for the messages of the step");
     return rc;
@@ -362,10 +348,13 @@ static void tell_progress(void *context, size_t done, size_t rounds)
 /* The tier of this rank's buffers. */
 static bouma_tier own_tier(const struct bm_write_job *job)
 {
-    for (int64_t f = 0; f < job->plan.files.files && job->plan.files.tier; f++)
-        if (job->plan.files.writer[f] == job->comm->rank)
-            return job->plan.files.tier[f];
-    return job->ds->options.tier;
+    const struct bm_writers *w = &job->plan.writers;
+    size_t begin, end;
+
+    bm_writers_find(w, job->comm->rank, &begin, &end);
+    return begin < end && job->plan.files.tier
+               ? job->plan.files.tier[bm_writers_file(w, begin)]
+               : job->ds->options.tier;
 }
 
 static int make_pipe(struct routes *r)

@@ -129,25 +129,22 @@ static int assign_files(struct bm_write_job *job)
 static int make_subfiles(struct bm_write_job *job)
 {
     struct bouma_dataset *ds = job->ds;
-    size_t count = 0;
+    size_t begin, end;
     int rc = BOUMA_OK;
 
-    for (int64_t f = 0; f < job->plan.files.files; f++)
-        count += bm_job_writer(job, (size_t)f) == job->comm->rank;
-    job->held.subfiles = bm_new(ds->a, count, sizeof(*job->held.subfiles));
+    bm_writers_find(&job->plan.writers, job->comm->rank, &begin, &end);
+    job->held.subfiles =
+        bm_new(ds->a, end - begin, sizeof(*job->held.subfiles));
     if (!job->held.subfiles)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for subfiles");
-    for (int64_t f = 0; f < job->plan.files.files && !rc; f++) {
-        struct bm_subfile *s = &job->held.subfiles[job->held.subfile_count];
+    for (size_t i = begin; i < end && !rc; i++) {
+        struct bm_subfile *s = &job->held.subfiles[job->held.subfile_count++];
+        uint32_t file = bm_writers_file(&job->plan.writers, i);
 
-        if (bm_job_writer(job, (size_t)f) != job->comm->rank)
-            continue;
         bm_subfile_init(s, ds, &job->entry,
-                        (uint32_t)bm_plan_file_number(job->plan.grids, f),
+                        (uint32_t)bm_plan_file_number(job->plan.grids, file),
                         (uint32_t)job->plan.all_files);
-        job->held.subfile_count++;
-        rc = bm_subfile_make(s, ds, job->plan.grids, &job->plan.files,
-                             (size_t)f);
+        rc = bm_subfile_make(s, ds, job->plan.grids, &job->plan.files, file);
     }
     return rc;
 }
@@ -157,6 +154,9 @@ static int assign(struct bm_write_job *job)
 {
     int rc = assign_files(job);
 
+    if (!rc && bm_writers_init(&job->plan.writers, &job->plan.files))
+        rc = bm_fail(&job->ds->error, BOUMA_ENOMEM,
+                     "no memory for the writers of files");
     if (!rc)
         rc = make_subfiles(job);
     return rc ? rc : bm_predict_reserve(job);

@@ -130,81 +130,79 @@ static uint64_t rounds_of(const struct bm_write_job *job)
                 : 0);
 }
 
-/* What a group did for itself; its first rank tells. */
-static void tell_group(struct bm_buffer *b, const struct bm_write_job *part)
-{
-    int tells = part->comm->rank == 0 && part->plan.files.first;
+/* What ranks did, as far as it is of interest which did most, and then as far
+ * as it adds up; of a group, for itself, its first rank tells. */
+enum {
+    SLOWEST, /* of each stage */
+    MOST_PATCHES = SLOWEST + BM_COMMIT,
+    SLOWEST_ENCODE,
+    MOVED_MESSAGES,
+    SHIPPED_MESSAGES,
+    ENCODE,
+    MOVED_BYTES,
+    SHIPPED_BYTES,
+    MISFITS,
+    STATS
+};
+_Static_assert(STATS <= BM_COMM_MAX_VALUES, "one exchange is enough");
 
-    bm_put_u64(b, tells ? part->plan.grids->moved_bytes : 0);
-    bm_put_u64(b, tells ? shipped_bytes(part) : 0);
-    bm_put_u64(b, tells ? part->result.misfits : 0);
-    bm_put_u64(b, tells ? (uint64_t)part->plan.grids->most_patches : 0);
+static uint64_t nanoseconds(double seconds)
+{
+    return (uint64_t)(seconds * 1e9);
 }
 
-static void add_group(bouma_record *r, struct bm_cursor *c)
+static void tell_group(uint64_t *stats, const struct bm_write_job *part)
 {
-    int64_t most;
-
-    r->moved_bytes += bm_get_u64(c);
-    r->shipped_bytes += bm_get_u64(c);
-    r->misfits += (int64_t)bm_get_u64(c);
-    most = (int64_t)bm_get_u64(c);
-    r->most_patches = most > r->most_patches ? most : r->most_patches;
+    stats[MOVED_MESSAGES] += bm_route_message_count(&part->held.shaper.sends);
+    stats[SHIPPED_MESSAGES] += rounds_of(part);
+    stats[ENCODE] += nanoseconds(part->held.shaper.encode_seconds);
+    if (part->comm->rank || !part->plan.files.first)
+        return;
+    stats[MOVED_BYTES] = part->plan.grids->moved_bytes;
+    stats[SHIPPED_BYTES] = shipped_bytes(part);
+    stats[MISFITS] = part->result.misfits;
+    stats[MOST_PATCHES] = (uint64_t)part->plan.grids->most_patches;
 }
 
-/* What a rank did, in front of what it says of its subfiles. */
-static void tell_stats(struct bm_buffer *b, const struct bm_write_job *job)
+/* What a rank did. */
+static void tell_stats(uint64_t *stats, const struct bm_write_job *job)
 {
-    uint64_t messages = bm_route_message_count(&job->held.shaper.sends);
-    uint64_t rounds = rounds_of(job) + job->held.particles.rounds;
-    double seconds = job->held.shaper.encode_seconds;
-
-    if (job->part) {
-        messages += bm_route_message_count(&job->part->held.shaper.sends);
-        rounds += rounds_of(job->part);
-        seconds += job->part->held.shaper.encode_seconds;
-    }
-    bm_put_u64(b, messages);
-    bm_put_u64(b, rounds);
-    bm_put_f64(b, seconds);
+    memset(stats, 0, STATS * sizeof(*stats));
+    for (int i = 0; i < BM_COMMIT; i++) /* which is not over */
+        stats[SLOWEST + i] = nanoseconds(job->result.seconds[i]);
+    stats[MOVED_MESSAGES] = bm_route_message_count(&job->held.shaper.sends);
+    stats[SHIPPED_MESSAGES] = rounds_of(job) + job->held.particles.rounds;
+    stats[ENCODE] = nanoseconds(job->held.shaper.encode_seconds);
     if (job->part)
-        tell_group(b, job->part);
+        tell_group(stats, job->part);
+    stats[SLOWEST_ENCODE] = stats[ENCODE];
 }
 
-static void add_stats(bouma_record *r, struct bm_cursor *c, int ranks)
+static void take_stats(bouma_record *r, const uint64_t *stats, int ranks)
 {
-    double seconds;
-
-    r->moved_messages += bm_get_u64(c);
-    r->shipped_messages += bm_get_u64(c);
-    seconds = bm_get_f64(c);
-    if (seconds > r->slowest_encode)
-        r->slowest_encode = seconds;
-    r->mean_encode += seconds / ranks;
+    r->moved_messages = stats[MOVED_MESSAGES];
+    r->shipped_messages = stats[SHIPPED_MESSAGES];
+    r->slowest_encode = (double)stats[SLOWEST_ENCODE] * 1e-9;
+    r->mean_encode = (double)stats[ENCODE] * 1e-9 / ranks;
+    r->moved_bytes = stats[MOVED_BYTES];
+    r->shipped_bytes = stats[SHIPPED_BYTES];
+    r->misfits = (int64_t)stats[MISFITS];
+    r->most_patches = (int64_t)stats[MOST_PATCHES];
 }
 
-/* What the ranks told rank 0, sizes[ranks] bytes each: the manifest's subfiles,
- * and their statistics in its record. */
-static int decode_infos(struct bm_manifest *m, const struct bm_write_job *job,
-                        const struct bm_buffer *all, const size_t *sizes)
+/* What the ranks told rank 0: the manifest's subfiles. */
+static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
+                        struct bm_error *error)
 {
-    struct bm_error *error = &job->ds->error;
-    const uint8_t *data = all->data;
-    int rc = BOUMA_OK, ranks = job->ds->comm->size;
+    struct bm_cursor c = bm_cursor_of(all->data, all->size);
+    int rc = BOUMA_OK;
 
-    for (int r = 0; r < ranks && !rc; data += sizes[r], r++) {
-        struct bm_cursor c = bm_cursor_of(data, sizes[r]);
+    while (bm_cursor_left(&c) && !rc) {
+        uint32_t number = bm_get_u32(&c);
 
-        add_stats(&m->record, &c, ranks);
-        if (job->part)
-            add_group(&m->record, &c);
-        while (bm_cursor_left(&c) && !rc) {
-            uint32_t number = bm_get_u32(&c);
-
-            rc = number < m->count ? bm_subfile_info_decode(
-                                         &m->subfiles[number], &c, m->schema)
-                                   : BOUMA_ECOMM;
-        }
+        rc = number < m->count
+                 ? bm_subfile_info_decode(&m->subfiles[number], &c, m->schema)
+                 : BOUMA_ECOMM;
     }
     if (rc)
         bm_fail(error, rc,
@@ -237,8 +235,7 @@ static int make_file_trees(struct bm_write_job *job, struct bm_manifest *m)
 /* Rank 0: the bytes of the manifest. The attributes are lent to it for the
  * call. */
 static int make_manifest(struct bm_write_job *job,
-                         const struct bm_buffer *infos, const size_t *sizes,
-                         const uint64_t *slowest)
+                         const struct bm_buffer *infos, const uint64_t *stats)
 {
     struct bouma_dataset *ds = job->ds;
     struct bm_manifest m;
@@ -262,11 +259,12 @@ static int make_manifest(struct bm_write_job *job,
     if (rc)
         bm_fail(&ds->error, rc, "no memory for the manifest");
     if (!rc)
-        rc = decode_infos(&m, job, infos, sizes);
+        rc = decode_infos(&m, infos, &ds->error);
     if (!rc)
         rc = make_file_trees(job, &m);
     if (!rc) {
-        fill_record(job, &m.record, &m, slowest);
+        take_stats(&m.record, stats, ds->comm->size);
+        fill_record(job, &m.record, &m, stats + SLOWEST);
         job->result.record = m.record;
         bm_manifest_encode(&job->result.manifest, &m, ds->id);
         if (job->result.manifest.failed)
@@ -284,7 +282,6 @@ static int make_manifest(struct bm_write_job *job,
 /* What this rank has to say of its files, and what all have, for rank 0. */
 struct report {
     struct bm_buffer mine, all;
-    size_t *sizes; /* [ranks], in 'all' */
 };
 
 /* All that is borrowed has been read: check that, and make the heads. */
@@ -294,12 +291,8 @@ static int seal(struct bm_write_job *job, struct report *r, int rc)
 
     bm_buffer_init(&r->mine, ds->a);
     bm_buffer_init(&r->all, ds->a);
-    r->sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->sizes));
     if (!rc)
         rc = bm_borrowed_check(ds);
-    if (!r->sizes && !rc)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
-    tell_stats(&r->mine, job);
     return seal_subfiles(job, &r->mine, rc);
 }
 
@@ -307,21 +300,19 @@ static int seal(struct bm_write_job *job, struct report *r, int rc)
 static int gather_reports(struct bm_write_job *job, struct report *r, int rc)
 {
     struct bouma_dataset *ds = job->ds;
-    uint64_t slowest[BM_COMMIT]; /* which is not over */
+    uint64_t stats[STATS];
 
     bm_job_lap(job, BM_STORE);
-    rc = bm_comm_collect_at_root(ds->comm, &r->mine, &r->all, r->sizes, rc,
-                                 &ds->error);
-    for (int i = 0; i < BM_COMMIT; i++)
-        slowest[i] = (uint64_t)(job->result.seconds[i] * 1e9);
+    rc = bm_comm_collect_at_root(ds->comm, &r->mine, &r->all, rc, &ds->error);
+    tell_stats(stats, job);
     if (!rc)
-        rc = bm_comm_max(ds->comm, slowest, BM_COMMIT, &ds->error);
+        rc = bm_comm_reduce(ds->comm, stats, STATS, STATS - MOVED_MESSAGES,
+                            &ds->error);
     if (!rc && ds->comm->rank == 0)
-        rc = make_manifest(job, &r->all, r->sizes, slowest);
+        rc = make_manifest(job, &r->all, stats);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     bm_buffer_release(&r->mine);
     bm_buffer_release(&r->all);
-    bm_drop(ds->a, r->sizes);
     return bm_job_agreed(job, rc);
 }
 

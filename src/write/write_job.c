@@ -191,6 +191,7 @@ static void release(struct bm_write_job *job)
     bm_shaper_release(&job->held.shaper);
     bm_drop(ds->a, job->plan.bytes);
     bm_drop(ds->a, job->plan.size_bytes);
+    bm_writers_release(&job->plan.writers);
     bm_assignment_release(&job->plan.files);
     bm_route_release(&job->transit.record_sends);
     bm_route_release(&job->transit.record_receives);

@@ -16,7 +16,7 @@
 #include "comm/route.h"
 #include "engine/io_thread.h"
 #include "engine/pipe.h"
-#include "plan/assign.h"
+#include "plan/concern.h"
 #include "write/particle_ship.h"
 #include "write/shape.h"
 #include "write/subfile.h"
@@ -64,6 +64,7 @@ struct bm_job_plan {
     uint64_t *bytes;                  /* [chunks] */
     uint8_t *size_bytes;              /* [chunks]: see table_costs.h */
     struct bm_assignment files;       /* of grids */
+    struct bm_writers writers;        /* of these */
     int64_t all_files;                /* and those of particles behind them */
     struct bm_prediction *prediction; /* NULL: nothing is predicted */
 };

@@ -343,12 +343,14 @@ static void failures_end_on_all_ranks(struct bm_comm *comm)
 static void some_ranks_are_far(const struct ranks *r, struct bm_comm *comm)
 {
     uint64_t random = 15;
-    uint64_t real = comm->node;
+    struct bm_error error = {0};
 
     for (int nodes = 2; nodes <= 4; nodes++) {
         struct bm_pipe_pool pool = {0};
 
-        comm->node = 1 + (uint64_t)(comm->rank % nodes);
+        CHECK_EQ(
+            bm_comm_settle(comm, 1 + (uint64_t)(comm->rank % nodes), &error),
+            BOUMA_OK);
         for (int i = 0; i < 60; i++) {
             struct bm_pipe_options o = options_of(i & 5);
             int failing = check_below(&random, 3)
@@ -366,7 +368,7 @@ static void some_ranks_are_far(const struct ranks *r, struct bm_comm *comm)
         CHECK(comm->size == 1 || !pool.ports[0]->all_near);
         bm_pipe_pool_release(&pool);
     }
-    comm->node = real;
+    CHECK_EQ(bm_comm_settle(comm, 1, &error), BOUMA_OK);
 }
 
 /* ---- memory ------------------------------------------------------------- */

@@ -61,11 +61,14 @@ static void add_engine(void)
     r->signals = r->sends = r->receives = 0;
 }
 
-static int hear_max(struct bm_comm *comm, uint64_t *values, int count)
+static int hear_reduce(struct bm_comm *comm, uint64_t *values, int count,
+                       int sums)
 {
     add_engine();
-    add(" max:%d", count);
-    return recorder()->real->max(comm, values, count);
+    add(" max:%d", count - sums);
+    if (sums)
+        add("+%d", sums);
+    return recorder()->real->reduce(comm, values, count, sums);
 }
 
 static int hear_broadcast(struct bm_comm *comm, void *data, size_t bytes,
@@ -76,20 +79,12 @@ static int hear_broadcast(struct bm_comm *comm, void *data, size_t bytes,
     return recorder()->real->broadcast(comm, data, bytes, root);
 }
 
-static int hear_tell(struct bm_comm *comm, const uint64_t *mine, int count,
-                     uint64_t *all)
-{
-    add_engine();
-    add(" tell:%d", count);
-    return recorder()->real->tell(comm, mine, count, all);
-}
-
 static int hear_gather(struct bm_comm *comm, const void *data, size_t bytes,
-                       void *all, const size_t *sizes, int root)
+                       void *all)
 {
     add_engine();
-    add(root < 0 ? " gather:all" : " gather:%d", root);
-    return recorder()->real->gather(comm, data, bytes, all, sizes, root);
+    add(" gather");
+    return recorder()->real->gather(comm, data, bytes, all);
 }
 
 static void add_peers(char sign, const struct bm_message *messages,
@@ -136,9 +131,8 @@ static void overhear(struct bm_comm *comm)
         return;
     r->real = comm->functions;
     r->overheard = *r->real;
-    r->overheard.max = hear_max;
+    r->overheard.reduce = hear_reduce;
     r->overheard.broadcast = hear_broadcast;
-    r->overheard.tell = hear_tell;
     r->overheard.gather = hear_gather;
     r->overheard.exchange = hear_exchange;
     r->overheard.signal = count_signal;

@@ -82,7 +82,7 @@ static void check_written(const char *path, const struct life *l,
         for (int i = 0; i < STAGES; i++)
             CHECK(trace_count(&t, r, "stage", stages[i]) > 0);
         CHECK_EQ(trace_count(&t, r, "call", "write step"), 2);
-        CHECK(trace_count(&t, r, "exchange", "max") > 0);
+        CHECK(trace_count(&t, r, "exchange", "reduce") > 0);
         CHECK(trace_count(&t, r, "chunk", "encode chunk") > 0);
     }
     CHECK_EQ(trace_count(&t, l->ranks->size, NULL, NULL), 0);

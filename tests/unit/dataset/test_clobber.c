@@ -741,11 +741,12 @@ static int count_removal(void *user, void *root, const char *name)
     return memory->remove(user, root, name);
 }
 
-static int count_meeting(struct bm_comm *comm, uint64_t *values, int count)
+static int count_meeting(struct bm_comm *comm, uint64_t *values, int count,
+                         int sums)
 {
     most_removals = removals > most_removals ? removals : most_removals;
     removals = 0;
-    return plain->max(comm, values, count);
+    return plain->reduce(comm, values, count, sums);
 }
 
 /* Where ranks wait for so short a time that each removal takes longer, they
@@ -770,7 +771,7 @@ static void ranks_meet_while_many_files_are_removed(void)
     REQUIRE(!bm_comm_self_new(&comm, bm_allocator_default()));
     plain = comm->functions;
     functions = *plain;
-    functions.max = count_meeting;
+    functions.reduce = count_meeting;
     comm->functions = &functions;
     MUST(ds, bm_dataset_open(&ds, comm, BM_MODE_CREATE, "many", &complete,
                              bm_allocator_default()));
