@@ -17,14 +17,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include <mpi.h>
 #include <simgrid/s4u.hpp>
 
 extern "C" {
-#include "comm/comm_mpi.h"
 #include "comm/shared.h"
 }
 
+#include "comm_sim.hpp"
 #include "courier.hpp"
 #include "machine.hpp"
 #include "rank.hpp"
@@ -573,8 +572,8 @@ int sim_settle(bm_comm *comm, uint64_t node, bm_error *error)
 
 } // namespace
 
-extern "C" int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a,
-                               MPI_Comm comm, double, bm_error *error)
+int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a, MPI_Comm comm,
+                    double, bm_error *error)
 {
     using Key = std::pair<MPI_Comm, unsigned long>;
     static std::map<Key, std::pair<std::shared_ptr<World>, int>> open;
