@@ -457,10 +457,11 @@ int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error)
                : BOUMA_OK;
 }
 
-#define SPINS    64 /* looks before it sleeps */
-#define LOOKS    8  /* after it was woken: MPI may need several */
-#define LISTENS  16 /* looks, of which one is for other ranks' loss */
-#define PART     8  /* of the time it has waited, it sleeps */
+#define SPINS    64    /* looks before it sleeps, */
+#define SPIN     50e-6 /* in this time: others may want the processor */
+#define LOOKS    8     /* after it was woken: MPI may need several */
+#define LISTENS  16    /* looks, of which one is for other ranks' loss */
+#define PART     8     /* of the time it has waited, it sleeps */
 #define SHORTEST 20e-6
 #define LONGEST  1e-3 /* if ranks of other nodes are awaited: they cannot wake */
 
@@ -481,7 +482,7 @@ static void rest(struct bm_comm *comm, unsigned idle, double waited)
 {
     if (comm->looks > 0)
         comm->looks--;
-    else if (idle < SPINS && !comm->crowded)
+    else if (idle < SPINS && waited < SPIN && !comm->crowded)
         sched_yield();
     else if (comm->functions->wait(comm, nap(comm, waited)))
         comm->looks = LOOKS;

@@ -651,8 +651,6 @@ int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
 /* MPI's own ways to make a communicator of some ranks block. So a group is a
  * list of ranks, and messages with tags of its own; those of a group of a group
  * are above these. */
-#define GROUP_TAG 8192
-
 int bm_mpi_make_group(struct bm_comm **out, struct bm_mpi_comm *whole,
                       const struct bm_places *places, const int *members,
                       int count)
@@ -674,7 +672,7 @@ int bm_mpi_make_group(struct bm_comm **out, struct bm_mpi_comm *whole,
     m->whole = whole;
     m->members = own;
     m->base.names = own;
-    m->tag = whole->tag + GROUP_TAG;
+    m->tag = whole->tag + BM_MPI_GROUP_TAG;
     m->base.size = count;
     m->base.message_bytes = whole->base.message_bytes;
     m->base.rank = from_mpi(m, to_mpi(whole, whole->base.rank));

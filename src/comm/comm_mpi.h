@@ -56,6 +56,7 @@ int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
 
 /* ---- between the files --------------------------------------------------- */
 
+#define BM_MPI_GROUP_TAG 8192 /* from here on, tags are those of groups */
 enum { BM_MPI_MESSAGE = 1, BM_MPI_SIGNAL, BM_MPI_LOSS, BM_MPI_TRANSFER };
 
 /* Begin to send or receive 'bytes' bytes, at most 2^30. 0, or the communicator

@@ -8,11 +8,12 @@
 #include "../helpers/arrays.h"
 #include "blocks.h"
 #include "check.h"
+#include "comm/comm_mpi.h"
 #include "fault_alloc.h"
 #include "fault_io.h"
 #include "sized.h"
 
-enum { VARIABLES = 4, STEPS = 3, GROUP_TAG = 16384 };
+enum { VARIABLES = 4, STEPS = 3 };
 
 /* ---- who sends what to whom ---------------------------------------------- */
 
@@ -29,10 +30,10 @@ int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag,
               MPI_Comm comm, MPI_Request *request)
 {
     if (traffic.on && traffic.group[peer] != traffic.mine) {
-        traffic.strays += tag >= GROUP_TAG;
+        traffic.strays += tag >= BM_MPI_GROUP_TAG;
         traffic.crossed += count;
     } else if (traffic.on) {
-        traffic.inside += tag >= GROUP_TAG;
+        traffic.inside += tag >= BM_MPI_GROUP_TAG;
     }
     return PMPI_Isend(data, count, type, peer, tag, comm, request);
 }

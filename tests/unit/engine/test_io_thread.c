@@ -1,6 +1,8 @@
 /* The thread that stores: all jobs, in order, and none after a failure. */
 #include "engine/io_thread.h"
 
+#include <stdatomic.h>
+
 #include "check.h"
 
 enum { JOBS = 200 };
@@ -47,6 +49,28 @@ static void jobs_are_done_in_the_order_they_come(void)
         CHECK(bm_io_thread_seconds(k) >= 0);
         bm_io_thread_free(k);
     }
+}
+
+static void count_wake(void *context)
+{
+    atomic_fetch_add((_Atomic int *)context, 1);
+}
+
+static void each_job_that_is_over_wakes_who_waits(int threaded)
+{
+    struct work w = {.failing = JOBS / 2};
+    _Atomic int woken = 0;
+    struct bm_io_thread *k =
+        bm_io_thread_new(bm_allocator_default(), JOBS, do_job, &w, threaded);
+    struct bm_error error = {0};
+
+    REQUIRE(k);
+    bm_io_thread_set_waker(k, count_wake, &woken);
+    for (size_t n = 0; n < JOBS; n++)
+        bm_io_thread_hand(k, n);
+    CHECK_EQ(bm_io_thread_wait(k, &error), BOUMA_EIO);
+    bm_io_thread_free(k); /* the last may still be on its way */
+    CHECK_EQ(atomic_load(&woken), JOBS);
 }
 
 static void after_a_failure_the_rest_is_left_out(int threaded)
@@ -112,6 +136,8 @@ int main(void)
 {
     jobs_are_done_in_the_order_they_come();
     for (int threaded = 0; threaded < 2; threaded++) {
+        each_job_that_is_over_wakes_who_waits(0);
+        each_job_that_is_over_wakes_who_waits(1);
         after_a_failure_the_rest_is_left_out(threaded);
         freeing_waits(threaded);
     }
