@@ -10,12 +10,13 @@
 #include <stddef.h>
 
 #include "bouma_mpi.h"
+#include "field.h"
 
 /* What this rank holds, and where the files go. */
 struct backend_input {
     MPI_Comm comm;
     int rank;
-    int64_t shape[BOUMA_MAX_DIMS];
+    int64_t shape[FIELD_AXES];
     bouma_box box;     /* of this rank */
     const float *data; /* dense */
     float *back;       /* as large: a read fills it */

@@ -26,7 +26,7 @@ static void open_dataset(struct backend *backend,
 {
     struct dataset *d = calloc(1, sizeof(*d));
     bouma_options options = {.size = sizeof(options)};
-    bouma_grid_spec shape = {.size = sizeof(shape), .ndims = BOUMA_MAX_DIMS};
+    bouma_grid_spec shape = {.size = sizeof(shape), .ndims = FIELD_AXES};
     bouma_variable_spec kind = {
         .size = sizeof(kind), .type = BOUMA_TYPE_F32, .codec = in->codec};
     bouma_grid *grid;
@@ -36,7 +36,7 @@ static void open_dataset(struct backend *backend,
         backend_fail("out of memory");
     d->name = name;
     options.durability = durability;
-    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++)
+    for (int axis = 0; axis < FIELD_AXES; axis++)
         shape.shape[axis] = in->shape[axis];
 
     backend_path(path, in, name);

@@ -23,9 +23,9 @@ struct transfer {
 static void transfer_init(struct transfer *t, const struct backend_input *in,
                           char path[BACKEND_PATH_BYTES])
 {
-    hsize_t shape[BOUMA_MAX_DIMS], start[BOUMA_MAX_DIMS], count[BOUMA_MAX_DIMS];
+    hsize_t shape[FIELD_AXES], start[FIELD_AXES], count[FIELD_AXES];
 
-    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++) {
+    for (int axis = 0; axis < FIELD_AXES; axis++) {
         shape[axis] = (hsize_t)in->shape[axis];
         start[axis] = (hsize_t)in->box.lo[axis];
         count[axis] = (hsize_t)(in->box.hi[axis] - in->box.lo[axis]);
@@ -34,13 +34,12 @@ static void transfer_init(struct transfer *t, const struct backend_input *in,
     t->access = check(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate");
     check(H5Pset_fapl_mpio(t->access, in->comm, MPI_INFO_NULL),
           "H5Pset_fapl_mpio");
-    t->in_file =
-        check(H5Screate_simple(BOUMA_MAX_DIMS, shape, NULL), "H5Screate");
+    t->in_file = check(H5Screate_simple(FIELD_AXES, shape, NULL), "H5Screate");
     check(H5Sselect_hyperslab(t->in_file, H5S_SELECT_SET, start, NULL, count,
                               NULL),
           "H5Sselect_hyperslab");
     t->in_memory =
-        check(H5Screate_simple(BOUMA_MAX_DIMS, count, NULL), "H5Screate");
+        check(H5Screate_simple(FIELD_AXES, count, NULL), "H5Screate");
     t->collective = check(H5Pcreate(H5P_DATASET_XFER), "H5Pcreate");
     check(H5Pset_dxpl_mpio(t->collective, H5FD_MPIO_COLLECTIVE),
           "H5Pset_dxpl_mpio");

@@ -14,7 +14,7 @@ static void check(int rc, const char *what)
 
 static void mpiio_write(struct backend *backend, const struct backend_input *in)
 {
-    int shape[BOUMA_MAX_DIMS], start[BOUMA_MAX_DIMS], count[BOUMA_MAX_DIMS];
+    int shape[FIELD_AXES], start[FIELD_AXES], count[FIELD_AXES];
     MPI_Datatype part;
     MPI_File file;
     char path[BACKEND_PATH_BYTES];
@@ -22,7 +22,7 @@ static void mpiio_write(struct backend *backend, const struct backend_input *in)
     (void)backend;
     if (in->count > INT_MAX)
         backend_fail("MPI-IO takes at most %d samples a rank", INT_MAX);
-    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++) {
+    for (int axis = 0; axis < FIELD_AXES; axis++) {
         shape[axis] = (int)in->shape[axis];
         start[axis] = (int)in->box.lo[axis];
         count[axis] = (int)(in->box.hi[axis] - in->box.lo[axis]);
@@ -30,8 +30,8 @@ static void mpiio_write(struct backend *backend, const struct backend_input *in)
     backend_path(path, in, file_name);
 
     /* Files, unlike communicators, return their errors by default. */
-    check(MPI_Type_create_subarray(BOUMA_MAX_DIMS, shape, count, start,
-                                   MPI_ORDER_C, MPI_FLOAT, &part),
+    check(MPI_Type_create_subarray(FIELD_AXES, shape, count, start, MPI_ORDER_C,
+                                   MPI_FLOAT, &part),
           "MPI_Type_create_subarray");
     check(MPI_Type_commit(&part), "MPI_Type_commit");
     check(MPI_File_open(in->comm, path, MPI_MODE_CREATE | MPI_MODE_WRONLY,

@@ -23,7 +23,13 @@
 #include "measure.h"
 #include "sized.h"
 
-enum { MAX_REPETITIONS = 99, PATH_BYTES = 4096, EDGE = 64, BOXES = 40 };
+enum {
+    MAX_REPETITIONS = 99,
+    PATH_BYTES = 4096,
+    EDGE = 64,
+    BOXES = 40,
+    BINS = 64
+};
 
 struct bench {
     int rank, ranks;
@@ -362,6 +368,107 @@ static void read_boxes(const struct bench *b, bouma_dataset *ds,
     *seconds = measure_median(times, BOXES);
 }
 
+/* ---- histograms and budgets ---------------------------------------------- */
+
+/* Read all samples, and count them in bins of our own. */
+static double count_all(const struct bench *b, bouma_dataset *ds,
+                        bouma_variable *v, uint64_t counts[BINS])
+{
+    size_t samples = (size_t)(b->size * b->size * b->size);
+    float *data = allocate(samples * sizeof(float));
+    bouma_range range;
+    double begun, scale;
+
+    memset(data, 1, samples * sizeof(float)); /* pages are there */
+    memset(counts, 0, BINS * sizeof(*counts));
+    check(bouma_variable_range(&range, v, 0), ds);
+    begun = measure_now();
+    check(bouma_variable_read(
+              v, 0, NULL,
+              &BOUMA_ARRAY(BOUMA_TYPE_F32, data, samples * sizeof(float))),
+          ds);
+    scale = BINS / (range.high - range.low);
+    for (size_t i = 0; i < samples; i++) {
+        double bin = ((double)data[i] - range.low) * scale;
+
+        counts[bin < 0 ? 0 : bin < BINS - 1 ? (int)bin : BINS - 1]++;
+    }
+    begun = measure_now() - begun;
+    free(data);
+    return begun;
+}
+
+/* The library's, within 'bytes'; 0: exactly. */
+static double histogram(bouma_dataset *ds, bouma_variable *v, uint64_t bytes,
+                        bouma_histogram *h)
+{
+    bouma_histogram_spec spec = {.size = sizeof(spec), .bins = BINS};
+    bouma_budget budget = {.size = sizeof(budget), .bytes = bytes};
+    bouma_bin bins[BINS];
+    double begun = measure_now();
+
+    *h = (bouma_histogram){.size = sizeof(*h)};
+    check(bouma_variable_histogram(h, bins, v, &spec, NULL,
+                                   bytes ? &budget : NULL),
+          ds);
+    return measure_now() - begun;
+}
+
+/* The finest level within 'bytes'; which one that is. */
+static double read_within(bouma_dataset *ds, bouma_variable *v, uint64_t bytes,
+                          int *level)
+{
+    bouma_budget budget = {.size = sizeof(budget), .bytes = bytes};
+    bouma_answer answer = {.size = sizeof(answer)};
+    bouma_refinement *r;
+    double begun = measure_now();
+
+    check(bouma_refinement_open_within(&r, &answer, v, NULL, &budget), ds);
+    begun = measure_now() - begun;
+    if (answer.bytes > bytes)
+        fail("more was read than the budget has");
+    *level = answer.level;
+    bouma_refinement_free(r);
+    return begun;
+}
+
+static double ratio_of(const double *over, const double *under, int count)
+{
+    return measure_median(over, count) / measure_median(under, count);
+}
+
+/* With a fiftieth of what is stored. */
+static void bench_budgets(const struct bench *b, bouma_dataset *ds,
+                          bouma_variable *v, const bouma_variable_info *about)
+{
+    double counted[MAX_REPETITIONS], exact[MAX_REPETITIONS],
+        sampled[MAX_REPETITIONS], within[MAX_REPETITIONS],
+        plain[MAX_REPETITIONS];
+    uint64_t counts[BINS], bytes = about->stored_bytes / 50;
+    uint64_t samples = (uint64_t)(b->size * b->size * b->size);
+    bouma_histogram h;
+    int level = 0;
+
+    for (int i = -1; i < b->repetitions; i++) { /* one to warm up */
+        int n = i < 0 ? 0 : i;
+
+        counted[n] = count_all(b, ds, v, counts);
+        exact[n] = histogram(ds, v, 0, &h);
+        if (h.basis != BOUMA_BASIS_EXACT || h.all.lower != samples)
+            fail("a histogram has other counts than there are samples");
+        sampled[n] = histogram(ds, v, bytes, &h);
+        within[n] = read_within(ds, v, bytes, &level);
+        plain[n] = read_whole(b, v, level, about->bound, 0);
+    }
+    printf("histograms and budgets\n");
+    target("reading and counting all over an exact histogram, time",
+           ratio_of(counted, exact, b->repetitions), 1, 0.7);
+    target("the same over a histogram by 1/50 of the bytes, time",
+           ratio_of(counted, sampled, b->repetitions), 1, 20);
+    target("a read by 1/50 of the bytes over one of its level, time",
+           ratio_of(within, plain, b->repetitions), 0, 1.5);
+}
+
 static void bench_read(const struct bench *b, const char *path)
 {
     double fine[MAX_REPETITIONS], coarse[MAX_REPETITIONS], seconds, ratio;
@@ -395,6 +502,7 @@ static void bench_read(const struct bench *b, const char *path)
         target("bytes read over those of the chunk levels, at most", ratio, 0,
                1.2);
     }
+    bench_budgets(b, ds, v, &about);
     bouma_step_free(step);
     bouma_dataset_free(ds);
 }

@@ -83,14 +83,14 @@ static void parse(struct settings *s, int argc, char **argv)
 static void whole(bouma_box *box, const struct field *field)
 {
     memset(box, 0, sizeof(*box));
-    memcpy(box->hi, field->shape, sizeof(box->hi));
+    memcpy(box->hi, field->shape, sizeof(field->shape));
 }
 
 /* ---- the dataset -------------------------------------------------------- */
 
 static void make_dataset(const char *path, const struct field *field)
 {
-    bouma_grid_spec shape = {.size = sizeof(shape), .ndims = BOUMA_MAX_DIMS};
+    bouma_grid_spec shape = {.size = sizeof(shape), .ndims = FIELD_AXES};
     bouma_variable_spec kind = {
         .size = sizeof(kind), .type = BOUMA_TYPE_F32, .codec = BOUMA_CODEC_RAW};
     bouma_dataset *ds;
@@ -100,7 +100,7 @@ static void make_dataset(const char *path, const struct field *field)
     float *data;
 
     whole(&box, field);
-    memcpy(shape.shape, field->shape, sizeof(shape.shape));
+    memcpy(shape.shape, field->shape, sizeof(field->shape));
     data = allocate(field_box_bytes(&box));
     field_fill(field, &box, data);
 
@@ -126,7 +126,7 @@ static bouma_variable *only_variable(bouma_step *step)
 
 /* Read everything once: it checks the dataset, and fills the page cache. */
 static void warm_up(const char *path, const struct field *field,
-                    int64_t patch[BOUMA_MAX_DIMS])
+                    int64_t patch[FIELD_AXES])
 {
     bouma_dataset *ds;
     bouma_step *step;
@@ -137,9 +137,9 @@ static void warm_up(const char *path, const struct field *field,
     check(bouma_dataset_open(&ds, path, NULL), ds);
     check(bouma_step_open(&step, ds, 0), ds);
     bouma_grid_info_get(&info, bouma_step_find_grid(step, "grid"));
-    if (memcmp(info.shape, field->shape, sizeof(info.shape)))
+    if (memcmp(info.shape, field->shape, sizeof(field->shape)))
         fail(path, "it has another size; remove it");
-    memcpy(patch, info.patch, sizeof(info.patch));
+    memcpy(patch, info.patch, FIELD_AXES * sizeof(*patch));
 
     whole(&box, field);
     data = allocate(field_box_bytes(&box));
@@ -169,7 +169,8 @@ static int64_t random_below(uint64_t *state, int64_t n)
 static void random_box(bouma_box *box, uint64_t *state,
                        const struct field *field, int64_t grain)
 {
-    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++) {
+    *box = (bouma_box){{0}, {0}};
+    for (int axis = 0; axis < FIELD_AXES; axis++) {
         int64_t places = (field->shape[axis] - SIDE) / grain + 1;
 
         box->lo[axis] = grain * random_below(state, places);
@@ -180,11 +181,11 @@ static void random_box(bouma_box *box, uint64_t *state,
 /* Bytes of the patches that a box meets: the box grown to patch borders, but
  * not beyond the grid. */
 static uint64_t touched_bytes(const bouma_box *box, const struct field *field,
-                              const int64_t patch[BOUMA_MAX_DIMS])
+                              const int64_t patch[FIELD_AXES])
 {
-    bouma_box grown;
+    bouma_box grown = {{0}, {0}};
 
-    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++) {
+    for (int axis = 0; axis < FIELD_AXES; axis++) {
         int64_t p = patch[axis], n = field->shape[axis];
         int64_t end = (box->hi[axis] + p - 1) / p * p;
 
@@ -225,7 +226,7 @@ static void measure_box(struct result *r, int i, const char *path,
 
 static void measure_boxes(const char *label, const char *path, int64_t grain,
                           const struct field *field,
-                          const int64_t patch[BOUMA_MAX_DIMS], int repetitions)
+                          const int64_t patch[FIELD_AXES], int repetitions)
 {
     size_t bytes = (size_t)repetitions * sizeof(double);
     struct result r = {allocate(bytes),
@@ -269,7 +270,7 @@ int main(int argc, char **argv)
 {
     struct settings s;
     struct field field;
-    int64_t patch[BOUMA_MAX_DIMS];
+    int64_t patch[FIELD_AXES];
     char path[PATH_BYTES];
     int n;
 

@@ -100,19 +100,19 @@ static void parse(struct settings *s, int argc, char **argv)
 }
 
 /* The box of this rank: a part of each axis, as equal as it can be. */
-static void split(bouma_box *box, int dims[BOUMA_MAX_DIMS], int64_t size,
-                  int slabs, MPI_Comm comm)
+static void split(bouma_box *box, int dims[FIELD_AXES], int64_t size, int slabs,
+                  MPI_Comm comm)
 {
     int rank, ranks, rest;
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++)
+    for (int axis = 0; axis < FIELD_AXES; axis++)
         dims[axis] = slabs && axis > 0 ? 1 : 0;
-    MPI_Dims_create(ranks, BOUMA_MAX_DIMS, dims);
+    MPI_Dims_create(ranks, FIELD_AXES, dims);
 
     rest = rank;
-    for (int axis = BOUMA_MAX_DIMS - 1; axis >= 0; axis--) {
+    for (int axis = FIELD_AXES - 1; axis >= 0; axis--) {
         int place = rest % dims[axis];
 
         rest /= dims[axis];
@@ -382,7 +382,7 @@ int main(int argc, char **argv)
     struct field field;
     struct result results[BACKENDS];
     float *data, *back;
-    int ranks, dims[BOUMA_MAX_DIMS];
+    int ranks, dims[FIELD_AXES];
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(in.comm, &in.rank);

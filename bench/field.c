@@ -12,10 +12,10 @@ int field_init(struct field *field, int64_t size)
 {
     /* Radians from one sample to the next; no rational multiple of pi, nor of
      * each other, hence no period. */
-    static const double frequency[BOUMA_MAX_DIMS] = {0.0213, 0.0331, 0.0171};
+    static const double frequency[FIELD_AXES] = {0.0213, 0.0331, 0.0171};
 
     memset(field, 0, sizeof(*field));
-    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++) {
+    for (int axis = 0; axis < FIELD_AXES; axis++) {
         field->shape[axis] = size;
         field->wave[axis] = malloc((size_t)size * sizeof(float));
         if (!field->wave[axis]) {
@@ -31,7 +31,7 @@ int field_init(struct field *field, int64_t size)
 
 void field_release(struct field *field)
 {
-    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++)
+    for (int axis = 0; axis < FIELD_AXES; axis++)
         free(field->wave[axis]);
     memset(field, 0, sizeof(*field));
 }
@@ -40,7 +40,7 @@ int64_t field_box_samples(const bouma_box *box)
 {
     int64_t n = 1;
 
-    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++)
+    for (int axis = 0; axis < FIELD_AXES; axis++)
         n *= box->hi[axis] - box->lo[axis];
     return n;
 }

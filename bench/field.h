@@ -7,9 +7,12 @@
 
 #include "bouma.h"
 
+/* A box has room for more axes: they are not used. */
+enum { FIELD_AXES = 3 };
+
 struct field {
-    int64_t shape[BOUMA_MAX_DIMS];
-    float *wave[BOUMA_MAX_DIMS]; /* of each axis; see field.c */
+    int64_t shape[FIELD_AXES];
+    float *wave[FIELD_AXES]; /* of each axis; see field.c */
 };
 
 /* A cube with 'size' samples an axis. 0, or -1 without memory. */

@@ -9,7 +9,7 @@
 #include "particles.h"
 #include "score.h"
 
-enum { STEPS = 10, PLACES = 8, RANGES = 4 };
+enum { STEPS = 10, PLACES = 8, RANGES = 4, BINS = 64 };
 
 /* Columns of a query for all variables. */
 enum { POSITION, ATTRIBUTE };
@@ -156,11 +156,13 @@ static double sum_in_memory(const bouma_particle_data *all, uint64_t particles)
 
 /* ---- boxes and ranges --------------------------------------------------- */
 
-/* A query, and what it should find: a cube, or a range of an attribute. */
+/* A query, and what it should find: a cube, or a range of an attribute, or
+ * either of two ranges, as a text. */
+enum look_kind { IN_BOX, IN_RANGE, IN_EITHER, LOOK_KINDS };
 struct look {
-    int boxed;
+    enum look_kind kind;
     float low[3], high[3];
-    double from, to;
+    double from, to, from2, to2;
     struct sums sums;
 };
 
@@ -174,7 +176,7 @@ static int test_batch(void *user, const bouma_batch *batch)
     const double *id = batch->columns[ATTRIBUTE + CLOUD_ID];
     double ids = 0;
 
-    if (l->boxed)
+    if (l->kind == IN_BOX)
         for (uint64_t i = 0; i < n; i++) {
             int found = (x[i] >= l->low[0]) & (x[i] < l->high[0]) &
                         (y[i] >= l->low[1]) & (y[i] < l->high[1]) &
@@ -187,7 +189,8 @@ static int test_batch(void *user, const bouma_batch *batch)
         }
     else
         for (uint64_t i = 0; i < n; i++)
-            if ((t[i] >= l->from) & (t[i] <= l->to)) {
+            if (((t[i] >= l->from) & (t[i] <= l->to)) |
+                ((t[i] >= l->from2) & (t[i] <= l->to2))) {
                 count++;
                 ids += id[i];
             }
@@ -223,16 +226,17 @@ static double query(const struct reading *r, struct look *l)
     bouma_particles_query q;
     bouma_bounds box = {.axes = BOUMA_AXES_XYZ};
     bouma_condition c;
+    char where[300];
     double begun = measure_now();
 
     memset(&l->sums, 0, sizeof(l->sums));
     q = (bouma_particles_query){.size = sizeof(q)};
-    q.box = l->boxed ? &box : NULL;
+    q.box = l->kind == IN_BOX ? &box : NULL;
     for (int d = 0; d < 3; d++) {
         box.low[d] = (double)l->low[d];
         box.high[d] = (double)l->high[d];
     }
-    if (!l->boxed) {
+    if (l->kind == IN_RANGE) {
         bouma_variable *v = bouma_particles_find_variable(
             r->set, cloud_names[CLOUD_TEMPERATURE]);
 
@@ -242,6 +246,14 @@ static double query(const struct reading *r, struct look *l)
                               .high = bouma_value_real(l->to)};
         q.conditions = &c;
         q.condition_count = 1;
+    }
+    if (l->kind == IN_EITHER) {
+        const char *t = cloud_names[CLOUD_TEMPERATURE];
+
+        snprintf(where, sizeof(where),
+                 "%.17g <= %s <= %.17g || %.17g <= %s <= %.17g", l->from, t,
+                 l->to, l->from2, t, l->to2);
+        q.where = where;
     }
     check(bouma_particles_query_run(r->set, &q, count_batch, l), r->ds);
     return measure_now() - begun;
@@ -255,8 +267,10 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Cubes of an eighth of the edge at places that have nothing to do with files
- * or trees; ranges that have a hundredth of all values. */
+ * or trees; ranges that have a hundredth of all values, and pairs of them with
+ * half of that each. */
 static void make_looks(struct look boxes[PLACES], struct look ranges[RANGES],
+                       struct look pairs[RANGES],
                        const bouma_particle_data *all)
 {
     size_t n = (size_t)all->count;
@@ -267,8 +281,9 @@ static void make_looks(struct look boxes[PLACES], struct look ranges[RANGES],
         fail("no memory");
     memset(boxes, 0, PLACES * sizeof(*boxes));
     memset(ranges, 0, RANGES * sizeof(*ranges));
+    memset(pairs, 0, RANGES * sizeof(*pairs));
     for (int i = 0; i < PLACES; i++) {
-        boxes[i].boxed = 1;
+        boxes[i].kind = IN_BOX;
         for (int d = 0; d < 3; d++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             boxes[i].low[d] = (float)(0.875 * (double)(seed >> 33) * 0x1p-31);
@@ -281,8 +296,15 @@ static void make_looks(struct look boxes[PLACES], struct look ranges[RANGES],
     for (int i = 0; i < RANGES; i++) { /* from 0.1, 0.36, 0.63, 0.89 on */
         size_t first = n / 10 + n * (size_t)i * 79 / 300;
 
+        ranges[i].kind = IN_RANGE;
         ranges[i].from = sorted[first];
         ranges[i].to = sorted[first + n / 100];
+        ranges[i].from2 = 1; /* none */
+        pairs[i].kind = IN_EITHER;
+        pairs[i].from = sorted[first];
+        pairs[i].to = sorted[first + n / 200];
+        pairs[i].from2 = sorted[first + n / 20];
+        pairs[i].to2 = sorted[first + n / 20 + n / 200];
     }
     free(sorted);
 }
@@ -320,6 +342,97 @@ static void compare(const struct reading *r, struct look *looks, int count,
         (double)(bytes_read(r) - between) / count / (double)(between - before);
 }
 
+/* ---- histograms ---------------------------------------------------------- */
+
+/* Of temperatures, by a look at everything, and by the library: exactly, and
+ * within 1 MiB. */
+enum { COUNTED, EXACT, WITHIN, HISTOGRAMS };
+
+struct counter {
+    double low, scale;
+    uint64_t counts[BINS];
+};
+
+static int count_values(void *user, const bouma_batch *batch)
+{
+    struct counter *c = user;
+    const double *t = batch->columns[0];
+
+    for (uint64_t i = 0; i < batch->count; i++) {
+        double bin = (t[i] - c->low) * c->scale;
+
+        c->counts[bin < BINS - 1 ? (int)bin : BINS - 1]++;
+    }
+    return 0;
+}
+
+static void count_all(const struct reading *r, bouma_variable *v,
+                      struct counter *c)
+{
+    bouma_particles_query q = {
+        .size = sizeof(q), .variables = &v, .variable_count = 1};
+    bouma_range range;
+
+    check(bouma_variable_range(&range, v, 0), r->ds);
+    *c = (struct counter){.low = range.low,
+                          .scale = BINS / (range.high - range.low)};
+    check(bouma_particles_query_run(r->set, &q, count_values, c), r->ds);
+}
+
+/* Sums must agree; a value at an edge may be rounded into the next bin. */
+static void check_bins(const struct counter *c, const bouma_bin *bins,
+                       const bouma_histogram *h)
+{
+    uint64_t sum = 0, other = 0;
+
+    for (int i = 0; i < BINS; i++) {
+        sum += c->counts[i];
+        other += bins[i].lower > c->counts[i] ? bins[i].lower - c->counts[i]
+                                              : c->counts[i] - bins[i].lower;
+    }
+    if (h->basis != BOUMA_BASIS_EXACT || h->all.lower != sum || other > BINS)
+        fail("a histogram has other counts than a look at everything");
+}
+
+static void time_histograms(const struct bench *b, struct times *times)
+{
+    struct reading r;
+    bouma_variable *v;
+    struct counter counter;
+    bouma_bin bins[BINS];
+    bouma_histogram_spec spec = {.size = sizeof(spec), .bins = BINS};
+    bouma_budget budget = {.size = sizeof(budget), .bytes = 1 << 20};
+    bouma_histogram h = {.size = sizeof(h)};
+
+    reading_open(&r, b, UNIFORM, RAW);
+    v = bouma_particles_find_variable(r.set, cloud_names[CLOUD_TEMPERATURE]);
+    for (int i = 0; i < HISTOGRAMS; i++) {
+        double begun = measure_now();
+
+        if (i == COUNTED)
+            count_all(&r, v, &counter);
+        else
+            check(bouma_particles_histogram(&h, bins, v, &spec, NULL,
+                                            i == EXACT ? NULL : &budget),
+                  r.ds);
+        if (times)
+            times_add(&times[i], measure_now() - begun);
+        if (i == EXACT)
+            check_bins(&counter, bins, &h);
+    }
+    reading_close(&r);
+}
+
+static void report_histograms(const struct times *times)
+{
+    printf("\nreading and counting all values over a histogram, uniform, raw, "
+           "one thread\n");
+    score_ratio("histogram, exact", &times[COUNTED], &times[EXACT],
+                SCORE_AT_LEAST, 0.7);
+    score_ratio("histogram within 1 MiB", &times[COUNTED], &times[WITHIN],
+                SCORE_AT_LEAST, 3);
+}
+
 /* ---- all ---------------------------------------------------------------- */
 
 static void report_progressive(const struct bench *b, int distribution,
@@ -345,11 +458,13 @@ static void report_progressive(const struct bench *b, int distribution,
 void bench_reads(const struct bench *b)
 {
     static struct times read[DISTRIBUTIONS][QUANTISED], plain[DISTRIBUTIONS];
-    static struct cost costs[QUANTISED][2];
-    static const char *const kinds[2] = {"a box of 1/512 of the volume",
-                                         "a range with 1 % of the values"};
+    static struct cost costs[QUANTISED][LOOK_KINDS];
+    static struct times histograms[HISTOGRAMS];
+    static const char *const kinds[LOOK_KINDS] = {
+        "a box of 1/512 of the volume", "a range with 1 % of the values",
+        "two ranges by ||, with as many"};
     bouma_particle_data *all[DISTRIBUTIONS];
-    struct look boxes[PLACES], ranges[RANGES];
+    struct look boxes[PLACES], ranges[RANGES], pairs[RANGES];
     struct reading r;
 
     for (int i = 0; i < DISTRIBUTIONS; i++) {
@@ -357,7 +472,7 @@ void bench_reads(const struct bench *b)
         check(bouma_particles_read(&all[i], r.set, NULL), r.ds);
         reading_close(&r);
     }
-    make_looks(boxes, ranges, all[UNIFORM]);
+    make_looks(boxes, ranges, pairs, all[UNIFORM]);
     for (int n = -1; n < b->repetitions; n++) { /* one to warm up */
         int turn = n < 0 ? 0 : n;
 
@@ -378,10 +493,12 @@ void bench_reads(const struct bench *b)
             reading_open(&r, b, UNIFORM, backend);
             if (n == 0)
                 memset(costs[backend], 0, sizeof(costs[backend]));
-            compare(&r, boxes, PLACES, turn, &costs[backend][0]);
-            compare(&r, ranges, RANGES, turn, &costs[backend][1]);
+            compare(&r, boxes, PLACES, turn, &costs[backend][IN_BOX]);
+            compare(&r, ranges, RANGES, turn, &costs[backend][IN_RANGE]);
+            compare(&r, pairs, RANGES, turn, &costs[backend][IN_EITHER]);
             reading_close(&r);
         }
+        time_histograms(b, n < 0 ? NULL : histograms);
     }
     printf("\nquality 0.1, 0.2, .. 1, each from the one before, one thread, "
            "every value summed\n");
@@ -390,18 +507,20 @@ void bench_reads(const struct bench *b)
             report_progressive(b, i, backend, &read[i][backend], &plain[i]);
     printf("\na look at everything over a query, uniform, one thread\n");
     for (int backend = 0; backend < QUANTISED; backend++)
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < LOOK_KINDS; k++) {
             char name[100];
 
             snprintf(name, sizeof(name), "query, %s, %s",
                      backend_names[backend], kinds[k]);
-            score_ratio(
-                name, &costs[backend][k].scans, &costs[backend][k].queries,
-                backend == RAW ? SCORE_AT_LEAST : SCORE_TOLD, k ? 5 : 20);
+            score_ratio(name, &costs[backend][k].scans,
+                        &costs[backend][k].queries,
+                        backend == RAW ? SCORE_AT_LEAST : SCORE_TOLD,
+                        k == IN_BOX ? 20 : 5);
             snprintf(name, sizeof(name), "query, %s, %s: bytes, percent of all",
                      backend_names[backend], kinds[k]);
             score(name, 100 * costs[backend][k].share, SCORE_TOLD, 0);
         }
+    report_histograms(histograms);
     for (int i = 0; i < DISTRIBUTIONS; i++)
         bouma_particle_data_free(all[i]);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles, aggregate, python or serve),
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles, aggregate, python, serve or wasm),
 # clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
@@ -8,7 +8,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate|python|serve [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate|python|serve|wasm [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -17,11 +17,12 @@ name=$1
 shift
 programs=${BUILD:-build}/bench
 case $name in
-write | open | plan | grid | hz | particles | aggregate | python | serve) ;;
+write | open | plan | grid | hz | particles | aggregate | python | serve) program=bench_$name ;;
+wasm) program=bench_python ;;
 *) usage ;;
 esac
-[ -x "$programs/bench_$name" ] || {
-    echo "$0: $programs/bench_$name is not built" >&2
+[ -x "$programs/$program" ] || {
+    echo "$0: $programs/$program is not built" >&2
     exit 2
 }
 
@@ -72,7 +73,15 @@ hz) # in memory, plans, files; --small: all of it in a second, to see that it wo
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-8}" \
         "$programs/bench_hz_files" --directory "$data" "${files[@]}" "$@"
     ;;
-serve) # over HTTP beside C
+serve) # the viewer's requests, boxes beside C, many clients; --small: just to see that it works
+    here=$(cd "$(dirname "$0")" && pwd)
+    if [ "${1:-}" = --small ]; then
+        shift
+        set -- --size 64 --particles 20000 --repetitions 1 --seconds 1 "$@"
+    fi
+    if command -v node >/dev/null && [ -d "$here/../viewer/node_modules/esbuild" ]; then
+        set -- --recorder "$here/serve_requests.mjs" "$@"
+    fi
     "$programs/bench_serve" "${BUILD:-build}/bin/bouma" --directory "$data" "$@"
     ;;
 python) # the package beside C, h5py and Zarr
@@ -82,6 +91,10 @@ python) # the package beside C, h5py and Zarr
     unset PYTHONDONTWRITEBYTECODE
     PYTHONPATH=$build/python PYTHONPYCACHEPREFIX=$data/cache "${PYTHON:-/usr/bin/python3}" \
         "$(dirname "$0")/python.py" "$programs/bench_python" "$data" "$@"
+    ;;
+wasm) # the reader for browsers, in node, beside C
+    bash "$(dirname "$0")/../wasm/build.sh" "${BUILD:-build}/wasm"
+    node "$(dirname "$0")/wasm.mjs" "${BUILD:-build}/wasm" "${BUILD:-build}/bin/bouma" "$programs/bench_python" "$data" "$@"
     ;;
 plan) # writes nothing
     "$programs/bench_plan" "$@"

@@ -35,7 +35,7 @@ export function bundle(options) {
     target: "es2022",
     legalComments: "eof",
     logLevel: "warning",
-    plugins: [colourMaps],
     ...options,
+    plugins: [colourMaps, ...(options.plugins ?? [])],
   });
 }

@@ -148,6 +148,18 @@ export declare class Step {
     free(): void;
 }
 
+export interface Answer {
+    code: number;
+    headers: Record<string, string>;
+    body: ArrayBuffer;
+}
+
+export declare class Answers {
+    constructor(module: WebAssembly.Module, source: Source, name: string);
+    get(target: string): Answer;
+    readonly isBroken: boolean;
+}
+
 export interface Files {
     files: Record<string, number>;
 }
@@ -158,16 +170,31 @@ export declare class Listing {
     size(name: string): number | null;
 }
 
+export declare class SourceError extends BoumaError {
+    constructor(message: string, retry?: boolean);
+    retry: boolean;
+}
+
+export declare function rangeProblem(url: string, answer: {status: number; total: number}, from: number, end: number, size: number): SourceError | null;
+export declare function notReached(url: string, page: string | undefined): SourceError;
+export declare function totalOf(header: string | null): number;
+
 export interface HttpOptions {
     blockBytes?: number;
     cacheBytes?: number;
+    needsRanges?: boolean;
 }
+
+export type Block = [key: string, bytes: Uint8Array];
 
 export declare class HttpSource implements Source {
     constructor(url: string, listing: Files, options?: HttpOptions);
     name: string;
     requests: number;
+    bytes: number;
     list(name: string): string[] | null;
     size(name: string): number | null;
     read(name: string, offset: number, to: Uint8Array): number;
+    take(): Block[];
+    give(blocks: Block[]): void;
 }

@@ -96,22 +96,17 @@ function system(instance) {
             return 0;
         },
         fd_close: BAD_FILE, fd_fdstat_get: BAD_FILE, fd_prestat_get: BAD_FILE, fd_prestat_dir_name: BAD_FILE,
-        fd_read: BAD_FILE, fd_seek: BAD_FILE, fd_write: BAD_FILE, path_open: BAD_FILE,
+        fd_read: BAD_FILE, fd_seek: BAD_FILE, fd_write: BAD_FILE, path_filestat_get: BAD_FILE, path_open: BAD_FILE,
         proc_exit: code => {
             throw new Error(`the module has ended: ${code}`);
         },
     };
 }
 
-// ---- datasets ---------------------------------------------------------------
+// ---- an instance of the module ------------------------------------------------
 
-export class Dataset {
-    #c; #files; #handle; #about; #broken = null;
-
-    /** Open the dataset of a source by a module that was compiled from bouma.wasm. */
-    static open(module, source) {
-        return new Dataset(module, source);
-    }
+class Instance {
+    #c; #files; #broken = null;
 
     constructor(module, source) {
         const instance = {};
@@ -121,7 +116,80 @@ export class Dataset {
             wasi_snapshot_preview1: system(instance),
         }).exports;
         instance.memory = this.#c.memory;
-        this.#handle = this.#within([source.name ?? "dataset"], name => this.#call("bw_open", name));
+    }
+
+    // What the source has thrown during the last call; null: nothing.
+    get thrown() {
+        return this.#files.thrown;
+    }
+
+    get isBroken() {
+        return this.#broken !== null;
+    }
+
+    // A trap leaves the memory of the module as it was in the middle of a call:
+    // nothing can be read with it any more.
+    call(name, ...args) {
+        if (this.#broken)
+            throw this.#broken;
+        this.#files.thrown = null;
+        try {
+            return this.#c[name](...args);
+        } catch (error) {
+            this.#broken = new BoumaError("EFORMAT", `the reader has failed, and must be opened again: ${error.message}`);
+            this.#broken.cause = error;
+            throw this.#broken;
+        }
+    }
+
+    // A call that cannot fail and reads nothing.
+    ask(name, ...args) {
+        return this.#c[name](...args);
+    }
+
+    text(at) {
+        const memory = new Uint8Array(this.#c.memory.buffer);
+        return new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at)));
+    }
+
+    copy(at, bytes) {
+        return this.#c.memory.buffer.slice(at, at + bytes);
+    }
+
+    // Call 'body' with the addresses of copies of these texts and arrays.
+    within(values, body) {
+        const addresses = [];
+        try {
+            for (const value of values) {
+                const bytes = typeof value === "string" ? new TextEncoder().encode(value + "\0")
+                    : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+                const at = this.#c.malloc(bytes.length || 1);
+                if (!at)
+                    throw new BoumaError("ENOMEM", "no memory for arguments");
+                addresses.push(at);
+                new Uint8Array(this.#c.memory.buffer).set(bytes, at);
+            }
+            return body(...addresses);
+        } finally {
+            if (!this.#broken)
+                addresses.forEach(at => this.#c.free(at));
+        }
+    }
+}
+
+// ---- datasets ---------------------------------------------------------------
+
+export class Dataset {
+    #in; #handle; #about;
+
+    /** Open the dataset of a source by a module that was compiled from bouma.wasm. */
+    static open(module, source) {
+        return new Dataset(module, source);
+    }
+
+    constructor(module, source) {
+        this.#in = new Instance(module, source);
+        this.#handle = this.#in.within([source.name ?? "dataset"], name => this.#in.call("bw_open", name));
         try {
             this.#check();
             this.#about = this.#json("bw_describe", this.#handle);
@@ -152,8 +220,8 @@ export class Dataset {
     }
 
     close() {
-        if (this.#handle && !this.#broken)
-            this.#c.bw_close(this.#handle);
+        if (this.#handle && !this.#in.isBroken)
+            this.#in.ask("bw_close", this.#handle);
         this.#handle = 0;
     }
 
@@ -164,67 +232,61 @@ export class Dataset {
             call: (name, ...args) => this.#call(name, ...args),
             json: (name, ...args) => this.#json(name, ...args),
             check: () => this.#check(),
-            within: (values, body) => this.#within(values, body),
-            copy: (type, at, bytes) => new ARRAYS[type](this.#c.memory.buffer.slice(at, at + bytes)),
+            within: (values, body) => this.#in.within(values, body),
+            copy: (type, at, bytes) => new ARRAYS[type](this.#in.copy(at, bytes)),
         };
     }
 
-    // A trap leaves the memory of the module as it was in the middle of a call:
-    // nothing can be read with it any more.
     #call(name, ...args) {
-        if (this.#broken)
-            throw this.#broken;
-        if (name !== "bw_open" && !this.#handle)
+        if (!this.#handle && !this.#in.isBroken)
             throw new BoumaError("ESTATE", "the dataset is closed");
-        this.#files.thrown = null;
-        try {
-            return this.#c[name](...args);
-        } catch (error) {
-            this.#broken = new BoumaError("EFORMAT", `the reader has failed, and must be opened again: ${error.message}`);
-            this.#broken.cause = error;
-            throw this.#broken;
-        }
+        return this.#in.call(name, ...args);
     }
 
     #check() {
-        if (this.#c.bw_status(this.#handle) === 0)
+        if (this.#in.ask("bw_status", this.#handle) === 0)
             return;
-        const error = new BoumaError(this.#text(this.#c.bw_status_name(this.#handle)),
-                                     this.#text(this.#c.bw_message(this.#handle)));
-        if (this.#files.thrown)
-            error.cause = this.#files.thrown;
+        const error = new BoumaError(this.#in.text(this.#in.ask("bw_status_name", this.#handle)),
+                                     this.#in.text(this.#in.ask("bw_message", this.#handle)));
+        if (this.#in.thrown)
+            error.cause = this.#in.thrown;
         throw error;
     }
 
     #json(name, ...args) {
         const answer = this.#call(name, ...args);
         this.#check();
-        return parseAnswer(this.#text(answer));
+        return parseAnswer(this.#in.text(answer));
+    }
+}
+
+// ---- what a server would answer --------------------------------------------------
+
+/** What `bouma serve` answers for the dataset of a source, whose name in URLs
+ * is 'name': docs/http.md. */
+export class Answers {
+    #in; #handle;
+
+    constructor(module, source, name) {
+        this.#in = new Instance(module, source);
+        this.#handle = this.#in.within([name], text => this.#in.call("bw_answers_new", text));
+        if (!this.#handle)
+            throw new BoumaError("ENOMEM", "no memory for a dataset");
     }
 
-    #text(at) {
-        const memory = new Uint8Array(this.#c.memory.buffer);
-        return new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at)));
+    /** {code, headers, body} of "/api/v1/NAME/..."; the body is an ArrayBuffer.
+     * Throws what the source has thrown if that is why there is no answer. */
+    get(target) {
+        const code = this.#in.within([target], text => this.#in.call("bw_answers_get", this.#handle, text));
+        if (code >= 400 && this.#in.thrown)
+            throw this.#in.thrown;
+        const headers = JSON.parse(this.#in.text(this.#in.ask("bw_answers_headers", this.#handle)));
+        const bytes = this.#in.ask("bw_answers_bytes", this.#handle);
+        return {code, headers, body: this.#in.copy(this.#in.ask("bw_answers_body", this.#handle), bytes)};
     }
 
-    // Call 'body' with the addresses of copies of these texts and arrays.
-    #within(values, body) {
-        const addresses = [];
-        try {
-            for (const value of values) {
-                const bytes = typeof value === "string" ? new TextEncoder().encode(value + "\0")
-                    : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-                const at = this.#c.malloc(bytes.length || 1);
-                if (!at)
-                    throw new BoumaError("ENOMEM", "no memory for arguments");
-                addresses.push(at);
-                new Uint8Array(this.#c.memory.buffer).set(bytes, at);
-            }
-            return body(...addresses);
-        } finally {
-            if (!this.#broken)
-                addresses.forEach(at => this.#c.free(at));
-        }
+    get isBroken() {
+        return this.#in.isBroken;
     }
 }
 
@@ -365,19 +427,63 @@ export class Listing {
     }
 }
 
+/** Why a file on a web server cannot be read. `retry` is true if the server was
+ * not reached, or is busy: it may answer later. */
+export class SourceError extends BoumaError {
+    constructor(message, retry = false) {
+        super("EIO", message);
+        this.retry = retry;
+    }
+}
+
+const NO_RANGES = "the web server sends whole files, as it does not know Range requests, which are needed here. " +
+    "Servers that know them: bouma serve, nginx, Caddy, npx http-server, S3, GitHub Pages";
+
+/** What is wrong with an answer to a request for bytes from 'from' to 'end' of
+ * a file of 'size' bytes; null: nothing. 'total' is what the server says of the
+ * size, if it does (NaN: no). */
+export function rangeProblem(url, {status, total}, from, end, size) {
+    if (status === 200 && (from > 0 || end < size))
+        return new SourceError(`${url}: ${NO_RANGES}.`);
+    if (status === 404 || status === 403 || status === 410)
+        return new SourceError(`${url}: the web server answers ${status}: the file is not there, or not for everyone. ` +
+                               "Copy the whole folder again.");
+    if (status === 416 || total < size)
+        return new SourceError(`${url}: the file is shorter than its listing says: the dataset has changed since. ` +
+                               "Load the page again, or write its listing anew.");
+    if (status !== 200 && status !== 206)
+        return new SourceError(`${url}: the web server answers ${status}`, status === 429 || status >= 500);
+    return null;
+}
+
+/** A request that was not answered: browsers do not say why. */
+export function notReached(url, page) {
+    const elsewhere = page && new URL(url, page).origin !== new URL(page).origin;
+    return new SourceError(`${url}: the web server is not reached` + (elsewhere
+        ? `, or does not let pages of ${new URL(page).origin} read it (CORS: Access-Control-Allow-Origin).` : "."), true);
+}
+
+/** The size of a file that "Content-Range: bytes 0-9/1234" tells; NaN: none. */
+export function totalOf(header) {
+    return Number(/\/(\d+)$/.exec(header ?? "")?.[1] ?? NaN);
+}
+
 /** A dataset below a URL that ends in "/", on any server that knows Range
  * requests. In workers only. Bytes are fetched in blocks, and the latest blocks
- * are kept. */
+ * are kept. `requests` and `bytes` tell how much was fetched. */
 export class HttpSource {
-    #url; #listing; #blockBytes; #most; #blocks = new Map();
+    #url; #listing; #blockBytes; #most; #needsRanges; #blocks = new Map(); #fresh = [];
 
-    constructor(url, listing, {blockBytes = 1 << 18, cacheBytes = 1 << 26} = {}) {
+    /** With `needsRanges`, whole files in place of ranges are refused. */
+    constructor(url, listing, {blockBytes = 1 << 18, cacheBytes = 1 << 26, needsRanges = false} = {}) {
         this.name = url;
         this.#url = url;
         this.#listing = new Listing(listing);
         this.#blockBytes = blockBytes;
         this.#most = Math.max(1, Math.floor(cacheBytes / blockBytes));
+        this.#needsRanges = needsRanges;
         this.requests = 0;
+        this.bytes = 0;
     }
 
     list(name) {
@@ -386,6 +492,16 @@ export class HttpSource {
 
     size(name) {
         return this.#listing.size(name);
+    }
+
+    /** The blocks that were fetched since the last call, [[key, bytes]]: for
+     * give() of another source of the same dataset. */
+    take() {
+        return this.#fresh.splice(0).filter(([key]) => this.#blocks.has(key));
+    }
+
+    give(blocks) {
+        blocks.forEach(([key, bytes]) => this.#put(key, bytes));
     }
 
     read(name, offset, to) {
@@ -419,29 +535,47 @@ export class HttpSource {
         return block;
     }
 
-    #keep(name, first, bytes) {
-        for (let at = 0, number = first; at < bytes.length; at += this.#blockBytes, number++) {
-            this.#blocks.set(`${name}:${number}`, bytes.slice(at, at + this.#blockBytes));
-            if (this.#blocks.size > this.#most)
-                this.#blocks.delete(this.#blocks.keys().next().value);
-        }
+    #put(key, bytes) {
+        this.#blocks.set(key, bytes);
+        if (this.#blocks.size > this.#most)
+            this.#blocks.delete(this.#blocks.keys().next().value);
     }
 
+    #keep(name, first, bytes) {
+        for (let at = 0, number = first; at < bytes.length; at += this.#blockBytes, number++) {
+            const block = bytes.slice(at, at + this.#blockBytes);
+            this.#put(`${name}:${number}`, block);
+            this.#fresh.push([`${name}:${number}`, block]);
+        }
+        this.#fresh.splice(0, this.#fresh.length - this.#most);
+    }
+
+    // The size is a part of the URL, so that caches do not mix a file with what
+    // it was before.
     #fetch(name, from, end) {
         const request = new XMLHttpRequest();
-        const path = name.split("/").map(encodeURIComponent).join("/");
-        request.open("GET", this.#url + path, false);
+        const size = this.size(name);
+        const url = this.#url + name.split("/").map(encodeURIComponent).join("/");
+        request.open("GET", `${url}?${size}`, false);
         request.responseType = "arraybuffer";
         request.setRequestHeader("Range", `bytes=${from}-${end - 1}`);
-        request.send();
-        this.requests++;
+        try {
+            request.send();
+        } catch {
+            throw notReached(url, globalThis.location?.href);
+        }
         let bytes = new Uint8Array(request.response ?? 0);
-        if (request.status === 200) // a server without ranges sends all
+        this.requests++;
+        this.bytes += bytes.length;
+        if (request.status === 200 && !this.#needsRanges) // a server without ranges sends all
             bytes = bytes.subarray(from, end);
-        else if (request.status !== 206)
-            throw new Error(`${this.#url}${path}: the server answers ${request.status}`);
+        else {
+            const problem = rangeProblem(url, {status: request.status, total: totalOf(request.getResponseHeader("Content-Range"))}, from, end, size);
+            if (problem)
+                throw problem;
+        }
         if (bytes.length !== end - from)
-            throw new Error(`${this.#url}${path}: ${bytes.length} bytes instead of ${end - from}; the listing may be old`);
+            throw new SourceError(`${url}: ${bytes.length} bytes instead of ${end - from}; the listing may be old`);
         return bytes;
     }
 }

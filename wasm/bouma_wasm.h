@@ -18,6 +18,7 @@
 
 struct bw_dataset;
 struct bw_query;
+struct bw_answers;
 
 /* Open a dataset. The result is freed by bw_close() also if its status tells of
  * a failure; NULL only if there is no memory. */
@@ -70,5 +71,18 @@ int bw_query_variable(struct bw_query *q, const char *name);
 const char *bw_query_run(struct bw_query *q, double from, double quality);
 const void *bw_column(const struct bw_dataset *d, int i);
 void bw_query_free(struct bw_query *q);
+
+/* What `bouma serve` answers, by its own functions: all of /api/v1 but events
+ * (docs/http.md). 'name' is the dataset's name in URLs. NULL if there is no
+ * memory. */
+struct bw_answers *bw_answers_new(const char *name);
+void bw_answers_free(struct bw_answers *a);
+
+/* Answer "/api/v1/...?...": the code, 200 or another. The headers, an object of
+ * JSON with texts, and the body are valid until the next call. */
+int bw_answers_get(struct bw_answers *a, const char *target);
+const char *bw_answers_headers(const struct bw_answers *a);
+const void *bw_answers_body(const struct bw_answers *a);
+size_t bw_answers_bytes(const struct bw_answers *a);
 
 #endif

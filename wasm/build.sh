@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # build.sh OUT -- compile the reading part of the library to OUT/bouma.wasm, and
 # lay bouma.js and the other files of the package beside it.
+# build.sh --sources OUT -- only fetch what is to be fetched.
+# build.sh --check OUT -- only tell whether all is there, without fetching.
 #
 # It takes the sources of src/ as they are. What they need of a system is in
 # wasm/; zstd's decoder is compiled from Debian's sources, which are fetched
@@ -11,6 +13,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(dirname "$here")
+only=
+case ${1:-} in --sources | --check) only=$1 && shift ;; esac
 [ $# = 1 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -54,9 +58,11 @@ SOURCES
 zstd=${ZSTD_SOURCE:-$out/zstd}
 if [ ! -e "$zstd/decompress/zstd_decompress.c" ]; then
     [ -z "${ZSTD_SOURCE:-}" ] || missing "ZSTD_SOURCE=$zstd has no zstd"
+    [ "$only" != --check ] || missing "the sources of zstd are not fetched (./dev wasm does it)"
     command -v dpkg-source >/dev/null || missing "there is no dpkg-dev (./dev wasm installs it)"
     fetch_zstd || missing "Debian's sources of zstd cannot be fetched"
 fi
+[ -z "$only" ] || exit 0
 
 # ---- what is compiled -------------------------------------------------------
 
@@ -77,6 +83,15 @@ theirs="-DDEBUGLEVEL=0 -DZSTD_DISABLE_ASM -DXXH_NAMESPACE=ZSTD_ -w"
 # takes what reading needs.
 sources=$(cd "$tree" && ls src/*/*.c |
     grep -vE '_mpi(_together)?\.c|/machine_hwloc\.c|/io_posix\.c|/temp_file\.c|/tier_memory_memkind\.c|/shared\.c|src/check/|src/write/|src/engine/p|/tier_memory\.c')
+# Of the server: what answers below /api/v1, and nothing that knows of sockets.
+serve=$(cd "$tree" && ls tools/bouma/serve/{api_*,answer,grid_box,json_out,memory_budget}.c \
+    tools/bouma/serve/{particle_request,reader,request,route,sample_types,url}.c \
+    tools/bouma/{attribute_value,format_text,numbers,number_text}.c)
+# The functions that route.h names, and that are not among these.
+elsewhere=$(sed -n '/define SERVE_ROUTES/,/^$/p' "$tree/tools/bouma/serve/route.h" | tr -d '\\\n' |
+    grep -oE '[a-z0-9_]+\)' | tr -d ')' | grep -v '^api_' | sort -u | sed 's/.*/ELSEWHERE(&)/')
+[ "$(cat "$out/include/elsewhere.h" 2>/dev/null)" = "$elsewhere" ] ||
+    echo "$elsewhere" >"$out/include/elsewhere.h"
 exports=$(grep -oE '\bbw_[a-z_]+\(' "$here/bouma_wasm.h" | tr -d '(' | sort -u |
     sed 's/^/-Wl,--export=/' | tr '\n' ' ')
 {
@@ -103,10 +118,16 @@ exports=$(grep -oE '\bbw_[a-z_]+\(' "$here/bouma_wasm.h" | tr -d '(' | sort -u |
     done
     echo "build libbouma.a: ar$objects"
     objects=
+    for c in $serve; do
+        o=o/serve_$(basename "$c" .c).o
+        echo "build $o: cc $tree/$c"
+        echo "  flags = $ours -I$tree/tools/bouma -Oz"
+        objects+=" $o"
+    done
     for c in "$here"/*.c; do
         o=o/wasm_$(basename "$c" .c).o
         echo "build $o: cc $c"
-        echo "  flags = $ours"
+        echo "  flags = $ours -I$tree/tools/bouma"
         objects+=" $o"
     done
     for c in "$zstd"/common/*.c "$zstd"/decompress/*.c; do

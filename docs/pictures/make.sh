@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make.sh BUILD DATA -- draw the pictures of README.md and the guide anew. Needs MPI and
-# Python with NumPy.
+# make.sh BUILD DATA -- draw the pictures of README.md and the guide anew. Needs MPI,
+# Python with NumPy, and for those of the viewer node and chromium.
 #
 # DATA is a directory with
 #   vorticity_41x128x128.f32.raw  the vorticity of a turbulent flow, from the test data
@@ -9,8 +9,9 @@
 #   lion_takanawa.npz             a scanned statue, Potree's sample point cloud (BSD-2)
 set -euo pipefail
 [ $# -eq 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
-bouma=$(cd "$1" && pwd)/bin/bouma
-boiler=$(cd "$1" && pwd)/bin/example_boiler
+build=$(cd "$1" && pwd)
+bouma=$build/bin/bouma
+boiler=$build/bin/example_boiler
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 mpirun=${MPIRUN:-mpirun --oversubscribe}
 data=$(realpath "$2")
@@ -60,3 +61,4 @@ for quality in 0.1 0.4 1; do
 done
 "$bouma" plan --ranks 512 --shape 256,256,256 --layout hz --hz-template ranks \
     --hz-blocks-per-file 16 -o ranks.png
+node ../../viewer/test/pictures.mjs "$build"

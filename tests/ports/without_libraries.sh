@@ -47,8 +47,12 @@ refuses_lz4() {
         grep -q 'compressed by lz4, which this program is built without' "$build/log"
 }
 refuses_to_serve() {
-    ! "$build/bin/bouma" serve tests/golden/v1/cube.bouma >"$build/log" 2>&1 &&
-        grep -q 'built without libmicrohttpd' "$build/log"
+    local options
+    for options in '' '--port 0' '--token 12345678 --open'; do
+        # shellcheck disable=SC2086 # several words
+        ! "$build/bin/bouma" serve tests/golden/v1/cube.bouma $options >"$build/log" 2>&1 &&
+            grep -q 'built without libmicrohttpd' "$build/log" || return 1
+    done
 }
 check "serve tells why it cannot" refuses_to_serve
 check "an IDX dataset that needs lz4 is refused" refuses_lz4

@@ -3,8 +3,11 @@
     hostile.py [REQUESTS]
 """
 
+import os
 import random
+import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -205,6 +208,66 @@ def hoarders():
     for connection in slow:
         connection.close()
     server.end()
+
+
+# Reading on in a file whose name ends in "slow" takes until there is another one that ends in "slow.go".
+SLOW_DISK = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+ssize_t pread(int file, void *to, size_t bytes, off_t at)
+{
+    ssize_t (*own)(int, void *, size_t, off_t) = dlsym(RTLD_NEXT, "pread");
+    char link[64], path[4096];
+    ssize_t length;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+    length = readlink(link, path, sizeof(path) - 8);
+    if (at > 0 && length > 5 && memcmp(path + length - 5, "/slow", 5) == 0) {
+        strcpy(path + length, ".go");
+        while (access(path, F_OK) != 0)
+            usleep(1000);
+    }
+    return own(file, to, bytes, at);
+}
+ssize_t pread64(int file, void *to, size_t bytes, off_t at)
+{
+    return pread(file, to, bytes, at);
+}
+"""
+
+
+def slow_disk():
+    """While storage does not answer, the file of one client is not there, and others get their answers."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        return print("no C compiler: a slow disk is not tried")
+    with open(f"{work.name}/disk.c", "w") as file:
+        file.write(SLOW_DISK)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", f"{work.name}/disk.so", f"{work.name}/disk.c", "-ldl"], check=True)
+    contents = random.Random(1).randbytes(3 << 20)
+    with open(f"{path}/slow", "wb") as file:
+        file.write(contents)
+    os.environ["LD_PRELOAD"] = f"{work.name}/disk.so"
+    server = Server(path, "--workers", 2, "--max-answer", "64K")
+    del os.environ["LD_PRELOAD"]
+    got = []
+    waiting = threading.Thread(target=lambda: got.append(server.ask("/files/run/slow")[2]))
+    waiting.start()
+    for _ in range(100):
+        equal(server.ask("/api/v1/run")[0], 200)
+    equal(got, [], "it waits")
+    with open(f"{path}/slow.go", "w"):
+        pass
+    waiting.join()
+    check(got == [contents], "it is sent after all")
+    server.end()
+    os.remove(f"{path}/slow")
+    os.remove(f"{path}/slow.go")
+
+
+slow_disk()
 
 
 server = Server(path, "--connections", 2048)

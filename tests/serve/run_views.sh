@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run_views.sh BUILD views|points|newest|npm|neuroglancer -- the views of `bouma serve` with clients that know nothing of bouma: those
+# run_views.sh BUILD views|points|chunks|series|newest|npm|neuroglancer|itowns -- the views of `bouma serve` with clients that know nothing of bouma: those
 # of the system's Python; the newest ones from PyPI; those from npm;
-# neuroglancer in a browser. 77: a client is missing.
+# neuroglancer and iTowns in a browser. 77: a client is missing.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,7 +22,7 @@ install_from_npm() {
 }
 
 case $2 in
-views | points)
+views | points | chunks | series)
     "$python" "$here/test_$2.py"
     ;;
 newest)
@@ -40,6 +40,12 @@ newest)
 npm)
     install_from_npm clients
     MODULES=$modules "$python" "$here/test_npm.py"
+    ;;
+itowns)
+    CHROMIUM=$(command -v chromium || command -v chromium-browser) || { echo "skipped: there is no chromium"; exit 77; }
+    install_from_npm viewers
+    (cd "$modules" && node build_itowns.mjs site_itowns)
+    MODULES=$modules CHROMIUM=$CHROMIUM "$python" "$here/test_itowns.py"
     ;;
 neuroglancer)
     CHROMIUM=$(command -v chromium || command -v chromium-browser) || { echo "skipped: there is no chromium"; exit 77; }

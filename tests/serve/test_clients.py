@@ -32,6 +32,11 @@ def tokens():
     equal(server.ask("/api/v1?token=" + TOKEN)[0], 200)
     code, headers, _ = server.ask(f"/t/{TOKEN}{SAMPLES}")
     equal((code, headers["Cache-Control"]), (200, "private, no-cache"))
+    for target in (f"http://127.0.0.1/t/{TOKEN}/api/v1", f"/api/v1?%74oken={TOKEN}", f"/%74/{TOKEN}/api/v1",
+                   f"/api/v1?tag=1&token={TOKEN}"):
+        answer = raw(server, target.encode().join((b"GET ", b" HTTP/1.1\r\nHost: localhost\r\n\r\n")))
+        check(answer.startswith(b"HTTP/1.1 200 "), answer)
+    raw(server, f"GET /t/{TOKEN}/api/v1 HTTP/1.1\r\nHost localhost\r\n\r\n".encode())  # broken
     log = server.end()
     check(TOKEN not in log and "/t/***/api/v1" in log, "the token is not in the log")
     for args, message in (
@@ -83,25 +88,81 @@ def raw(server, request):
         return answer
 
 
+LOCAL = b" HTTP/1.1\r\nHost: localhost\r\n"
+
+
 def broken(server):
-    """What is no request ends its connection, and harms no other."""
-    for request in (
-        b"\0" * 100,
-        b"GET\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"GET /api/v1 HTTP/1.1\r\n\r\n",
-        b"GET http://evil.example/ HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET /api/v1 HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 100000 + b"\r\n\r\n",
-        b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"GET /api/v1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
-        b"GET /api/v1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n",
-        b"POST /api/v1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        b"GET /a\x01\x02\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"GET /api/v1 HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-\r\n",
+    """What is no request ends its connection, and harms no other. What libmicrohttpd refuses gets its page, or nothing."""
+    for request, codes in (
+        (b"\0" * 100, ()),
+        (b"\x16\x03\x01\x02\x00\x01\x00", ()),
+        (b"GET\r\n\r\n", ()),
+        (b"GET / HTTP/9.9\r\n\r\n", (b"505",)),
+        (b"GET /api/v1 HTTP/1.1\r\nHost localhost\r\n\r\n", (b"400",)),
+        (b"GET /api/v1" + LOCAL + b"X: " + b"a" * 100000 + b"\r\n\r\n", (b"431",)),
+        (b"GET /" + b"a" * 100000 + LOCAL + b"\r\n", (b"414",)),
+        (b"GET /api/v1?" + b"&".join(b"a%d" % i for i in range(10000)) + LOCAL + b"\r\n", (b"414", b"431")),
+        (b"GET /api/v1?" + b"&".join(b"a" for i in range(4000)) + LOCAL + b"\r\n", (b"414", b"431")),
+        (b"GET /api/v1" + LOCAL + b"Content-Length: -5\r\n\r\n", (b"400",)),
+        (b"GET /api/v1" + LOCAL + b"Range: bytes=0-\r\n", ()),
     ):
         answer = raw(server, request)
-        check(answer == b"" or answer.split()[1][:1] == b"4" or answer.split()[1] == b"505", request[:60] + b" -> " + answer[:60])
+        check(answer == b"" or answer.split()[1] in codes, request[:60] + b" -> " + answer[:60])
+        check(b"Content-Type: text/html" not in answer, "nothing that a browser shows")
         equal(server.ask("/api/v1")[0], 200)
+
+
+def refused(server):
+    """What is HTTP, but odd, gets a short JSON error, and the connection ends if it could be taken for two requests."""
+    second = b"GET /api/v1/run" + LOCAL + b"\r\n"
+    for request, code, ends in (
+        (b"GET /api/v1 HTTP/1.1\r\n\r\n", b"400", False),
+        (b"GET http://evil.example/" + LOCAL + b"\r\n", b"403", False),
+        (b"GET http:///api/v1" + LOCAL + b"\r\n", b"400", False),
+        (b"GET http://" + b"a" * 300 + b"/" + LOCAL + b"\r\n", b"400", False),
+        (b"GET ftp://localhost/api/v1" + LOCAL + b"\r\n", b"400", False),
+        (b"GET *" + LOCAL + b"\r\n", b"400", False),
+        (b"GET /api/v1" + LOCAL + b"Host: evil.example\r\n\r\n", b"400", True),
+        (b"GET /api/v1" + LOCAL + b"Content-Length: 99999999999\r\n\r\n", b"400", True),
+        (b"GET /api/v1" + LOCAL + b"Content-Length: 0\r\nContent-Length: 40\r\n\r\n", b"400", True),
+        (b"GET /api/v1" + LOCAL + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"400", True),
+        (b"POST /api/v1" + LOCAL + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", b"400", True),
+        (b"GET /api/v1" + LOCAL + b"X: " + b"a" * 9000 + b"\r\n\r\n", b"431", True),
+        (b"GET /a\x01\x02\xff" + LOCAL + b"\r\n", b"404", False),
+        (b"GET /files/run/%c0%ae%c0%ae/run.bouma/DATASET" + LOCAL + b"\r\n", b"404", False),
+        (b"GET /files/run/%00" + LOCAL + b"\r\n", b"400", False),
+        (b"GET /api/v1/<script>alert(1)</script>" + LOCAL + b"\r\n", b"404", False),
+        (b"GET /api/v1?" + b"&".join(b"a%d" % i for i in range(50)) + LOCAL + b"\r\n", b"400", False),
+        (b"GET /api/v1?tag=1&tag=1" + LOCAL + b"\r\n", b"400", False),
+        (b"GET /api/v1/run/3/dust/particles?where=" + b"(" * 7000 + LOCAL + b"\r\n", b"400", False),
+        (b"GET /api/v1/run/3/dust/particles?where=" + b"!" * 7000 + b"T" + LOCAL + b"\r\n", b"400", False),
+    ):
+        answer = raw(server, request + second)
+        lines = answer.split(b"\r\n")
+        equal(lines[0].split()[1], code, request[:70])
+        check(b"Content-Type: application/json" in lines and b"X-Content-Type-Options: nosniff" in lines, answer)
+        equal((answer.count(b"HTTP/1.1 "), b"Connection: close" in lines), (1, True) if ends else (2, False), request[:70])
+    ranges = b",".join(b"%d-%d" % (i, i) for i in range(1000))
+    answer = raw(server, b"GET " + SAMPLES.encode() + LOCAL + b"Range: bytes=" + ranges + b"\r\n\r\n")
+    check(answer.startswith(b"HTTP/1.1 200 "), "a list of ranges is not honoured")
+
+
+def forms(server):
+    """HTTP/1.0, several requests at once, and targets with a name in them are fine."""
+    answer = raw(server, b"GET /api/v1 HTTP/1.0\r\n\r\n")
+    check(answer.startswith(b"HTTP/1.1 200 ") and b"Connection: close" in answer and b"chunked" not in answer, answer)
+    answer = raw(server, b"GET HTTP://LocalHost:80/api/v1/run" + LOCAL + b"\r\nGET http://127.0.0.1" + LOCAL + b"\r\n")
+    check(answer.startswith(b"HTTP/1.1 200 ") and b'"name":"run"' in answer, answer)
+    urls = [f"{SAMPLES}?box=0:{i},:,:".encode() for i in range(1, 15)]
+    answer = raw(server, b"".join(b"GET " + url + LOCAL + b"\r\n" for url in urls))
+    lengths = [int(part.split(b"\r\n")[0]) for part in answer.split(b"Content-Length: ")[1:]]
+    equal(lengths, [4 * i * 24 * 32 for i in range(1, 15)], "answers in order")
+    with server.socket() as connection:  # HEAD without a length, and what follows it
+        connection.sendall(b"HEAD /api/v1/run/3/dust/particles" + LOCAL + b"\r\n")
+        answer = b""
+        while more := connection.recv(65536):
+            answer += more
+    check(answer.endswith(b"\r\n\r\n") and answer.count(b"\r\n\r\n") == 1, "there is no body")
 
 
 def slow(server):
@@ -183,12 +244,17 @@ tokens()
 names_and_origins()
 server = Server(path)
 broken(server)
+refused(server)
+forms(server)
 slow(server)
 one_after_the_other(server)
 connection, stream = events(server)
 half = server.socket()
 half.sendall(b"GET /")
-server.end()  # with a listener and half a request
+log = server.end()  # with a listener and half a request
+for line in ("response code is 505)", "response code is 431)", '"? /api/v1" 0 0', '"GET /api/v1" 431', '"GET /a\\x01\\x02\\xff" 404'):
+    check(line in log, f"{line} is logged")
+check("<html>" not in log, "pages are not")
 equal(stream.read(), b"")
 directory()
 finish()

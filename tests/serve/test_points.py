@@ -1,7 +1,6 @@
 """test_points.py -- particles of `bouma serve` as annotations and as point tiles, read as their formats say: all cells
 together have each particle once, with the values that the Python package reads."""
-import json
-import os
+import struct
 import sys
 import tempfile
 
@@ -61,10 +60,33 @@ def annotations(server):
     check(np.array_equal(found["v_1"], own["v"][:, 1].astype("f4")), "components")
 
 
-def tiles(server):
-    base = "/ept/run@0/dust"
+def las_points(body, ept):
+    """The records of a LAS file, as its specification says: as the rows of a binary tile."""
+    equal((body[:4], body[24:26]), (b"LASF", b"\x01\x04"))
+    header, first, records, kind, length = struct.unpack_from("<HIIBH", body, 94)
+    equal((header, records, kind), (375, 1, 6))
+    count, returns = struct.unpack_from("<QQ", body, 247)
+    numbers = struct.unpack_from("<12d", body, 131)
+    equal(numbers[:6], tuple(ept["schema"][i % 3][("scale", "offset")[i // 3]] for i in range(6)))
+    equal(numbers[6:], tuple(ept["bounds"][i // 2 + (0 if i % 2 else 3)] for i in range(6)))
+    equal((len(body), returns), (first + count * length, count))
+    name, number, size = struct.unpack_from("<16sHH", body, 375 + 2)
+    equal((name.rstrip(b"\0"), number, first), (b"LASF_Spec", 4, 375 + 54 + size))
+    types = [None, "<u1", "<i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8"]
+    row = [("X", "<i4"), ("Y", "<i4"), ("Z", "<i4"), ("intensity", "<u2"), ("returns", "u1"), ("rest", "V15")]
+    for at in range(375 + 54, first, 192):
+        row.append((body[at + 4 : at + 36].rstrip(b"\0").decode(), types[body[at + 2]]))
+    row = np.dtype(row)
+    equal(row.itemsize, length)
+    found = np.frombuffer(body, row, count, first)
+    check((found["returns"] == 0x11).all(), "the first return of one")
+    return found[[d["name"] for d in ept["schema"]]]
+
+
+def tiles(server, view, kind, ending):
+    base = f"/{view}/run@0/dust"
     ept = server.json(f"{base}/ept.json")
-    equal((ept["points"], ept["dataType"]), (view_data.COUNT, "binary"))
+    equal((ept["points"], ept["dataType"]), (view_data.COUNT, kind))
     letters = {"float": "f", "signed": "i", "unsigned": "u"}
     row = np.dtype([(d["name"], f"<{letters[d['type']]}{d['size']}") for d in ept["schema"]])
     found, files, sizes = [], ["0-0-0-0"], {}
@@ -75,9 +97,10 @@ def tiles(server):
                 check(key != top, "a file has its first cell")
                 files.append(key)
                 continue
-            body = server.ask(f"{base}/ept-data/{key}.bin")[2]
-            equal(len(body), count * row.itemsize, key)
-            found.append(np.frombuffer(body, row))
+            body = server.ask(f"{base}/ept-data/{key}.{ending}")[2]
+            part = np.frombuffer(body, row) if ending == "bin" else las_points(body, ept).astype(row)
+            equal(len(part), count, key)
+            found.append(part)
             sizes[key] = count
     check(max(sizes.values()) < 15000 and len(sizes) > 16, str(sizes))
     found = np.sort(np.concatenate(found), order="id")
@@ -98,11 +121,17 @@ def errors(server):
                     "/annotations/run/dust/9/0_0_0", "/annotations/run/dust/1/0_0_2", "/annotations/run/dust/by_id/x",
                     "/annotations/run/flow/info", "/annotations/run@5/dust/info", "/annotations/run@99/dust/info"):
         equal(server.json(address, 404)["error"]["code"], 404, address)
+    for view, ending in (("ept", "laz"), ("ept-laszip", "bin")):
+        equal(server.ask(f"/{view}/run/dust/ept-data/0-0-0-0.{ending}")[0], 404)
     equal(server.ask("/ept/run/dust/ept-data/18-0-0-0.bin")[::2], (200, b""), "a cell with nothing in it")
+    ept = server.json("/ept-laszip/run/dust/ept.json")
+    equal(len(las_points(server.ask("/ept-laszip/run/dust/ept-data/18-0-0-0.laz")[2], ept)), 0)
 
 
 server = Server(path)
-for test in (annotations, tiles, errors):
-    test(server)
+annotations(server)
+tiles(server, "ept", "binary", "bin")
+tiles(server, "ept-laszip", "laszip", "laz")
+errors(server)
 server.end()
 finish()

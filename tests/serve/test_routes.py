@@ -137,6 +137,7 @@ def particles(server):
     code, headers, body = server.ask(base + "?variables=id,position&type=f32&origin=0.5,0,0&limit=100")
     got = columns(headers, body)
     equal((list(got), len(got["id"])), (["id", "position"], 100))
+    equal(server.ask(base + "?variables='id',%22position%22&type=f32&origin=0.5,0,0&limit=100")[2], body, "names in quotes")
     whole = {row[4]: row for row in query()}
     for name, x in zip(got["id"], got["position"]):
         check(all(abs(a - b) < 1e-5 for a, b in zip(x, (whole[name][0] - 0.5, *whole[name][1:3]))), "origin")
@@ -188,6 +189,36 @@ def files(server):
     equal(server.ask("/files/run/" + name, If_None_Match=tag)[0], 304)
 
 
+def long_files():
+    """Files are sent in blocks, also those that are longer than an answer may be; who leaves leaves nothing behind."""
+    contents = bytes(range(256)) * (5 << 12) + b"end"  # 5 MiB and a bit
+    with open(f"{path}/long", "wb") as file:
+        file.write(contents)
+    with open(f"{path}/block", "wb") as file:
+        file.write(contents[: 1 << 20])
+    server = Server(path, "--max-answer", "64K", "--memory", "16M")
+    equal(server.ask("/files/run/long")[2], contents)
+    equal(server.ask("/files/run/block")[2], contents[: 1 << 20])
+    code, headers, body = server.ask("/files/run/long", Range="bytes=1000000-4000000", Accept_Encoding="zstd")
+    equal((code, headers["Content-Range"]), (206, f"bytes 1000000-4000000/{len(contents)}"))
+    check(body == contents[1000000:4000001] and headers["Content-Encoding"] is None, "a part of it")
+    for _ in range(40):  # each holds a block for a while; all together have 16
+        with server.socket() as connection:
+            connection.sendall(b"GET /files/run/long HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            connection.recv(100)
+    code, _, body = server.ask("/files/run/long")
+    while code == 503:
+        code, _, body = server.ask("/files/run/long")
+    check(body == contents, "after those who left")
+    connection = server.socket()
+    connection.sendall(b"GET /files/run/long HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    connection.recv(100)
+    server.end()  # in the middle of it
+    connection.close()
+    os.remove(f"{path}/long")
+    os.remove(f"{path}/block")
+
+
 def caching(server):
     code, headers, body = server.ask(SAMPLES)
     tag = headers["Bouma-Tag"]
@@ -214,6 +245,85 @@ def caching(server):
     check(len(packed) < len(body), "shorter")
     code, headers, packed = server.ask(SAMPLES, Accept_Encoding="zstd, gzip")
     equal((headers["Content-Encoding"], packed[:4]), ("zstd", b"\x28\xb5\x2f\xfd"))
+
+
+# What is known after the work only, and so is not told of HEAD.
+OUTCOME = {"Content-Length", "Transfer-Encoding", "Content-Encoding", "Date", "Connection", "Bouma-Bytes-Read",
+           "Bouma-Count", "Bouma-Quality", "Bouma-Complete", "Bouma-Limit"}
+WITHIN = {"Bouma-Type", "Bouma-Shape", "Bouma-Level", "Bouma-First", "Bouma-Spacing", "Bouma-Error", "Bouma-Error-Kind"}
+
+
+def told(headers, more=()):
+    return {name: value for name, value in headers.items() if name not in OUTCOME and name not in more}
+
+
+def heads(server):
+    """The same code, tag and headers as of GET; and a length if that is the same."""
+    largest = max(server.json("/files/run/")["files"], key=lambda entry: entry[1])[0]
+    measured = (
+        "/api/v1", "/api/v1/run", "/api/v1/run/1", SAMPLES, SAMPLES + "?box=3:9,:,20:&level=1&type=u8",
+        "/api/v1/run/2/grid/v/samples?component=1", "/api/v1/run/1/grid/rho/ranges", "/files/run/",
+        "/files/run/" + largest, "/zarr/run/grid/0/.zmetadata", "/zarr/run@1/grid/0/rho/0.0.0.0",
+        "/zarr/run@1/grid/0/time/0", "/zarr/run@1/grid/0/x/0", "/ome/run@1/grid/rho/zarr.json",
+        "/ome/run@1/grid/rho/0/c/0/0/0", "/ome2/run@1/grid/rho/1/0/0/0", "/ept/run/dust/ept.json",
+        "/annotations/run/dust/info", "/nothing", "/api/v1/run/9", SAMPLES + "?level=9",
+        "/api/v1/run/3/dust/particles?box=5:5,:,:", SAMPLES + "?tag=0123456789abcdef",
+    )
+    for url in measured + (
+        SAMPLES + "?max_points=3000", "/api/v1/run/3/dust/particles", "/api/v1/run/3/dust/particles?limit=10",
+        "/api/v1/run/3/dust/T/histogram", "/api/v1/run/1/grid/rho/histogram?exact=1",
+        "/api/v1/run/series/grid/rho?at=1,2,3", "/ept/run/dust/ept-hierarchy/0-0-0-0.json",
+        "/ept/run/dust/ept-data/0-0-0-0.bin", "/annotations/run/dust/0/0_0_0",
+    ):
+        for encoding in ("identity", "zstd"):
+            code, headers, body = server.ask(url, Accept_Encoding=encoding)
+            got, own, nothing = server.ask(url, "HEAD", Accept_Encoding=encoding)
+            equal((got, nothing), (code, b""), url)
+            within = WITHIN if "max_points" in url else ()
+            equal(told(own), told(headers, within), f"{url} {encoding}")
+            if own["Content-Length"] is not None:
+                equal(own["Content-Length"], headers["Content-Length"], url)
+            if encoding == "identity":
+                equal(own["Content-Length"] is not None, url in measured, url)
+            if headers["ETag"]:
+                code, headers, _ = server.ask(url, If_None_Match=headers["ETag"], Accept_Encoding=encoding)
+                equal((code, headers["ETag"]), (304, own["ETag"]), url)
+    code, headers, _ = server.ask(SAMPLES, "HEAD", Range="bytes=0-1")
+    equal((code, headers["Content-Length"]), (200, str(4 * 20 * 24 * 32)), "ranges are for GET")
+    equal(server.ask("/api/v1/run/events", "HEAD")[0], 200, "nobody listens")
+
+
+def cost_of_heads():
+    """Samples are not read for the headers: those that are damaged are seen by GET only."""
+    copy = f"{work.name}/damaged.bouma"
+    add_step(copy, 0, "--codec", "zstd")
+    for at, _, names in os.walk(f"{copy}/steps"):
+        for name in names:
+            if os.path.getsize(f"{at}/{name}") > 20000:
+                with open(f"{at}/{name}", "r+b") as file:
+                    file.seek(os.path.getsize(file.name) // 2)
+                    file.write(bytes(200))
+    server = Server(copy)
+    url = "/api/v1/damaged/0/grid/rho/samples"
+    equal((server.ask(url)[0], server.ask(url, "HEAD")[0]), (500, 200))
+    server.end()
+
+
+def linked():
+    """A file of a dataset that is a link to one outside is not read."""
+    copy = f"{work.name}/linked.bouma"
+    add_step(copy, 0)
+    server = Server(copy)
+    url = "/api/v1/linked/0/grid/rho/samples"
+    equal(server.ask(url)[0], 200)
+    server.end()
+    for at, _, names in os.walk(f"{copy}/steps"):
+        for i, name in enumerate(names):
+            os.rename(f"{at}/{name}", f"{work.name}/outside{i}")
+            os.symlink(f"{work.name}/outside{i}", f"{at}/{name}")
+    server = Server(copy)
+    check(server.ask(url)[0] in (404, 500), "a link is not followed")
+    server.end()
 
 
 def rewritten(server):
@@ -259,6 +369,7 @@ def wrong(server):
         ("/api/v1/run/3/dust/particles?where=nope>1", 400),
         ("/api/v1/run/3/dust/particles?quality=2", 400),
         ("/api/v1/run/3/dust/particles?variables=x,y", 404),
+        ("/api/v1/run/3/dust/particles?variables='x,y'", 404),
         ("/api/v1/run/3/dust/particles?limit=5&quality=1", 400),
         ("/api/v1/run/series/grid/rho?at=1", 200),
         ("/api/v1/run/series/grid/rho", 400),
@@ -308,6 +419,10 @@ particles(server)
 histograms(server)
 files(server)
 caching(server)
+heads(server)
+cost_of_heads()
+long_files()
+linked()
 wrong(server)
 rewritten(server)
 log = server.end()

@@ -73,6 +73,40 @@ def xarrays(server):
     same(plane["height"].values[2], ds[2]["plane/height"][...], "two axes")
 
 
+def all_levels(server):
+    """The group above the levels has them all, at the cost of one request."""
+    for name in ("run", "run@20"):
+        opened = []
+        asked = chunks_asked(server, lambda: opened.append(zarr.open_consolidated(f"{server.url}zarr/{name}/flow")))
+        check(all("/flow/." in line or "/flow/zarr.json" in line for line in asked), str(asked))
+        root = opened[0]
+        equal(dict(root.attrs)["grid"], "flow")
+        equal(sorted(key for key, _ in root.groups()), ["0", "1", "2"])
+        for level in range(3):
+            equal(root[str(level)].attrs["level"], level)
+            same(root[f"{level}/rho"][-1], ds[2]["flow/rho"].level(level)[...], f"level {level} from above")
+            equal(root[f"{level}/x"].shape, (root[f"{level}/rho"].shape[-1],))
+        group = zarr.open_group(f"{server.url}zarr/{name}/flow", mode="r")
+        same(group["1/v"][-1], ds[2]["flow/v"].level(1)[...], "a group")
+    if NEW:
+        tree = xr.open_datatree(f"{server.url}zarr/run/flow", engine="zarr", consolidated=True)
+        same(tree["2/rho"].values[1], ds[1]["flow/rho"].level(2)[...], "a tree of xarray")
+
+
+def tags(server):
+    """Metadata have tags, and are not sent again to who has them, until a step comes."""
+    for address in ("zarr/run/flow/.zmetadata", "zarr/run/flow/.zgroup", "zarr/run/flow/.zattrs", "zarr/run/flow/1/.zmetadata",
+                    "zarr/run/flow/1/.zgroup", "zarr/run/flow/1/.zattrs", "zarr/run/flow/1/rho/.zarray",
+                    "zarr/run/flow/1/rho/.zattrs", "zarr/run/flow/1/time/0", "zarr/run/flow/1/x/0",
+                    "ome/run/flow/rho/zarr.json", "ome/run/flow/rho/0/zarr.json", "ome2/run/flow/rho/.zattrs",
+                    "ome2/run/flow/rho/.zgroup", "ome2/run/flow/rho/.zmetadata", "ome2/run/flow/rho/0/.zarray"):
+        status, headers, body = server.ask("/" + address)
+        equal((status, headers["Cache-Control"]), (200, "no-cache"), address)
+        status, again, nothing = server.ask("/" + address, If_None_Match=headers["ETag"])
+        equal((status, again["ETag"], nothing), (304, headers["ETag"], b""), address)
+        equal(server.ask("/" + address, If_None_Match='"another"')[::2], (200, body), address)
+
+
 def few_chunks(server):
     """A point of a step is one chunk; a coarse level of it is one, too."""
     got = xr.open_zarr(f"{server.url}zarr/run/flow/0/", consolidated=True)
@@ -114,7 +148,7 @@ def images(server):
 def errors(server):
     for address, code in (
         ("/zarr/run/flow/3/.zgroup", 404), ("/zarr/run/flow/00/.zgroup", 404), ("/zarr/run/flow/0/rho/0.0.0", 404),
-        ("/zarr/run/flow/0/rho/3.0.0.0", 404), ("/zarr/run/flow/0/rho/0.0.0.-1", 404), ("/zarr/run/flow", 404),
+        ("/zarr/run/flow/0/rho/3.0.0.0", 404), ("/zarr/run/flow/0/rho/0.0.0.-1", 404), ("/zarr/run/flow", 404), ("/zarr/run/flow/.other", 404),
         ("/zarr/run/flow/0/rho/0.0.0.99999999999999999999", 404), ("/zarr/run/flow/0/rho/00.0.0.0", 404),
         ("/zarr/run/dust/0/.zgroup", 404), ("/zarr/run@7/flow/0/.zgroup", 404), ("/zarr/no/flow/0/.zgroup", 404),
         ("/zarr/run/flow/0/.zgroup?level=1", 400), ("/ome/run/flow/no/zarr.json", 404), ("/ome/run/flow/v", 404),
@@ -129,6 +163,8 @@ def errors(server):
 def growing(server):
     """What was opened before a step came reads on; what is opened after it has the step."""
     before = xr.open_zarr(f"{server.url}zarr/run/flow/0/", consolidated=True)
+    metadata = [f"/{name}" for name in ("zarr/run/flow/.zmetadata", "zarr/run/flow/0/time/0", "ome/run/flow/rho/zarr.json")]
+    old = [server.ask(address)[1]["ETag"] for address in metadata]
     with bouma.append(path, like=20) as more:
         with more.step(30, time=7.5):
             more.grid("flow").variable("rho").put(np.full((20, 70, 130), 5, "f4"))
@@ -137,13 +173,15 @@ def growing(server):
     after = xr.open_zarr(f"{server.url}zarr/run/flow/0/", consolidated=True)
     same(after["time"].values, np.array([0, 0.5, 1.0, 7.5]), "times with the new one")
     check((after["rho"][3].values == 5).all(), "the new step")
+    for address, tag in zip(metadata, old):
+        equal(server.ask(address, If_None_Match=tag)[0], 200, f"another tag of {address}")
     scales = server.json("/ome/run/flow/rho/zarr.json")["attributes"]["ome"]["multiscales"][0]
     equal(scales["datasets"][0]["coordinateTransformations"][0]["scale"][0], 1, "times that are not even")
 
 
 def main():
     server = Server(path)
-    for test in (xarrays, few_chunks, images, errors, growing):
+    for test in (xarrays, all_levels, tags, few_chunks, images, errors, growing):
         test(server)
     server.end()
     finish()

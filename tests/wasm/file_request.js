@@ -8,11 +8,15 @@ export class FileRequest {
     open(method, url, async) {
         if (method !== "GET" || async)
             throw new Error("only GET, and only synchronous");
-        this.#path = decodeURIComponent(url);
+        this.#path = decodeURIComponent(url.replace(/\?\d+$/, ""));
     }
 
     setRequestHeader(name, value) {
         this.#range = name === "Range" && /^bytes=(\d+)-(\d+)$/.exec(value);
+    }
+
+    getResponseHeader() {
+        return null;
     }
 
     send() {

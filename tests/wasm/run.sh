@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BUILD -- build the WebAssembly module, and compare it with the library:
 # on the golden datasets, on new ones of every codec and layout, and on forged
-# ones.
+# ones; and with what `bouma serve` answers.
 set -euo pipefail
 build=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,5 +24,10 @@ node "$here/failures.js" "$build/wasm" "$tests/golden/v1/cube.bouma"
 mkdir "$work/sets"
 "${PYTHON:-/usr/bin/python3}" "$here/make_sets.py" "$build/bin/bouma" "$work/sets"
 compare new "$work"/sets/*.bouma
+if "$build/bin/bouma" help | grep -q 'answer over HTTP (this build cannot)'; then
+    echo "this build cannot serve: answers are not compared"
+else
+    node "$here/answers.js" "$build/wasm" "$build/bin/bouma" "$tests"/golden/v1/*.bouma "$work"/sets/*.bouma
+fi
 "$build/tests/wasm_forge" "$work/forged" "$tests"/fuzz/corpus/fuzz_whole/*
 compare forged "$work"/forged/*/d

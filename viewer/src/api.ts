@@ -1,7 +1,8 @@
 // api.ts -- the source of data that is a server: docs/http.md.
-import type { Columns, Histogram, Listener, ParticlesRequest, Run, Samples, SamplesRequest, Series, Source, Step, Which } from "./source.ts";
+import { numberOf } from "./source.ts";
+import type { Columns, FloatsRequest, Histogram, Listener, ParticlesRequest, PatchRanges, Run, Samples, SamplesRequest, Series, Source, Step, Which } from "./source.ts";
 
-/** The server understood, and says no. */
+/** The server understood, and says no: there is no use in asking again. */
 export class ApiError extends Error {
   constructor(readonly code: number, message: string) {
     super(message);
@@ -13,6 +14,11 @@ const part = encodeURIComponent;
 export function query(parameters: Record<string, string | number | undefined>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
   return given.length ? "?" + given.map(([name, value]) => `${name}=${part(String(value))}`).join("&") : "";
+}
+
+/** A name in a list of names: in quotes, if it has a comma. */
+export function inList(name: string): string {
+  return !name.includes(",") ? name : name.includes("'") ? `"${name}"` : `'${name}'`;
 }
 
 export function boxText(box: readonly [number, number][]): string {
@@ -39,36 +45,38 @@ export function patience(i: number): number {
   return Math.min(250 * 2 ** i, 4000);
 }
 
-/** JSON cannot have all numbers: they are told as texts. */
-function toNumber(value: number | string | null): number {
-  return value === null ? NaN : value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
-}
-
 export class Server implements Source {
   private fetched = 0;
   private lost = false;
 
   /** 'base' ends in a slash. 'tell' hears when the server is gone, and when it is back. */
-  constructor(private readonly base: string, private readonly tell: (there: boolean) => void) {}
+  constructor(protected readonly base: string, private readonly tell: (there: boolean) => void) {}
+
+  /** Who answers. What is thrown, but an ApiError, is a reason to ask again. */
+  protected ask(path: string, signal?: AbortSignal): Promise<Response> {
+    return fetch(this.base + path, { signal });
+  }
 
   bytes(): number {
     return this.fetched;
   }
 
-  private hear(there: boolean): void {
+  protected hear(there: boolean): void {
     if (this.lost !== there) return;
     this.lost = !there;
     this.tell(there);
   }
 
   /** An answer; while there is none, ask again. */
-  private async get(path: string): Promise<Response> {
+  private async get(path: string, signal?: AbortSignal): Promise<Response> {
     for (let i = 0; ; i++) {
+      signal?.throwIfAborted();
       let answer: Response | null = null;
       try {
-        answer = await fetch(this.base + path);
+        answer = await this.ask(path, signal);
         if (answer.status !== 503) this.hear(true);
-      } catch {
+      } catch (error) {
+        if (error instanceof ApiError || signal?.aborted) throw error;
         this.hear(false);
       }
       if (answer?.ok) return answer;
@@ -77,6 +85,7 @@ export class Server implements Source {
         throw new ApiError(answer.status, body?.error?.message ?? `${answer.status} ${answer.statusText}`);
       }
       await new Promise((resolve) => setTimeout(resolve, patience(i)));
+      signal?.throwIfAborted();
     }
   }
 
@@ -85,14 +94,15 @@ export class Server implements Source {
     return (await answer.json()) as T;
   }
 
-  private async binary(path: string): Promise<[Headers, ArrayBuffer]> {
+  private async binary(path: string, signal?: AbortSignal): Promise<[Headers, ArrayBuffer]> {
     for (;;) {
-      const answer = await this.get(path);
+      const answer = await this.get(path, signal);
       try {
         const body = await answer.arrayBuffer();
         this.fetched += Number(answer.headers.get("Content-Length") ?? body.byteLength);
         return [answer.headers, body];
       } catch {
+        signal?.throwIfAborted();
         this.hear(false); // it went away in the middle
       }
     }
@@ -115,9 +125,9 @@ export class Server implements Source {
     return `api/v1/${part(which.run)}/${which.step}/${part(which.object)}/${rest}`;
   }
 
-  async samples(r: SamplesRequest): Promise<Samples> {
+  async samples(r: SamplesRequest, signal?: AbortSignal): Promise<Samples> {
     const parameters = { box: boxText(r.box), level: r.level, type: "u8", low: r.low, high: r.high, component: r.component, tag: r.tag };
-    const [headers, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters));
+    const [headers, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters), signal);
     const error = headers.get("Bouma-Error");
     return {
       shape: (headers.get("Bouma-Shape") ?? "").split(",").map(Number),
@@ -126,16 +136,31 @@ export class Server implements Source {
     };
   }
 
+  async floats(r: FloatsRequest): Promise<Float32Array> {
+    const parameters = { box: boxText(r.box), level: r.level, type: "f32", component: r.component, tag: r.tag };
+    const [, body] = await this.binary(this.path(r, `${part(r.variable)}/samples`) + query(parameters));
+    return new Float32Array(body);
+  }
+
+  async ranges(which: Which, variable: string, component: number): Promise<PatchRanges | null> {
+    try {
+      const [headers, body] = await this.binary(this.path(which, `${part(variable)}/ranges`) + query({ component, tag: which.tag }));
+      return { shape: (headers.get("Bouma-Shape") ?? "").split(",").map(Number).slice(0, -1), pairs: new Float32Array(body) };
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 404) return null;
+      throw error;
+    }
+  }
+
   async value(which: Which, variable: string, component: number, at: number[]): Promise<number> {
-    const box = boxText(at.map((i) => [i, i + 1] as [number, number]));
-    const parameters = { box, type: "f32", component, tag: which.tag };
-    const [, body] = await this.binary(this.path(which, `${part(variable)}/samples`) + query(parameters));
-    return new Float32Array(body)[0];
+    const box = at.map((i) => [i, i + 1] as [number, number]);
+    return (await this.floats({ ...which, variable, component, level: 0, box }))[0];
   }
 
   async particles(r: ParticlesRequest): Promise<Columns> {
+    const variables = r.variables.map(inList).join(",");
     const parameters = {
-      from: r.from, quality: r.quality, variables: r.variables.join(","), type: "f32", origin: r.origin.join(","),
+      from: r.from, quality: r.quality, variables, type: "f32", origin: r.origin.join(","),
       box: r.box ? boxText(r.box) : "", where: r.where, tag: r.tag,
     };
     const [headers, body] = await this.binary(this.path(r, "particles") + query(parameters));
@@ -151,10 +176,10 @@ export class Server implements Source {
     }
   }
 
-  async series(run: string, object: string, variable: string, component: number, at: number[]): Promise<Series> {
+  async series(run: string, object: string, variable: string, component: number, at: number[], every: number): Promise<Series> {
     const got = await this.json<{ times: (number | string | null)[]; values: (number | string | null)[] }>(
-      `api/v1/${part(run)}/series/${part(object)}/${part(variable)}` + query({ at: at.join(","), component }));
-    return { times: got.times.map(toNumber), values: got.values.map((v) => (v === null ? null : toNumber(v))) };
+      `api/v1/${part(run)}/series/${part(object)}/${part(variable)}` + query({ at: at.join(","), component, every: every > 1 ? every : undefined }));
+    return { times: got.times.map(numberOf), values: got.values.map((v) => (v === null ? null : numberOf(v))) };
   }
 
   follow(run: string, listener: Listener): () => void {
@@ -181,10 +206,22 @@ export class Server implements Source {
         fetch(`${this.base}api/v1`).then(() => this.hear(true), () => this.hear(false));
       });
     };
-    open();
-    return () => {
+    const close = () => {
       clearTimeout(timer);
       events?.close();
+      events = null;
+    };
+    // A browser has six connections to a server, for all of its pages. Streams of pages that nobody
+    // sees would take them, and nothing else would be answered.
+    const look = () => {
+      close();
+      if (!document.hidden) open();
+    };
+    document.addEventListener("visibilitychange", look);
+    look();
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      close();
     };
   }
 }

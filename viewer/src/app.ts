@@ -2,16 +2,19 @@
 // draws them (a scene). A change of the view goes through change(); everything follows from it.
 import { ApiError } from "./api.ts";
 import { opacityAt } from "./colours.ts";
-import { Loader, type Progress, type Shown } from "./loader.ts";
-import { boxIn, frameOf, gridOf, recorded, setOf, slicesOf, toSamples, withDefaults, type GridLook } from "./look.ts";
+import type { Progress } from "./loader.ts";
+import { boxIn, finiteRange, frameOf, gridOf, isInfinite, isPresent, magnitude, modeOf, pointScale, recorded, samplesIn, setOf, slicesOf, widened, withDefaults, type GridLook } from "./look.ts";
 import { clip, lineOf, march, meetPlane, pointAt, type Look } from "./pick.ts";
-import { brickSize, bricksOf, type Pyramid, type Vector } from "./plan.ts";
+import { Drawing } from "./drawing.ts";
+import type { Vector } from "./plan.ts";
+import { Plot, plotLevel } from "./plot.ts";
 import { planQualities, Points } from "./points.ts";
 import { centreOf, lengthOf, Scene } from "./scene.ts";
-import type { Particles, Source, Step, Which } from "./source.ts";
+import type { Particles, Source, Step, Variable, Which } from "./source.ts";
 import { axes, fresh, toHash, whereText, type View } from "./state.ts";
+import { nameWith } from "./vectors.ts";
 import { indexOf, moved, noSteps, withoutStep, withStep, type Timeline } from "./timeline.ts";
-import { Volume } from "./volume.ts";
+import { Undo } from "./undo.ts";
 
 export type Phase = "loading" | "coarse" | "refining" | "complete";
 
@@ -31,6 +34,10 @@ export interface Listener {
   /** A frame is drawn, or more data are there. */
   progressed(): void;
   failed(message: string): void;
+  /** What is asked for is known again: an error before is over. */
+  worked(): void;
+  /** What people want to know for a moment. */
+  noted(message: string): void;
 }
 
 export class App {
@@ -39,10 +46,14 @@ export class App {
   line: Timeline = noSteps;
   step: Step | null = null;
   playing = false;
-  loader: Loader | null = null;
+  loader: Drawing | null = null;
+  private loaderKey = "";
+  private readonly finite = new Map<string, [number, number]>(); // ranges of variables with infinite values
   readonly points = new Points();
+  readonly plot = new Plot();
   readonly scene: Scene;
   private readonly stepCache = new Map<number, Step>();
+  private readonly undone = new Undo();
   private stopFollowing: (() => void) | null = null;
   private loadedRun = "";
   private pointsKey = "";
@@ -51,10 +62,12 @@ export class App {
   private complete = false; // the last frame shows all that is wanted
   private syncing = 0;
   private firstBytes: number | null = null;
+  private readonly begun = performance.now();
+  private firstPicture: number | null = null; // in milliseconds, as 'begun'
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(readonly source: Source, canvas: HTMLCanvasElement, private readonly listener: Listener) {
-    this.scene = new Scene(canvas, () => this.prepare(), () => this.drawn(), () => this.rested());
+    this.scene = new Scene(canvas, () => this.prepare(), () => this.drawn(), () => this.rested(), () => this.loader?.restore());
     this.scene.setPoints(this.points);
   }
 
@@ -62,28 +75,58 @@ export class App {
   async open(view: View): Promise<void> {
     this.view = view;
     try {
-      this.runs = await this.source.runs();
+      const found = this.findRuns(); // a link that names one need not wait for all
+      if (!this.view.run) await found;
       if (!this.view.run && this.runs.length) this.view.run = this.runs[0];
       if (!this.view.run) throw new Error("No dataset is served.");
       this.aim();
-      await this.sync();
+      await Promise.all([found, this.sync()]);
     } catch (error) {
       this.fail(error);
     }
   }
 
+  /** Datasets can come while others are looked at. */
+  async findRuns(): Promise<void> {
+    const runs = await this.source.runs();
+    if (runs.join("\n") === this.runs.join("\n")) return;
+    this.runs = runs;
+    this.listener.changed();
+  }
+
+  /** Another dataset, from its last step; colours and the like stay. */
+  choose(run: string): void {
+    this.change({ run, step: null, grid: "", component: 0, tint: "", tintComponent: 0, tintRange: null, range: null, iso: null, slices: {}, particles: "", colour: "", pointRange: null, filters: {}, box: null, along: "", camera: null, zoom: 1 });
+  }
+
+  /** As it was before the last choice. */
+  undo(): void {
+    const before = this.undone.back();
+    if (!before) return this.listener.noted("There is nothing to undo.");
+    Object.assign(this.view, before);
+    this.change({});
+  }
+
   /** Another view: what differs is fetched and drawn. */
   change(change: Partial<View>): void {
+    this.undone.remember(this.view, change, performance.now());
     Object.assign(this.view, change);
     if ("along" in change || "camera" in change || "flat" in change) this.aim();
-    void this.sync().catch((error) => this.fail(error));
+    const done = this.sync();
+    const turn = this.syncing;
+    done.catch((error) => turn === this.syncing && this.fail(error)); // of an older view nobody wants to know
   }
 
   private aim(): void {
-    const { along, camera, flat } = this.view;
-    if (along) return this.scene.setAlong(along);
-    this.scene.setFlat(flat);
-    camera ? this.scene.setCamera(camera) : this.scene.reset();
+    const { along, camera, flat, zoom } = this.view;
+    if (along) {
+      this.scene.setAlong(along);
+      if (camera) this.scene.shift(camera);
+    } else {
+      this.scene.setFlat(flat);
+      camera ? this.scene.setCamera(camera) : this.scene.reset();
+    }
+    if (zoom !== this.scene.zoom) this.scene.setZoom(zoom);
   }
 
   fail(error: unknown): void {
@@ -98,7 +141,9 @@ export class App {
   }
 
   link(): string {
-    return toHash({ ...this.view, camera: this.view.along ? null : this.scene.getCamera() });
+    const camera = this.scene.getCamera();
+    const middle = camera.slice(3).every((v) => v === 0);
+    return toHash({ ...this.view, camera: this.view.along && middle ? null : camera, zoom: this.scene.zoom });
   }
 
   // ---- steps --------------------------------------------------------------
@@ -106,16 +151,20 @@ export class App {
   private async loadRun(): Promise<void> {
     if (this.loadedRun === this.view.run) return;
     const name = this.view.run;
-    const run = await this.source.run(name);
+    const turn = this.syncing;
+    // Both at once: the step that a link names is mostly there.
+    const [run, step] = await Promise.all([this.source.run(name), this.source.step(name, this.view.step ?? "last").catch(() => null)]);
+    if (turn !== this.syncing) return; // a late answer would take away what is shown by now
     this.loadedRun = name;
     this.line = { steps: run.steps, times: run.times };
     this.stepCache.clear();
+    if (step) this.stepCache.set(step.step, step);
     this.step = null;
     this.stopFollowing?.();
     this.stopFollowing = this.source.follow(name, {
       steps: (steps, times) => this.hearSteps({ steps, times }),
       step: (step, time) => this.hearStep(step, time),
-      removed: (step) => this.hearSteps(withoutStep(this.line, step)),
+      removed: (step) => this.hearRemoved(step),
     });
   }
 
@@ -124,7 +173,30 @@ export class App {
     this.line = line;
     if (!same) this.stepCache.clear();
     if (!same && (this.view.follow || this.view.step === null)) this.change({ step: null });
+    else if (this.step && !line.steps.includes(this.step.step)) this.leave(this.step.step);
     this.listener.changed();
+  }
+
+  private hearRemoved(step: number): void {
+    const shown = this.step?.step === step;
+    this.hearSteps(withoutStep(this.line, step));
+    if (shown) this.listener.noted(`Step ${step} was deleted.`);
+  }
+
+  /** The step that is shown is not there any more: the one before it, or nothing. */
+  private leave(step: number): void {
+    const { steps } = this.line;
+    this.change({ step: steps.length ? steps[indexOf(this.line, step)] : null });
+  }
+
+  /** Nothing is shown. */
+  private empty(): void {
+    this.step = null;
+    this.dropGrid();
+    this.plot.hide();
+    this.syncPoints();
+    this.listener.changed();
+    this.scene.ask();
   }
 
   private hearStep(step: number, time: number): void {
@@ -161,7 +233,10 @@ export class App {
     this.complete = false;
     await this.loadRun();
     if (turn !== this.syncing) return;
-    if (this.line.steps.length === 0) throw new Error(`'${this.view.run}' has no steps yet. They appear here as they are written.`);
+    if (this.line.steps.length === 0) {
+      this.empty();
+      throw new Error(`'${this.view.run}' has no steps yet. They appear here as they are written.`);
+    }
     const number = this.line.steps[indexOf(this.line, this.view.step)];
     let step = this.stepCache.get(number);
     if (!step) {
@@ -171,13 +246,23 @@ export class App {
     if (turn !== this.syncing) return;
     const defaults = withDefaults(step, this.view);
     Object.assign(this.view, defaults);
+    await this.findRanges(step);
+    if (turn !== this.syncing) return;
     this.step = step;
     if (defaults.along) this.aim();
     this.scene.setFrame(frameOf(this.gridLook(), this.set()));
+    this.listener.worked();
     this.syncGrid();
     this.syncPoints();
     this.listener.changed();
     this.scene.ask();
+    if (!this.gridLook() && !this.set()) this.explainNothing(step);
+  }
+
+  /** Why there is no picture. */
+  private explainNothing(step: Step): void {
+    const { grid, particles } = this.view;
+    this.fail(grid || particles ? `Step ${step.step} has no '${grid || particles}'.` : `Step ${step.step} has no grid of one to three axes, and no particles.`);
   }
 
   gridLook(): GridLook | null {
@@ -190,7 +275,31 @@ export class App {
     return { run: this.loadedRun, step: this.step!.step, tag: this.step!.tag, object };
   }
   range(look: GridLook): [number, number] {
-    return this.view.range ?? recorded(look.variable, look.component);
+    return this.view.range ?? this.known(look, look.variable, look.component);
+  }
+  tintRange(look: GridLook): [number, number] {
+    return this.view.tintRange ?? (look.tint ? this.known(look, look.tint, look.tintComponent) : [0, 1]);
+  }
+  private known(look: GridLook, variable: Variable, component: number): [number, number] {
+    return this.finite.get(this.finiteKey(look, variable, component)) ?? recorded(variable, component);
+  }
+  private finiteKey(look: GridLook, variable: Variable, component: number): string {
+    return JSON.stringify([this.which(look.grid.name), variable.name, component]);
+  }
+
+  /** Ranges that are infinite tell nothing: take those of the coarsest level. */
+  private async findRanges(step: Step): Promise<void> {
+    const look = gridOf(step, this.view);
+    if (!look || !this.source.floats) return;
+    for (const [variable, component] of [[look.variable, look.component], [look.tint, look.tintComponent]] as const) {
+      if (!variable || !isInfinite(variable) || component === magnitude) continue;
+      const which = { run: this.loadedRun, step: step.step, tag: step.tag, object: look.grid.name };
+      const key = JSON.stringify([which, variable.name, component]);
+      if (this.finite.has(key)) continue;
+      const box = look.grid.shape.map((n) => [0, n] as [number, number]);
+      const found = finiteRange(await this.source.floats({ ...which, variable: variable.name, component, level: look.grid.levels - 1, box }));
+      this.finite.set(key, found ? widened(...found) : [0, 1]);
+    }
   }
   pointRange(set: Particles): [number, number] {
     const variable = set.variables.find((v) => v.name === this.view.colour);
@@ -208,36 +317,42 @@ export class App {
 
   private syncGrid(): void {
     const look = this.gridLook();
-    if (!look) {
-      this.scene.setVolume(null);
-      this.loader = null;
-      return;
+    if (look && this.plot.takes(this.source, look)) return this.syncPlot(look);
+    this.plot.hide();
+    if (!look) return this.dropGrid();
+    const { view } = this;
+    const mode = modeOf(look.dims, view);
+    const slices = mode === "slices" ? slicesOf(look, view) : {};
+    const sliced = mode === "slices" ? axes.filter((axis) => slices[axis] !== undefined) : null;
+    const key = Drawing.keyOf(look, sliced);
+    if (!this.loader || this.loaderKey !== key) {
+      this.loader?.dispose();
+      this.loaderKey = key;
+      this.loader = new Drawing(this.source, this.scene.renderer, look, sliced, () => this.arrived(), (error) => this.fail(error));
+      this.scene.setVolume(this.loader.volumes);
     }
-    const pyramid: Pyramid = { shape: look.shape, levels: look.grid.levels, size: brickSize(look.shape) };
-    if (!this.loader || JSON.stringify(this.loader.volume.pyramid) !== JSON.stringify(pyramid)) {
-      let needed = 0;
-      for (let level = 0; level < pyramid.levels; level++) needed += bricksOf(pyramid, level).reduce((a, b) => a * b);
-      const volume = new Volume(this.scene.renderer, pyramid, 2 * needed); // two steps, if they are small
-      this.scene.setVolume(volume);
-      this.loader = new Loader(this.source, volume, () => this.arrived(), (error) => this.fail(error));
-    }
-    const { volume } = this.loader;
     const { scale, offset } = this.placement(look);
-    const box = boxIn(this.scene.frame, this.view);
-    const low = toSamples(look, box.low);
-    const high = toSamples(look, box.high);
-    volume.setPlace(scale, offset, low, high);
-    volume.setColours(this.view.map, this.view.stops);
-    const slices = slicesOf(look, this.view);
-    axes.forEach((axis, i) => volume.setPlane(i, this.view.mode === "slices" ? slices[axis] ?? null : null));
-    this.scene.showsVolume = this.view.mode !== "slices";
-    volume.uniforms.uMode.value = { volume: 0, max: 1, iso: 2, slices: 0 }[this.view.mode];
-    volume.uniforms.uNearest.value = this.view.nearest;
-    const [rangeLow, rangeHigh] = this.range(look);
-    const shown: Shown = { ...this.which(look.grid.name), variable: look.variable.name, component: look.component, low: rangeLow, high: rangeHigh, dims: look.dims };
-    const planes = this.view.mode !== "slices" ? null
-      : axes.flatMap((axis, i) => (slices[axis] === undefined ? [] : [{ axis: i as 0 | 1 | 2, at: slices[axis]! }]));
-    this.loader.show(shown, { camera: this.scene.planCamera(scale, offset), finest: Math.min(this.view.level, pyramid.levels - 1), low, high, planes });
+    const range = this.range(look);
+    this.loader.show({
+      which: this.which(look.grid.name), look, mode, slices, box: samplesIn(look, this.scene.frame, view), scale, offset,
+      camera: this.scene.planCamera(scale, offset), finest: view.level, map: view.map, stops: view.stops, range, tintRange: this.tintRange(look),
+      iso: view.iso ?? (range[0] + range[1]) / 2, nearest: view.nearest,
+    });
+  }
+
+  private dropGrid(): void {
+    this.scene.setVolume(null);
+    this.loader?.dispose();
+    this.loader = null;
+  }
+
+  /** A grid of one axis is a curve. */
+  private syncPlot(look: GridLook): void {
+    this.dropGrid();
+    const box = samplesIn(look, this.scene.frame, this.view);
+    const part: [number, number] = [Math.floor(box.low[0]), Math.ceil(box.high[0])];
+    const request = { ...this.which(look.grid.name), level: Math.max(plotLevel(part[1] - part[0], look.grid.levels), this.view.level), box: [part] };
+    void this.plot.show(this.source, look, request, this.view.range, () => this.arrived()).catch((error) => this.fail(error));
   }
 
   private syncPoints(): void {
@@ -264,7 +379,7 @@ export class App {
     const centre = centreOf(this.scene.frame);
     const length = lengthOf(this.scene.frame);
     const position = set.variables[0].name;
-    const coloured = set.variables.some((v) => v.name === this.view.colour);
+    const coloured = set.variables.some((v) => v.name === this.view.colour && isPresent(v));
     const box = this.view.box ? boxIn(this.scene.frame, this.view) : null;
     const request = {
       ...this.which(set.name), variables: coloured ? [position, this.view.colour] : [position], origin: centre.slice(0, set.dims),
@@ -299,16 +414,8 @@ export class App {
 
   private prepare(): void {
     this.loader?.update();
-    this.scene.hasty = !this.isComplete();
-    this.scene.setPointSize(0.005 * this.view.size);
-    const look = this.gridLook();
-    if (!this.loader || !look) return;
-    const current = this.loader.current;
-    if (!current) return;
-    const [low, high] = this.range(look);
-    const { uRange, uIso } = this.loader.volume.uniforms;
-    uRange.value.set((current.high - current.low) / (high - low), (current.low - low) / (high - low));
-    uIso.value = ((this.view.iso ?? (low + high) / 2) - current.low) / (current.high - current.low);
+    this.scene.hasty = !this.isSettled();
+    this.scene.setPointSize(0.005 * this.view.size * pointScale(this.set()?.count ?? 0));
   }
 
   /** More data are there. */
@@ -318,14 +425,19 @@ export class App {
   }
 
   private isComplete(): boolean {
-    return (!this.loader || (this.loader.hasPicture() && this.loader.progress().complete)) && this.pointsThere.all;
+    return (!this.loader || (this.loader.hasPicture() && this.loader.progress().complete)) && this.pointsThere.all && !this.plot.waits;
+  }
+  /** Nothing more will come. */
+  private isSettled(): boolean {
+    return (!this.loader || this.loader.progress().settled) && this.pointsThere.all && !this.plot.waits;
   }
 
   hasPicture(): boolean {
-    return this.step !== null && (!this.loader || this.loader.hasPicture()) && this.pointsThere.first;
+    return this.step !== null && (!this.loader || this.loader.hasPicture()) && this.pointsThere.first && !this.plot.waits;
   }
 
   private drawn(): void {
+    if (this.hasPicture()) this.firstPicture ??= performance.now();
     this.complete = this.step !== null && !this.scene.moving && !this.scene.hasty && this.isComplete();
     this.listener.progressed();
   }
@@ -345,8 +457,8 @@ export class App {
     return {
       phase: this.phase(), run: this.loadedRun, step: this.step?.step ?? null, steps: [...this.line.steps], grid: this.view.grid,
       level: grid?.level ?? null, bricks: grid?.there ?? 0, wanted: grid?.wanted ?? 0, error: grid?.error ?? null,
-      slots: this.loader?.volume.count ?? 0, points: points.count, quality: points.quality,
-      bytes: this.source.bytes(), firstBytes: this.firstBytes, playing: this.playing, link: this.link(),
+      slots: this.loader?.slots ?? 0, atlasBytes: this.loader?.bytes ?? 0, points: points.count, quality: points.quality,
+      bytes: this.source.bytes(), firstBytes: this.firstBytes, begun: this.begun, firstPicture: this.firstPicture, playing: this.playing, link: this.link(),
     };
   }
 
@@ -372,35 +484,35 @@ export class App {
     const index = u.map((v, i) => Math.min(Math.max(Math.floor(v), 0), look.shape[i] - 1));
     const place = index.map((i, a) => look.origin[a] + i * look.spacing[a]) as Vector;
     const sample = [...index].reverse().slice(3 - look.dims);
-    return { place, unit: look.grid.unit ?? "", sample, name: look.variable.name, value: null, valueUnit: look.variable.unit ?? "" };
+    return { place, unit: look.grid.unit ?? "", sample, name: nameWith(look.variable, look.component), value: null, valueUnit: look.variable.unit ?? "" };
   }
 
   private sampleUnder(look: GridLook, x: number, y: number): Vector | null {
     const { loader } = this;
-    if (!loader?.current) return null;
+    if (!loader) return null;
     const ray = this.scene.ray(x, y);
     const { scale, offset } = this.placement(look);
     const line = lineOf(ray.origin.toArray(), ray.direction.toArray(), scale, offset);
-    const box = boxIn(this.scene.frame, this.view);
-    const [low, high] = [toSamples(look, box.low), toSamples(look, box.high)];
-    if (this.view.mode === "slices") {
+    const { low, high } = samplesIn(look, this.scene.frame, this.view);
+    const mode = modeOf(look.dims, this.view);
+    if (mode === "slices") {
       const slices = slicesOf(look, this.view);
       const hits = axes.map((axis, i) => (slices[axis] === undefined ? null : meetPlane(line, i, slices[axis]!, low, high)));
       const near = hits.filter((t): t is number => t !== null);
       return near.length ? pointAt(line, Math.min(...near)) : null;
     }
     const part = clip(line, low, high);
-    if (!part) return null;
-    const { low: a, high: b } = loader.current;
+    if (!part || !loader.drawn) return null;
+    const { low: a, high: b } = loader.drawn;
     const [rangeLow, rangeHigh] = this.range(look);
     const where = (byte: number) => (a + ((byte - 1) / 254) * (b - a) - rangeLow) / (rangeHigh - rangeLow);
     const iso = this.view.iso ?? (rangeLow + rangeHigh) / 2;
     const kinds: Record<string, Look> = {
       max: { kind: "max" },
       iso: { kind: "iso", byte: 1 + (254 * (iso - a)) / (b - a) },
-      volume: { kind: "volume", opacity: (byte) => opacityAt(this.view.stops, where(byte)), dense: loader.volume.uniforms.uDense.value },
+      volume: { kind: "volume", opacity: (byte) => opacityAt(this.view.stops, where(byte)), dense: loader.volumes[0].uniforms.uDense.value },
     };
-    return march(line, this.scene.isFlat ? part[0] : Math.max(part[0], 0), part[1], (u) => loader.byteAt(u), kinds[this.view.mode]);
+    return march(line, this.scene.isFlat ? part[0] : Math.max(part[0], 0), part[1], (u) => loader.byteAt(u), kinds[mode]);
   }
 
   /** Take what is in a rectangle of the screen as the box, on the two axes that are seen best. */

@@ -7,10 +7,22 @@ export const mapNames = Object.keys(maps);
 /** What samples without a value are drawn in. */
 export const missing: Colour = [255, 0, 255];
 
+/** "magma_r" is "magma" from its other end. */
+export function isInverted(map: string): boolean {
+  return map.endsWith("_r");
+}
+export function plainMap(map: string): string {
+  return isInverted(map) ? map.slice(0, -2) : map;
+}
+export function invertedMap(map: string): string {
+  return isInverted(map) ? plainMap(map) : `${map}_r`;
+}
+
 /** The colour at 'where', from 0 to 1, as colour_map_at() of the program computes it. */
 export function colourAt(map: string, where: number): Colour {
-  const points = maps[map] ?? maps[mapNames[0]];
-  const at = Math.min(Math.max(where, 0), 1) * (points.length - 1);
+  const points = maps[plainMap(map)] ?? maps[mapNames[0]];
+  const within = Math.min(Math.max(where, 0), 1);
+  const at = (isInverted(map) ? 1 - within : within) * (points.length - 1);
   const i = Math.min(Math.floor(at), points.length - 2);
   return [0, 1, 2].map((c) => Math.floor(points[i][c] + (points[i + 1][c] - points[i][c]) * (at - i) + 0.5)) as Colour;
 }

@@ -1,4 +1,5 @@
 // dom.ts -- elements, in few words.
+import { numberIn } from "./format.ts";
 
 type Child = Node | string | null | false;
 
@@ -34,12 +35,23 @@ export function check(text: string, value: boolean, changed: (value: boolean) =>
   return h("label", {}, box, " " + text);
 }
 
+/** A control, and a way to show another value. */
+export interface Control<T> {
+  element: HTMLElement;
+  set(value: T): void;
+}
+
+const ends = ["lower end", "upper end"];
+
 /** Both ends of a range; they do not pass each other. */
-export function double(low: number, high: number, value: [number, number], changed: (value: [number, number], last: boolean) => void, label: string): HTMLElement {
+export function double(low: number, high: number, value: [number, number], changed: (value: [number, number], last: boolean) => void, label: string): Control<[number, number]> {
   const step = (high - low) / 500 || 1;
-  const [a, b] = value.map((v, i) => h("input", { type: "range", min: String(low), max: String(high), step: "any", value: String(v), ariaLabel: `${label}, ${i ? "upper" : "lower"} end` }));
-  a.value = String(value[0]);
-  b.value = String(value[1]);
+  const [a, b] = ends.map((end) => h("input", { type: "range", min: String(low), max: String(high), step: String(step), ariaLabel: `${label}, ${end}` }));
+  const set = (now: [number, number]) => {
+    a.value = String(now[0]);
+    b.value = String(now[1]);
+  };
+  set(value);
   const tell = (moved: HTMLInputElement, last: boolean) => {
     if (Number(a.value) > Number(b.value) - step) moved === a ? (a.value = String(Number(b.value) - step)) : (b.value = String(Number(a.value) + step));
     changed([Number(a.value), Number(b.value)], last);
@@ -48,16 +60,29 @@ export function double(low: number, high: number, value: [number, number], chang
     input.oninput = () => tell(input, false);
     input.onchange = () => tell(input, true);
   }
-  return h("div", { className: "double" }, a, b);
+  return { element: h("div", { className: "double" }, a, b), set };
+}
+
+/** Whether someone is typing in it. */
+export function isEdited(element: Element | null): boolean {
+  return element instanceof HTMLInputElement && element.type === "number" && element === document.activeElement && element.value !== element.defaultValue;
 }
 
 /** Two numbers to type; what is not an ascending pair is not taken. */
-export function pair(value: [number, number], changed: (value: [number, number]) => void, label: string): HTMLElement {
-  const inputs = value.map((v, i) => h("input", { type: "number", step: "any", value: String(Number(v.toPrecision(6))), ariaLabel: `${label}, ${i ? "upper" : "lower"} end` }));
+export function pair(value: [number, number], changed: (value: [number, number]) => void, label: string): Control<[number, number]> {
+  const inputs = ends.map((end) => h("input", { type: "number", step: "any", ariaLabel: `${label}, ${end}` }));
+  const exact = [...value];
+  const set = (now: [number, number]) => inputs.forEach((input, i) => {
+    if (isEdited(input)) return;
+    exact[i] = now[i];
+    input.value = input.defaultValue = numberIn(now[i], now);
+    input.title = String(now[i]);
+  });
+  set(value);
   for (const input of inputs)
     input.onchange = () => {
-      const [a, b] = inputs.map((n) => Number(n.value));
-      if (a < b) changed([a, b]);
+      const [a, b] = inputs.map((n, i) => (n.value === n.defaultValue ? exact[i] : Number(n.value)));
+      if (inputs.every((n) => n.value !== "") && a < b) changed([a, b]);
     };
-  return h("div", { className: "pair" }, ...inputs);
+  return { element: h("div", { className: "pair" }, ...inputs), set };
 }

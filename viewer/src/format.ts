@@ -8,6 +8,14 @@ export function number(value: number | null | undefined, digits = 5): string {
   return String(Number(value.toPrecision(digits)));
 }
 
+/** An end of a range, or a place in it, with digits that matter in it: not 1.6e-13 beside 1.3. */
+export function numberIn(value: number, [low, high]: readonly [number, number]): string {
+  const digits = 3 - Math.floor(Math.log10(Math.abs(high - low)));
+  if (!Number.isFinite(digits) || Math.abs(digits) > 300) return number(value, 4);
+  const scale = 10 ** Math.abs(digits);
+  return number(digits > 0 ? Math.round(value * scale) / scale : Math.round(value / scale) * scale, 8);
+}
+
 export function withUnit(text: string, unit: string | undefined): string {
   return unit ? `${text} ${unit}` : text;
 }

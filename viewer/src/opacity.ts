@@ -1,5 +1,6 @@
 // opacity.ts -- the editor of opacities: points to drag over the histogram of the values. A double
-// click adds one, or removes the one that is there.
+// click adds one, or removes the one that is there. By keys: arrows move the point that is chosen,
+// enter chooses the next one, + adds one after it, delete removes it.
 import { colourAt, opacityAt, type Stop } from "./colours.ts";
 import { h } from "./dom.ts";
 
@@ -21,9 +22,22 @@ export function moveStop(stops: readonly Stop[], i: number, x: number, y: number
   return stops.map((stop, j) => (j === i ? [within(x, low, high), within(y, 0, 1)] : stop));
 }
 
+/** Points, and which one is chosen, after a key; null: it means nothing here. */
+export function keyed(stops: Stop[], chosen: number, key: string): [Stop[], number] | null {
+  const [x, y] = stops[chosen];
+  const by = { ArrowLeft: [-0.01, 0], ArrowRight: [0.01, 0], ArrowUp: [0, 0.02], ArrowDown: [0, -0.02] }[key];
+  if (by) return [moveStop(stops, chosen, x + by[0], y + by[1]), chosen];
+  if (key === "Enter") return [stops, (chosen + 1) % stops.length];
+  if (key === "Delete" && stops.length > 2) return [stops.filter((_, i) => i !== chosen), Math.max(chosen - 1, 0)];
+  if (key !== "+") return null;
+  const [x1, y1] = stops[chosen + 1] ?? [1, y];
+  return [[...stops.slice(0, chosen + 1), [(x + x1) / 2, (y + y1) / 2], ...stops.slice(chosen + 1)], chosen + 1];
+}
+
 export function opacityEditor(stops: Stop[], map: string, counts: number[], changed: (stops: Stop[], last: boolean) => void): HTMLCanvasElement {
-  const canvas = h("canvas", { className: "opacity", width: 480, height: 128, ariaLabel: "Opacity" });
+  const canvas = h("canvas", { className: "opacity", width: 480, height: 128, ariaLabel: "Opacity", tabIndex: 0, role: "application", title: "Drag points; double-click adds or removes one" });
   let held = -1;
+  let chosen = 0;
   const draw = () => {
     const context = canvas.getContext("2d")!;
     const { width, height } = canvas;
@@ -39,10 +53,10 @@ export function opacityEditor(stops: Stop[], map: string, counts: number[], chan
       const part = opacityAt(stops, i / 254) * (height - 12) + 3;
       context.fillRect(x, height - part, width / 255 + 1, 3);
     }
-    for (const [x, y] of stops) {
+    for (const [i, [x, y]] of stops.entries()) {
       context.beginPath();
       context.arc(x * (width - 16) + 8, height - 6 - y * (height - 12), 6, 0, 7);
-      context.fillStyle = "#fff";
+      context.fillStyle = i === chosen && canvas === document.activeElement ? "#f80" : "#fff";
       context.strokeStyle = "#000";
       context.fill();
       context.stroke();
@@ -58,7 +72,9 @@ export function opacityEditor(stops: Stop[], map: string, counts: number[], chan
   };
   canvas.onpointerdown = (event) => {
     held = nearestStop(stops, ...at(event), 0.08);
-    if (held >= 0) canvas.setPointerCapture(event.pointerId);
+    if (held < 0) return;
+    chosen = held;
+    canvas.setPointerCapture(event.pointerId);
   };
   canvas.onpointermove = (event) => {
     if (held < 0) return;
@@ -74,8 +90,18 @@ export function opacityEditor(stops: Stop[], map: string, counts: number[], chan
     const there = nearestStop(stops, x, y, 0.06);
     if (there >= 0 && stops.length > 2) stops = stops.filter((_, i) => i !== there);
     else stops = [...stops, [x, y] as Stop].sort((a, b) => a[0] - b[0]);
+    chosen = Math.min(chosen, stops.length - 1);
     tell(true);
   };
+  canvas.onkeydown = (event) => {
+    const next = keyed(stops, chosen, event.key);
+    if (!next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    [stops, chosen] = next;
+    tell(true);
+  };
+  canvas.onfocus = canvas.onblur = draw;
   draw();
   return canvas;
 }

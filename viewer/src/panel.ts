@@ -1,35 +1,85 @@
 // panel.ts -- the panel at the side: what can be chosen for the step that is shown.
 import type { App } from "./app.ts";
 import { drawHistogram, drawSeries } from "./charts.ts";
-import { mapNames } from "./colours.ts";
-import { check, double, h, pair, row, select, slider } from "./dom.ts";
-import { number, withUnit } from "./format.ts";
-import { grids, isPresent, recorded, scalars, sets, slicesOf, type GridLook } from "./look.ts";
+import { invertedMap, isInverted, mapNames, plainMap } from "./colours.ts";
+import { check, double, h, isEdited, pair, row, select, slider } from "./dom.ts";
+import { count, number, numberIn, withUnit } from "./format.ts";
+import { grids, isPresent, modeOf, recorded, scalars, sets, slicesOf, type GridLook } from "./look.ts";
 import { opacityEditor } from "./opacity.ts";
 import { countValues } from "./points.ts";
 import type { Particles, Variable } from "./source.ts";
 import { axes, modes, type View } from "./state.ts";
+import { stepAt } from "./timeline.ts";
+import { seriesOf, variableRows } from "./vectors.ts";
+
+/** What a control is called, by which it is found again. */
+function nameOf(element: Element): string {
+  return element.ariaLabel ?? element.textContent ?? "";
+}
+
+/** Sets with more variables show the histograms of those that are asked for. */
+const fewVariables = 4;
+/** A series has no more points than a chart can show. */
+const mostPlotted = 500;
 
 export class Panel {
   private built = "";
+  private drawnOf = ""; // the step that histograms are of
+  private refreshers: (() => void)[] = [];
+  private charts: (() => void)[] = [];
+  private readonly opened = new Set<string>(); // variables with a filter, "set/variable"
   private readonly series = h("div");
+  private redrawSeries: (() => void) | null = null;
 
   constructor(private readonly app: App, private readonly root: HTMLElement) {}
 
-  /** Build it anew if there is something else to choose. */
+  /** Build it anew if there is something else to choose; else show other values. */
   update(): void {
     const { app } = this;
-    if (!app.step) return;
-    const { view } = app;
-    const objects = app.step.objects.map((o) => [o.name, o.kind, o.variables.map((v) => [v.name, v.components, isPresent(v)])]);
-    const look = app.gridLook();
-    const histogram = !!app.loader?.hasPicture() && view.mode === "volume";
-    const key = JSON.stringify([objects, view.grid, view.component, view.mode, view.map, view.range, look && view.range === null && app.range(look),
-      view.particles, view.colour, view.pointMap, view.pointRange, Object.keys(view.slices), view.box === null, histogram, Object.keys(view.filters)]);
-    if (key === this.built || this.root.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement && document.activeElement.type === "range" && this.root.matches(":active")) return;
+    const key = app.step ? this.structure() : "";
+    if (key === this.built) this.refreshers.forEach((refresh) => refresh());
+    else if (!this.isInUse()) this.rebuild(key);
+    this.redrawSeries?.();
+    const shown = app.step && JSON.stringify([app.which(""), this.root.clientWidth]);
+    if (!shown || !this.root.clientWidth || shown === this.drawnOf || app.phase() !== "complete") return;
+    this.drawnOf = shown;
+    this.charts.forEach((draw) => draw());
+  }
+
+  /** Other colours: what is drawn by hand is drawn again. */
+  redraw(): void {
+    this.built = this.drawnOf = "";
+    this.update();
+  }
+
+  /** All that decides which controls there are. */
+  private structure(): string {
+    const { view, step, loader } = this.app;
+    const objects = step!.objects.map((o) => [o.name, o.kind, o.variables.map((v) => [v.name, v.components, isPresent(v)])]);
+    const histogram = !!loader?.hasPicture() && view.mode === "volume";
+    return JSON.stringify([objects, view.grid, view.component, view.tint, view.tintComponent, view.tintRange === null, view.mode, view.map, view.range === null, view.nearest, view.particles, view.colour,
+      view.pointMap, view.pointRange === null, Object.keys(view.slices), histogram, [...this.opened], Object.keys(view.filters)]);
+  }
+
+  /** Someone types, or holds a slider. */
+  private isInUse(): boolean {
+    const { activeElement } = document;
+    if (!this.root.contains(activeElement)) return false;
+    return isEdited(activeElement) || (activeElement instanceof HTMLInputElement && activeElement.type === "range" && this.root.matches(":active"));
+  }
+
+  private rebuild(key: string): void {
+    const { app } = this;
+    const { scrollTop } = this.root;
+    const focused = this.root.contains(document.activeElement) ? nameOf(document.activeElement!) : null;
     this.built = key;
-    const set = app.set();
-    this.root.replaceChildren(...this.gridPart(look), ...this.particlesPart(set), ...this.boxPart(), this.series);
+    this.refreshers = [];
+    this.charts = [];
+    this.drawnOf = "";
+    if (!app.step) return this.root.replaceChildren();
+    this.root.replaceChildren(...this.gridPart(app.gridLook()), ...this.particlesPart(app.set()), ...this.boxPart(), this.series);
+    this.root.scrollTop = scrollTop;
+    if (focused) [...this.root.querySelectorAll<HTMLElement>("select, input, button, canvas")].find((e) => nameOf(e) === focused)?.focus();
   }
 
   private set(change: Partial<View>): void {
@@ -43,35 +93,42 @@ export class Panel {
     const names = grids(app.step!).flatMap((g) => g.variables.filter(isPresent).map((v) => `${g.name}/${v.name}`));
     if (names.length === 0) return [];
     const values: [string, string][] = [["", "none"], ...names.map((n) => [n, n] as [string, string])];
-    const out = [h("h2", {}, "Grid"), row("variable", select(values, app.view.grid, (grid) => this.set({ grid, component: 0, range: null, iso: null, slices: {} }), "Variable"))];
+    const out = [h("h2", {}, "Grid"), row("variable", select(values, app.view.grid, (grid) => this.set({ grid, component: 0, tint: "", tintComponent: 0, tintRange: null, range: null, iso: null, slices: {} }), "Variable"))];
     if (!look) return out;
-    if (look.variable.components > 1) {
-      const components = look.variable.ranges.map((_, i) => [String(i), `[${i}]`] as [string, string]);
-      out.push(row("component", select(components, String(look.component), (c) => this.set({ component: Number(c), range: null, iso: null }), "Component")));
-    }
+    out.push(...variableRows(app, look, (change) => this.set(change), (...row) => this.rangeRow(...row)));
     if (look.dims === 3)
-      out.push(h("div", { className: "many" }, ...modes.map((mode) => h("button", { className: mode === app.view.mode ? "on" : "", onclick: () => this.set({ mode }) }, mode))));
-    out.push(row("colours", select(mapNames.map((m) => [m, m]), app.view.map, (map) => this.set({ map }), "Colours")), this.rangeRow(look));
-    if (app.view.mode === "volume") out.push(...this.opacityRows());
-    if (app.view.mode === "iso") out.push(this.isoRow(look));
-    if (app.view.mode === "slices") out.push(...this.sliceRows(look));
+      out.push(h("div", { className: "many" }, ...modes.map((mode) => h("button", { className: mode === app.view.mode ? "on" : "", ariaPressed: String(mode === app.view.mode), onclick: () => this.set({ mode }) }, mode))));
+    const curve = app.plot.takes(app.source, look);
+    const mode = modeOf(look.dims, app.view);
+    if (!curve) out.push(this.coloursRow(app.view.map, (map) => this.set({ map }), "Colours"));
+    out.push(this.rangeRow(() => app.range(app.gridLook()!), app.view.range !== null, (range) => this.set({ range }), "Range"));
+    if (curve) return out;
+    if (mode === "volume") out.push(...this.opacityRows());
+    if (mode === "iso") out.push(this.isoRow(look));
+    if (mode === "slices" && look.dims === 3) out.push(...this.sliceRows(look));
     out.push(row("", check("nearest sample", app.view.nearest, (nearest) => this.set({ nearest }))));
     return out;
   }
 
-  private rangeRow(look: GridLook): HTMLElement {
-    const { app } = this;
-    const auto = h("button", { title: "The range of each step", className: app.view.range ? "" : "on", onclick: () => this.set({ range: app.view.range ? null : app.range(look) }) }, "auto");
-    const inputs = pair(app.range(look), (range) => this.set({ range }), "Range");
-    inputs.append(auto);
-    return row("range", inputs);
+  private coloursRow(map: string, changed: (map: string) => void, label: string): HTMLElement {
+    const names = select(mapNames.map((m) => [m, m]), plainMap(map), (name) => changed(isInverted(map) ? invertedMap(name) : name), label);
+    const turn = h("button", { className: isInverted(map) ? "on" : "", ariaPressed: String(isInverted(map)), ariaLabel: `${label}, inverted`, title: "From the other end", onclick: () => changed(invertedMap(map)) }, "invert");
+    return row("colours", h("div", { className: "pair" }, names, turn));
+  }
+
+  private rangeRow(now: () => [number, number], fixed: boolean, changed: (range: [number, number] | null) => void, label: string): HTMLElement {
+    const inputs = pair(now(), changed, label);
+    this.refreshers.push(() => inputs.set(now()));
+    const auto = h("button", { title: fixed ? "Take the range of each step" : "The range of each step is taken; keep this one", className: fixed ? "" : "on", ariaPressed: String(!fixed), ariaLabel: `${label}, automatic`, onclick: () => changed(fixed ? null : now()) }, "auto");
+    inputs.element.append(auto);
+    return row("range", inputs.element);
   }
 
   private opacityRows(): HTMLElement[] {
     const { app } = this;
     const counts = app.loader?.hasPicture() ? app.loader.histogram() : [];
     const editor = opacityEditor(app.view.stops, app.view.map, counts, (stops) => this.set({ stops }));
-    return [h("div", { title: "Drag points; double-click adds or removes one" }, editor), h("div", { className: "hint" }, "opacity over value; double-click adds a point")];
+    return [editor, h("div", { className: "hint" }, "opacity over value; double-click adds or removes a point. Keys: arrows, enter (next), + and delete")];
   }
 
   private isoRow(look: GridLook): HTMLElement {
@@ -82,7 +139,7 @@ export class Panel {
       text.textContent = withUnit(number(value), look.variable.unit);
       this.set({ iso: value });
     }, "Isosurface");
-    return row("surface at", input, text);
+    return row("surface", input, text);
   }
 
   private sliceRows(look: GridLook): HTMLElement[] {
@@ -97,7 +154,7 @@ export class Panel {
       const box = h("input", { type: "checkbox", checked: shown[axis] !== undefined, ariaLabel: `Slice ${axis}` });
       box.onchange = () => {
         const slices = { ...slicesOf(look, app.view) };
-        box.checked ? (slices[axis] = index) : delete slices[axis];
+        box.checked ? (slices[axis] = Number(input.value)) : delete slices[axis];
         this.set({ slices });
       };
       const input = slider(0, n - 1, 1, index, (value) => {
@@ -122,12 +179,38 @@ export class Panel {
     const out = [h("h2", {}, "Particles"), row("set", select(values, app.view.particles, choose, "Particles"))];
     if (!set) return out;
     const coloured: [string, string][] = [["", "none"], ...scalars(set).map((v) => [v.name, v.name] as [string, string])];
-    out.push(row("coloured by", select(coloured, app.view.colour, (colour) => this.set({ colour, pointRange: null }), "Coloured by")));
-    out.push(row("colours", select(mapNames.map((m) => [m, m]), app.view.pointMap, (pointMap) => this.set({ pointMap }), "Colours of particles")));
-    if (app.view.colour) out.push(row("range", pair(app.pointRange(set), (pointRange) => this.set({ pointRange }), "Range of particles")));
+    out.push(row("colour by", select(coloured, app.view.colour, (colour) => this.set({ colour, pointRange: null }), "Coloured by")));
+    out.push(this.coloursRow(app.view.pointMap, (pointMap) => this.set({ pointMap }), "Colours of particles"));
+    if (app.view.colour) out.push(this.rangeRow(() => app.pointRange(app.set()!), app.view.pointRange !== null, (pointRange) => this.set({ pointRange }), "Range of particles"));
     out.push(row("size", slider(-1, 1.2, 0.01, Math.log10(app.view.size), (v) => this.set({ size: 10 ** v }), "Size")));
-    out.push(row("quality", slider(-3, 0, 0.01, Math.log10(Math.max(app.view.quality, 1e-3)), (v) => this.later({ quality: 10 ** v }), "Quality")));
-    for (const variable of scalars(set)) out.push(this.filter(set, variable));
+    out.push(this.qualityRow(set), ...this.filters(set));
+    return out;
+  }
+
+  private qualityRow(set: Particles): HTMLElement {
+    const { app } = this;
+    const text = h("div", { className: "hint" });
+    const tell = (quality: number) => (text.textContent = `about ${count(Math.round(quality * set.count))} of ${count(set.count)}`);
+    tell(app.view.quality);
+    return row("quality", slider(-3, 0, 0.01, Math.log10(Math.max(app.view.quality, 1e-3)), (v) => {
+      tell(10 ** v);
+      this.later({ quality: 10 ** v });
+    }, "Quality"), text);
+  }
+
+  /** A range for each variable of few; of many, for those that are asked for. */
+  private filters(set: Particles): HTMLElement[] {
+    const { app } = this;
+    const all = scalars(set);
+    const isOpen = (v: Variable) => all.length <= fewVariables || this.opened.has(`${set.name}/${v.name}`) || v.name in app.view.filters;
+    const out = all.filter(isOpen).map((v) => this.filter(set, v));
+    if (all.length > fewVariables) {
+      const closed: [string, string][] = all.filter((v) => !isOpen(v)).map((v) => [v.name, v.name]);
+      out.unshift(row("filter by", select([["", "choose …"], ...closed], "", (name) => {
+        this.opened.add(`${set.name}/${name}`);
+        this.update();
+      }, "Filter by")));
+    }
     return out;
   }
 
@@ -140,21 +223,34 @@ export class Panel {
 
   private filter(set: Particles, variable: Variable): HTMLElement {
     const { app } = this;
+    const { name } = variable;
     const [low, high] = recorded(variable, 0);
-    const chart = h("div");
-    const text = h("div", { className: "hint" });
-    const tell = ([a, b]: [number, number]) => (text.textContent = `${number(a)} to ${withUnit(number(b), variable.unit)}`);
-    const now = app.view.filters[variable.name] ?? [low, high];
-    tell(now);
-    const ends = double(low, high, now, (range) => {
+    const chart = h("div", { className: "chart" });
+    const text = h("span", { className: "hint" });
+    const now = () => app.view.filters[name] ?? [low, high];
+    const tell = ([a, b]: [number, number]) => (text.textContent = `${numberIn(a, [low, high])} to ${withUnit(numberIn(b, [low, high]), variable.unit)}`);
+    const without = () => Object.fromEntries(Object.entries(app.view.filters).filter(([key]) => key !== name));
+    const slide = double(low, high, now(), (range) => {
       tell(range);
-      const filters = { ...app.view.filters, [variable.name]: range };
       const margin = (high - low) / 400;
-      if (range[0] <= low + margin && range[1] >= high - margin) delete filters[variable.name];
-      this.later({ filters });
-    }, variable.name);
-    void this.chart(chart, set, variable, low, high);
-    return h("div", {}, h("div", { className: "row" }, h("span", {}, variable.name), text), chart, ends);
+      const whole = range[0] <= low + margin && range[1] >= high - margin;
+      this.later({ filters: whole ? without() : { ...app.view.filters, [name]: range } });
+    }, name);
+    const clear = h("button", { title: "All values", ariaLabel: `All values of ${name}`, className: "small", onclick: () => {
+      this.opened.delete(`${set.name}/${name}`);
+      clearTimeout(this.timer);
+      this.set({ filters: without() });
+    } }, "×");
+    tell(now());
+    this.refreshers.push(() => {
+      if (this.isInUse()) return;
+      slide.set(now());
+      tell(now());
+      clear.style.visibility = name in app.view.filters || this.opened.has(`${set.name}/${name}`) ? "" : "hidden";
+    });
+    this.refreshers[this.refreshers.length - 1]();
+    this.charts.push(() => void this.chart(chart, set, variable, low, high));
+    return h("div", { className: "filter" }, h("div", { className: "title" }, h("span", { className: "name", title: name }, name), text, clear), chart, slide.element);
   }
 
   /** From the index of the server; or of the particles that are here. */
@@ -176,29 +272,58 @@ export class Panel {
 
   private boxPart(): HTMLElement[] {
     const { app } = this;
+    const box = () => app.view.box ?? [0, 1, 0, 1, 0, 1];
     const rows = axes.map((axis, i) => {
-      const box = app.view.box ?? [0, 1, 0, 1, 0, 1];
-      return row(axis, double(0, 1, [box[2 * i], box[2 * i + 1]], ([a, b]) => {
-        const next = [...(app.view.box ?? [0, 1, 0, 1, 0, 1])];
+      const text = h("div", { className: "hint" });
+      const ends = (): [number, number] => [box()[2 * i], box()[2 * i + 1]];
+      const tell = (parts: [number, number]) => {
+        const { low, high } = app.scene.frame;
+        const [a, b] = parts.map((part) => numberIn(low[i] + part * (high[i] - low[i]), [low[i], high[i]]));
+        text.textContent = `${a} to ${withUnit(b, app.gridLook()?.grid.unit ?? app.set()?.unit)}`;
+      };
+      const slide = double(0, 1, ends(), ([a, b]) => {
+        const next = [...box()];
         next[2 * i] = a;
         next[2 * i + 1] = b;
+        tell([a, b]);
         this.later({ box: next.every((v, j) => v === j % 2) ? null : next });
-      }, `Box, ${axis}`));
+      }, `Box, ${axis}`);
+      this.refreshers.push(() => {
+        if (this.isInUse()) return;
+        slide.set(ends());
+        tell(ends());
+      });
+      this.refreshers[this.refreshers.length - 1]();
+      return row(axis, slide.element, text);
     });
-    const all = h("button", { onclick: () => {
-      this.built = "";
-      this.set({ box: null });
-    } }, "all");
-    return [h("h2", {}, "Box ", h("span", { className: "hint" }, "or shift + drag "), all), ...rows];
+    const all = h("button", { className: "small", ariaLabel: "The whole box", title: "The whole box", onclick: () => this.set({ box: null }) }, "all");
+    this.refreshers.push(() => (all.disabled = app.view.box === null));
+    this.refreshers[this.refreshers.length - 1]();
+    return [h("h2", {}, "Box", all), ...rows];
   }
 
   /** One sample over time. */
   async showSeries(sample: number[], name: string): Promise<void> {
-    const look = this.app.gridLook();
+    const { app } = this;
+    const look = app.gridLook();
     if (!look) return;
-    const series = await this.app.source.series(this.app.view.run, look.grid.name, look.variable.name, look.component, sample);
-    const chart = h("div");
-    this.series.replaceChildren(h("h2", {}, `${name} at ${sample.join(", ")} over time`), chart);
-    drawSeries(chart, series, name);
+    const every = Math.ceil(app.line.steps.length / mostPlotted);
+    const series = await seriesOf(look, (component) => app.source.series(app.view.run, look.grid.name, look.variable.name, component, sample, every));
+    const chart = h("div", { className: "chart series", title: "Click to go to a step" });
+    const close = h("button", { className: "small", ariaLabel: "Close the series", title: "Close", onclick: () => {
+      this.redrawSeries = null;
+      this.series.replaceChildren();
+    } }, "×");
+    const title = withUnit(name, look.variable.unit && `[${look.variable.unit}]`);
+    this.series.replaceChildren(h("h2", {}, "Over time", close), h("div", { className: "hint" }, `${title} at sample ${sample.join(", ")}${every > 1 ? `, every ${every} steps` : ""}`), chart);
+    let drawn = "";
+    this.redrawSeries = () => {
+      const now = JSON.stringify([app.step?.step, document.documentElement.dataset.theme, this.root.clientWidth]);
+      if (now === drawn || !chart.clientWidth) return;
+      drawn = now;
+      drawSeries(chart, series, name, () => app.step?.time ?? NaN, (i) => this.set({ step: stepAt(app.line, series.times[i]), follow: false }));
+    };
+    this.redrawSeries();
+    this.series.scrollIntoView({ block: "nearest" });
   }
 }

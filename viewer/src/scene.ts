@@ -31,12 +31,13 @@ const alongAxes: Record<Axis, { eye: Vector; up: Vector; right: number; top: num
 };
 
 const viewAngle = 35;
+/** A camera that sees all. */
+export const corner: readonly number[] = [1.5, -2.3, 1.3, 0, 0, -0.03];
 
 export class Scene {
   readonly renderer: THREE.WebGLRenderer;
   readonly controls: OrbitControls;
-  volume: Volume | null = null;
-  showsVolume = false; // not only its slices
+  private volumes: Volume[] = []; // one to march through, or slices
   points: Points | null = null;
   frame: Frame = { low: [0, 0, 0], high: [1, 1, 1] };
   moving = false;
@@ -52,16 +53,23 @@ export class Scene {
   private readonly softTarget: THREE.WebGLRenderTarget;
   private readonly compose: Record<string, THREE.IUniform>;
   private bare = false; // no margin
+  private background = "#000000";
   private along: Axis | "" = "";
   private share = 0.5; // of the pixels along each axis, for hasty frames
   private asked = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(readonly canvas: HTMLCanvasElement, private readonly prepare: () => void, private readonly drawn: () => void, private readonly rested: () => void) {
+  constructor(readonly canvas: HTMLCanvasElement, private readonly prepare: () => void, private readonly drawn: () => void, private readonly rested: () => void, restored: () => void) {
     THREE.ColorManagement.enabled = false;
     const context = canvas.getContext("webgl2", { antialias: false, alpha: false, preserveDrawingBuffer: false, powerPreference: "high-performance" });
     if (!context) throw new Error("This browser has no WebGL 2, which the viewer draws with. A newer one has it, or it is turned off: see chrome://gpu or about:support.");
     this.renderer = new THREE.WebGLRenderer({ canvas, context });
+    // After three.js, which listens since it was made: it has new textures by then, all of them empty.
+    canvas.addEventListener("webglcontextrestored", () => {
+      this.renderer.setClearColor(this.background);
+      restored();
+      this.ask();
+    });
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
     this.renderer.autoClear = true;
     this.solidTarget = new THREE.WebGLRenderTarget(1, 1, { depthTexture: new THREE.DepthTexture(1, 1, THREE.UnsignedIntType) });
@@ -101,12 +109,19 @@ export class Scene {
   /** From a corner, so that all is seen. */
   reset(): void {
     this.flat.zoom = 1;
-    this.setCamera([1.5, -2.3, 1.3, 0, 0, -0.03]);
+    this.setCamera(corner);
+  }
+
+  /** One button or finger turns; along an axis it moves. */
+  private setTurning(turning: boolean): void {
+    this.controls.enableRotate = turning;
+    this.controls.mouseButtons.LEFT = turning ? THREE.MOUSE.ROTATE : THREE.MOUSE.PAN;
+    this.controls.touches.ONE = turning ? THREE.TOUCH.ROTATE : THREE.TOUCH.PAN;
   }
 
   setCamera(numbers: readonly number[]): void {
     this.along = "";
-    this.controls.enableRotate = true;
+    this.setTurning(true);
     for (const camera of [this.perspective, this.flat]) {
       camera.up.set(0, 0, 1);
       camera.position.set(numbers[0], numbers[1], numbers[2]);
@@ -115,6 +130,30 @@ export class Scene {
     this.fit();
     this.controls.update();
     this.move();
+  }
+
+  /** Elsewhere, in the same direction. */
+  shift(numbers: readonly number[]): void {
+    this.camera.position.set(numbers[0], numbers[1], numbers[2]);
+    this.controls.target.set(numbers[3], numbers[4], numbers[5]);
+    this.controls.update();
+    this.move();
+  }
+
+  get zoom(): number {
+    return this.isFlat ? this.flat.zoom : 1;
+  }
+  setZoom(zoom: number): void {
+    this.flat.zoom = zoom;
+    this.fit();
+    this.move();
+  }
+
+  /** Right and up on the screen, in the world. */
+  directions(): { right: Vector; up: Vector } {
+    this.camera.updateMatrixWorld();
+    const [right, up] = [0, 1].map((i) => new THREE.Vector3().setFromMatrixColumn(this.camera.matrixWorld, i).toArray());
+    return { right, up };
   }
 
   getCamera(): number[] {
@@ -137,7 +176,7 @@ export class Scene {
     const { eye, up } = alongAxes[axis];
     this.setFlat(true);
     this.along = axis;
-    this.controls.enableRotate = false;
+    this.setTurning(false);
     this.flat.zoom = 1;
     this.flat.up.set(...up);
     this.flat.position.set(...(eye.map((e) => e * 2) as Vector));
@@ -157,12 +196,18 @@ export class Scene {
     this.move();
   }
 
+  /** Half of the height that is seen at distance 1: where the canvas is narrow, its width counts. */
+  private halfHeight(): number {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    return Math.tan((viewAngle * Math.PI) / 360) / Math.min(width / Math.max(height, 1) || 1, 1);
+  }
+
   /** Wide enough for what is looked at. */
   private fit(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const aspect = width / Math.max(height, 1);
     const sides = sidesOf(this.frame);
-    let half = 0.5 * this.camera.position.distanceTo(this.controls.target) * Math.tan((viewAngle * Math.PI) / 360) * 2;
+    let half = this.camera.position.distanceTo(this.controls.target) * this.halfHeight();
     if (this.along) {
       const { right, top } = alongAxes[this.along];
       half = Math.max(sides[top] / 2, sides[right] / 2 / aspect) * (this.bare ? 1 : 1.15);
@@ -173,6 +218,7 @@ export class Scene {
     this.flat.bottom = -half;
     this.flat.updateProjectionMatrix();
     this.perspective.aspect = aspect;
+    this.perspective.fov = (Math.atan(this.halfHeight()) * 360) / Math.PI;
     this.perspective.updateProjectionMatrix();
   }
 
@@ -184,6 +230,7 @@ export class Scene {
   }
 
   setLooks(background: string, line: string, bare: boolean): void {
+    this.background = background;
     this.renderer.setClearColor(background);
     (this.outline.material as THREE.LineBasicMaterial).color.set(line);
     this.outline.visible = !bare;
@@ -192,16 +239,11 @@ export class Scene {
     this.ask();
   }
 
-  setVolume(volume: Volume | null): void {
-    if (this.volume && this.volume !== volume) {
-      this.soft.remove(this.volume.box);
-      this.solid.remove(...this.volume.planes);
-      this.volume.dispose();
-    }
-    this.volume = volume;
-    if (!volume) return;
-    this.soft.add(volume.box);
-    this.solid.add(...volume.planes);
+  /** A volume, or slices; null: none. */
+  setVolume(volumes: Volume[] | null): void {
+    for (const { mesh } of this.volumes) mesh.removeFromParent();
+    this.volumes = volumes ?? [];
+    for (const { mesh, across } of this.volumes) (across === null ? this.soft : this.solid).add(mesh);
   }
 
   setPoints(points: Points): void {
@@ -218,7 +260,7 @@ export class Scene {
   private pixels(): number {
     const { height } = this.renderer.getDrawingBufferSize(new THREE.Vector2());
     if (this.isFlat) return (height * this.flat.zoom) / (this.flat.top - this.flat.bottom);
-    return height / (2 * Math.tan((viewAngle * Math.PI) / 360));
+    return height / (2 * this.halfHeight());
   }
 
   planCamera(scale: Vector, offset: Vector): Camera {
@@ -261,21 +303,21 @@ export class Scene {
     if (this.points) this.points.uniforms.uFlat.value = this.isFlat;
     renderer.setRenderTarget(this.solidTarget);
     renderer.render(this.solid, camera);
-    const marches = this.volume !== null && this.showsVolume;
-    if (this.volume && marches) {
+    const volume = this.volumes.find((v) => v.across === null);
+    if (volume) {
       this.softTarget.setSize(Math.ceil(width * share), Math.ceil(height * share));
-      this.aim(this.volume, hasty);
+      this.aim(volume, hasty);
       renderer.setRenderTarget(this.softTarget);
       const colour = renderer.getClearColor(new THREE.Color());
       renderer.setClearColor(0, 0);
       renderer.render(this.soft, camera);
       renderer.setClearColor(colour, 1);
     }
-    this.compose.uHasVolume.value = marches;
+    this.compose.uHasVolume.value = volume !== undefined;
     renderer.setRenderTarget(null);
     renderer.render(this.last, camera);
     this.drawn();
-    if (hasty && marches) this.adapt(start);
+    if (hasty && volume) this.adapt(start);
   }
 
   /** Hasty frames shall come ten times a second or more. */

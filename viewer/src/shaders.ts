@@ -2,7 +2,8 @@
 //
 // Positions u are in samples of level 0, x, y, z; sample i lies at i + 0.5, as pixels do.
 
-/** sampleAt() gives a value from 0 to 1 of the range that was fetched, or -1: none. */
+/** sampleAt() gives values from 0 to 1 of the ranges that were fetched, of what is drawn and of what
+ *  it is coloured by; or -1: none. */
 const sampling = /* glsl */ `
 precision highp float;
 precision highp int;
@@ -13,32 +14,60 @@ uniform usampler3D uPages;
 uniform sampler2D uMap;
 uniform vec3 uShape;
 uniform vec3 uAtlasSize;
-uniform float uBrick;
+uniform vec3 uBrick;
+uniform vec3 uFirst; // cell of the page table
+uniform vec3 uCells;
+uniform int uTable;  // level of its cells
 uniform bool uNearest;
 uniform vec2 uRange; // fetched values to colours: scale, offset
+uniform bool uTinted; // another variable gives the colours
+uniform vec2 uTintRange;
+uniform vec3 uMissing;
 uniform vec3 uLow;   // the box that is shown
 uniform vec3 uHigh;
 
-float sampleAt(vec3 u, out float level) {
-    vec3 q = clamp(uNearest ? floor(u) : u - 0.5, vec3(0.0), uShape - 1.0);
-    ivec3 cell = ivec3(q) / int(uBrick);
-    uvec4 page = texelFetch(uPages, cell, 0);
-    level = float(page.w) - 1.0;
-    if (page.w == 0u)
-        return -1.0;
-    int k = int(page.w) - 1;
-    vec3 local = (q - vec3((cell >> k) << k) * uBrick) / exp2(level);
-    vec3 at = vec3(page.xyz) * (uBrick + 1.0) + (uNearest ? floor(local) : local);
-    float nearest = texelFetch(uAtlas, ivec3(at + 0.5), 0).r * 255.0;
-    if (nearest < 0.5)
-        return -1.0;
-    float value = uNearest ? nearest : texture(uAtlas, (at + 0.5) / uAtlasSize).r * 255.0;
-    return max(value - 1.0, 0.0) / 254.0;
+struct Place {
+    float level;  // of the brick; -1: there is none
+    bool hidden;  // nothing in this cell can be seen
+    vec3 from;    // the cell, in samples
+    vec3 to;
+};
+
+vec2 valueOf(vec2 bytes) {
+    return max(bytes - 1.0, 0.0) / 254.0;
 }
 
-vec4 colourAt(float value) {
-    float where = clamp(value * uRange.x + uRange.y, 0.0, 1.0);
-    return texture(uMap, vec2((where * 255.0 + 0.5) / 256.0, 0.5));
+vec2 sampleAt(vec3 u, out Place place) {
+    vec3 q = clamp(uNearest ? floor(u) : u - 0.5, vec3(0.0), uShape - 1.0);
+    vec3 size = uBrick * exp2(float(uTable));
+    vec3 cell = floor(q / size);
+    place.from = cell * size + (uNearest ? 0.0 : 0.5);
+    place.to = place.from + size;
+    vec3 at = cell - uFirst;
+    bool inside = all(greaterThanEqual(at, vec3(0.0))) && all(lessThan(at, uCells));
+    uvec4 page = inside ? texelFetch(uPages, ivec3(at), 0) : uvec4(0u);
+    int level = int(page.w & 127u) - 1;
+    place.level = float(level);
+    place.hidden = page.w > 127u;
+    if (level < 0)
+        return vec2(-1.0);
+    vec3 brick = uBrick * exp2(place.level);
+    vec3 local = (q - floor(q / brick) * brick) / exp2(place.level);
+    vec3 slot = vec3(page.xyz) * (uBrick + 1.0) + (uNearest ? floor(local) : local);
+    vec2 nearest = texelFetch(uAtlas, ivec3(slot + 0.5), 0).rg * 255.0;
+    vec2 bytes = uNearest ? nearest : texture(uAtlas, (slot + 0.5) / uAtlasSize).rg * 255.0;
+    return mix(valueOf(bytes), vec2(-1.0), lessThan(nearest, vec2(0.5)));
+}
+
+float whereIn(float value, vec2 range) {
+    return (clamp(value * range.x + range.y, 0.0, 1.0) * 255.0 + 0.5) / 256.0;
+}
+
+vec4 colourAt(vec2 value) {
+    vec4 c = texture(uMap, vec2(whereIn(value.x, uRange), 0.5));
+    if (uTinted)
+        c.rgb = value.y < 0.0 ? uMissing : texture(uMap, vec2(whereIn(value.y, uTintRange), 0.5)).rgb;
+    return c;
 }
 `;
 
@@ -76,10 +105,10 @@ float noise(vec2 p) {
 vec3 slope(vec3 u, float level) {
     float h = exp2(max(level, 0.0)) * 1.5;
     vec3 g;
-    float l;
+    Place place;
     for (int i = 0; i < 3; i++) {
         vec3 e = vec3(i == 0, i == 1, i == 2) * h;
-        float a = sampleAt(u + e, l), b = sampleAt(u - e, l);
+        float a = sampleAt(u + e, place).x, b = sampleAt(u - e, place).x;
         g[i] = a < 0.0 || b < 0.0 ? 0.0 : a - b;
     }
     return g / uScale;
@@ -117,44 +146,59 @@ void main() {
     }
 
     colour = vec4(0.0);
-    float level = 0.0, best = -1.0, last = -1.0, lastT = t;
+    Place place;
+    vec2 best = vec2(-1.0);
+    float last = -1.0, lastT = t;
     // Steps lie in the middle of samples: a view along an axis meets each one exactly once.
     float first = uNearest || uMode == 1 ? 0.5 : uMode == 2 ? 0.0 : noise(gl_FragCoord.xy);
-    float width = uStep;
-    sampleAt(o + d * (t + 0.01), level);
-    t += first * uStep * exp2(max(level, 0.0));
-    for (int i = 0; i < 4096 && t < end; i++) {
+    sampleAt(o + d * (t + 0.01), place);
+    t += first * uStep * exp2(max(place.level, 0.0));
+    for (int i = 0; i < 16384 && t < end; i++) {
         vec3 u = o + d * t;
-        float value = sampleAt(u, level);
-        width = uStep * exp2(max(level, 0.0));
+        vec2 value = sampleAt(u, place);
+        float width = uStep * exp2(max(place.level, 0.0));
+        bool skips = place.level < 0.0 || (place.hidden && uMode != 1);
         if (uMode == 1) {
-            best = max(best, value);
+            if (value.x > best.x)
+                best = value;
         } else if (uMode == 2) {
-            if (value >= 0.0 && last >= 0.0 && (value - uIso) * (last - uIso) <= 0.0 && value != last) {
-                float low = lastT, high = t, l;
+            // A surface can end at the wall of a cell without any: its first sample counts, too.
+            if (value.x >= 0.0 && last >= 0.0 && (value.x - uIso) * (last - uIso) <= 0.0 && value.x != last) {
+                float low = lastT, high = t;
+                Place p;
                 for (int j = 0; j < 6; j++) {
                     float middle = 0.5 * (low + high);
-                    if ((sampleAt(o + d * middle, l) - uIso) * (last - uIso) > 0.0) low = middle; else high = middle;
+                    if ((sampleAt(o + d * middle, p).x - uIso) * (last - uIso) > 0.0) low = middle; else high = middle;
                 }
                 vec3 hit = o + d * high;
-                colour = vec4(shade(colourAt(uIso).rgb, hit, level, ray), 1.0);
+                vec2 there = vec2(uIso, sampleAt(hit, p).y);
+                colour = vec4(shade(colourAt(there).rgb, hit, place.level, ray), 1.0);
                 return;
             }
-            last = value;
+            last = skips ? -1.0 : value.x;
             lastT = t;
-        } else if (value >= 0.0) {
+        } else if (value.x >= 0.0 && !skips) {
             vec4 c = colourAt(value);
             if (c.a > 0.0) {
                 float alpha = 1.0 - pow(1.0 - min(c.a, 0.999), width / uDense);
-                vec3 lit = alpha > 0.004 ? shade(c.rgb, u, level, ray) : c.rgb;
+                vec3 lit = alpha > 0.004 ? shade(c.rgb, u, place.level, ray) : c.rgb;
                 colour += (1.0 - colour.a) * alpha * vec4(lit, 1.0);
                 if (colour.a > 0.98)
                     break;
             }
         }
-        t += width;
+        if (skips) { // to the wall of the cell; a surface may begin just there
+            vec3 walls = (mix(place.from, place.to, greaterThan(safe, vec3(0.0))) - o) / safe;
+            float wall = min(min(walls.x, walls.y), walls.z);
+            if (uMode == 2)
+                t = wall > t ? wall + 0.01 : t + width;
+            else
+                t += width * max(ceil((wall - t) / width), 1.0);
+        } else {
+            t += width;
+        }
     }
-    if (uMode == 1 && best >= 0.0)
+    if (uMode == 1 && best.x >= 0.0)
         colour = vec4(colourAt(best).rgb, 1.0);
 }
 `;
@@ -165,18 +209,12 @@ in vec3 vPosition;
 out vec4 colour;
 uniform vec3 uScale;
 uniform vec3 uOffset;
-uniform vec4 uPlane; // which axis, and the index of the sample
-uniform vec3 uMissing;
 void main() {
-    vec3 u = (vPosition - uOffset) / uScale;
-    u = mix(u, vec3(uPlane.w + 0.5), uPlane.xyz);
-    if (any(lessThan(u, uLow)) || any(greaterThan(u, uHigh)))
+    Place place;
+    vec2 value = sampleAt((vPosition - uOffset) / uScale, place);
+    if (place.level < 0.0)
         discard;
-    float level;
-    float value = sampleAt(u, level);
-    if (level < 0.0)
-        discard;
-    colour = vec4(value < 0.0 ? uMissing : colourAt(value).rgb, 1.0);
+    colour = vec4(value.x < 0.0 ? uMissing : colourAt(value).rgb, 1.0);
 }
 `;
 

@@ -1,8 +1,13 @@
 // source.ts -- where data come from: what the viewer asks, whoever answers it.
 
+/** JSON cannot have all numbers: some are told as texts. */
+export function numberOf(value: number | string | null): number {
+  return value === null ? NaN : value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
+}
+
 export interface Range {
-  low: number | null;
-  high: number | null;
+  low: number | string | null; // a text: beyond what JSON can have, such as "inf"
+  high: number | string | null;
   nans: number;
 }
 export interface Variable {
@@ -70,6 +75,18 @@ export interface Samples {
   data: Uint8Array; // 1 to 255; 0: no value
   error: number | null; // the largest one, if it is known
 }
+/** As they are, as f32. */
+export interface FloatsRequest extends Which {
+  variable: string;
+  component: number;
+  level: number;
+  box: [number, number][];
+}
+/** The lowest and highest value of each patch; NaN twice: it has none. */
+export interface PatchRanges {
+  shape: number[]; // patches, in the order of the grid's shape
+  pairs: Float32Array;
+}
 export interface ParticlesRequest extends Which {
   from: number;
   quality: number;
@@ -100,13 +117,19 @@ export interface Source {
   runs(): Promise<string[]>;
   run(name: string): Promise<Run>;
   step(run: string, step: number | "last"): Promise<Step>;
-  samples(request: SamplesRequest): Promise<Samples>;
+  /** Rejects when the signal is given: nobody waits for it any more. */
+  samples(request: SamplesRequest, signal?: AbortSignal): Promise<Samples>;
+  /** What follows is asked only of sources that have it. */
+  floats?(request: FloatsRequest): Promise<Float32Array>;
+  /** null: this grid has none. */
+  ranges?(which: Which, variable: string, component: number): Promise<PatchRanges | null>;
   /** One exact value. */
   value(which: Which, variable: string, component: number, at: number[]): Promise<number>;
   particles(request: ParticlesRequest): Promise<Columns>;
   /** null: the source has none. */
   histogram(which: Which, variable: string, component: number, bins: number, where: string): Promise<Histogram | null>;
-  series(run: string, object: string, variable: string, component: number, at: number[]): Promise<Series>;
+  /** Of each step, or of every n-th. */
+  series(run: string, object: string, variable: string, component: number, at: number[], every: number): Promise<Series>;
   /** Tell of new steps until the function that is given back is called. */
   follow(run: string, listener: Listener): () => void;
   /** Bytes that were sent for data so far. */

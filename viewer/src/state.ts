@@ -11,7 +11,10 @@ export interface View {
   step: number | null; // null: the last
   follow: boolean;
   grid: string; // "object/variable"; "": none
-  component: number;
+  component: number; // -1: the length of the vector
+  tint: string; // a variable of the same grid that colours it; "": itself
+  tintComponent: number;
+  tintRange: [number, number] | null;
   mode: Mode;
   map: string;
   range: [number, number] | null; // null: that of the step
@@ -31,16 +34,17 @@ export interface View {
   along: Axis | ""; // an exact view along an axis; "": free
   camera: number[] | null; // position and target
   flat: boolean; // without perspective
+  zoom: number; // of a view without perspective
   bare: boolean; // nothing but the picture
   theme: "light" | "dark" | "";
 }
 
 export const usual: Readonly<View> = Object.freeze({
   run: "", step: null, follow: false,
-  grid: "", component: 0, mode: "volume" as Mode, map: "viridis", range: null,
+  grid: "", component: 0, tint: "", tintComponent: 0, tintRange: null, mode: "volume" as Mode, map: "viridis", range: null,
   stops: [[0, 0], [0.15, 0], [1, 0.6]] as Stop[], iso: null, slices: {}, nearest: false, level: 0,
   particles: "", colour: "", pointMap: "magma", pointRange: null, quality: 1, size: 1, filters: {},
-  box: null, along: "" as const, camera: null, flat: false, bare: false, theme: "" as const,
+  box: null, along: "" as const, camera: null, flat: false, zoom: 1, bare: false, theme: "" as const,
 });
 
 const text = (value: string) => encodeURIComponent(value).replace(/%2F/g, "/").replace(/%20/g, "+");
@@ -63,7 +67,7 @@ type Codec = { write(view: View): string | null; read(view: View, value: string)
 function flag(key: "follow" | "nearest" | "flat" | "bare"): Codec {
   return { write: (v) => (v[key] ? "1" : null), read: (v, s) => void (v[key] = s === "1") };
 }
-function word<K extends "run" | "grid" | "particles" | "colour" | "map" | "pointMap">(key: K): Codec {
+function word<K extends "run" | "grid" | "tint" | "particles" | "colour" | "map" | "pointMap">(key: K): Codec {
   return { write: (v) => (v[key] === usual[key] ? null : text(v[key])), read: (v, s) => void (v[key] = untext(s)) };
 }
 function choice<K extends "mode" | "along" | "theme">(key: K, words: readonly View[K][]): Codec {
@@ -72,7 +76,7 @@ function choice<K extends "mode" | "along" | "theme">(key: K, words: readonly Vi
     read: (v, s) => void (words.includes(s as View[K]) && (v[key] = s as View[K])),
   };
 }
-function amount(key: "component" | "level" | "quality" | "size", low: number, high: number): Codec {
+function amount(key: "component" | "tintComponent" | "level" | "quality" | "size" | "zoom", low: number, high: number): Codec {
   return {
     write: (v) => (v[key] === usual[key] ? null : short(v[key])),
     read: (v, s) => {
@@ -81,7 +85,7 @@ function amount(key: "component" | "level" | "quality" | "size", low: number, hi
     },
   };
 }
-function pair(key: "range" | "pointRange"): Codec {
+function pair(key: "range" | "tintRange" | "pointRange"): Codec {
   return { write: (v) => (v[key] ? v[key]!.map(String).join(",") : null), read: (v, s) => void (v[key] = pairOf(s)) };
 }
 
@@ -94,7 +98,10 @@ const codecs: Record<string, Codec> = {
   },
   follow: flag("follow"),
   grid: word("grid"),
-  component: amount("component", 0, 1e6),
+  component: amount("component", -1, 1e6),
+  tint: word("tint"),
+  tintComponent: amount("tintComponent", -1, 1e6),
+  tintRange: pair("tintRange"),
   mode: choice("mode", modes),
   map: word("map"),
   range: pair("range"),
@@ -144,6 +151,7 @@ const codecs: Record<string, Codec> = {
   along: choice("along", ["", ...axes]),
   camera: { write: (v) => (v.camera ? v.camera.map(short).join(",") : null), read: (v, s) => void (v.camera = numbers(s, 6)) },
   flat: flag("flat"),
+  zoom: amount("zoom", 0.01, 1e4),
   bare: flag("bare"),
   theme: choice("theme", ["", "light", "dark"]),
 };
@@ -175,7 +183,7 @@ export function fromHash(hash: string): View {
 
 /** Conditions as the server understands them. */
 export function whereText(filters: View["filters"]): string {
-  const name = (s: string) => (/^[A-Za-z_]\w*$/.test(s) ? s : `'${s}'`);
+  const name = (s: string) => (/^[A-Za-z_]\w*$/.test(s) ? s : s.includes("'") ? `"${s}"` : `'${s}'`);
   return Object.entries(filters).map(([key, [a, b]]) => {
     const [, base, index] = /^(.*?)(\[\d+\])?$/.exec(key)!;
     return `${a} <= ${name(base)}${index ?? ""} <= ${b}`;

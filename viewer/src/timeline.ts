@@ -39,3 +39,13 @@ export function moved(line: Timeline, step: number | null, by: number, around: b
   const i = indexOf(line, step) + by;
   return line.steps[around ? ((i % n) + n) % n : Math.min(Math.max(i, 0), n - 1)];
 }
+
+/** The step whose time is nearest. */
+export function stepAt(line: Timeline, time: number): number | null {
+  let best: number | null = null;
+  let least = Infinity;
+  line.times.forEach((t, i) => {
+    if (Math.abs(t - time) < least) [best, least] = [line.steps[i], Math.abs(t - time)];
+  });
+  return best;
+}

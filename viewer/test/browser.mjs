@@ -1,121 +1,16 @@
 // browser.mjs BUILD -- the viewer of BUILD/bin/bouma in a browser: pixels against 'bouma render',
-// bytes, time, filters, a running writer, a server that goes and comes back.
-//
-// Nothing here depends on speed: it waits for what the page tells of itself.
+// bytes, time, filters, a running writer, a server that goes and comes back. Other topics
+// are in files of their own.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { base, begin, coloursOf, complaints, complete, end, foreign, launchWithoutPictures, make, open, pause, pixelsOf, run, stopServer, until, wait, work, writer } from "./kit.mjs";
+import { engine } from "./engine.mjs";
+import { hands } from "./hands.mjs";
+import { odd } from "./odd.mjs";
+import { bestDifference, tolerance } from "./pixels.mjs";
 
-const build = process.argv[2];
-const here = dirname(fileURLToPath(import.meta.url));
-const bouma = join(build, "bin/bouma");
-const work = mkdtempSync(join(tmpdir(), "viewer-browser-"));
-const python = process.env.PYTHON ?? "/usr/bin/python3";
-const environment = { ...process.env, PYTHONPATH: join(build, "python"), PYTHONDONTWRITEBYTECODE: "1" };
-const software = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
 const vortex = join(work, "vortex.bouma");
-
-// ---- programs -------------------------------------------------------------------
-
-function run(...args) {
-  return execFileSync(bouma, args, { cwd: work, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-}
-
-/** A server; its base URL is told in the first line. */
-async function serve(port = 0) {
-  const child = spawn(bouma, ["serve", work, "--port", String(port)], { stdio: ["ignore", "pipe", "ignore"] });
-  const first = await new Promise((resolve, reject) => {
-    createInterface({ input: child.stdout }).once("line", resolve);
-    child.once("exit", (code) => reject(new Error(`bouma serve ended with ${code}`)));
-  });
-  return { child, base: first.trim(), port: Number(new URL(first).port) };
-}
-
-async function stop(server) {
-  const ended = new Promise((resolve) => server.child.once("exit", resolve));
-  server.child.kill("SIGINT");
-  await ended;
-}
-
-// ---- pages ----------------------------------------------------------------------
-
-let server;
-let browser;
-const foreign = [];
-const complaints = [];
-
-async function open(hash, width = 900, height = 600) {
-  const page = await browser.newPage({ viewport: { width, height } });
-  page.on("request", (request) => {
-    const { protocol, origin } = new URL(request.url());
-    if (protocol !== "blob:" && protocol !== "data:" && origin !== new URL(server.base).origin) foreign.push(request.url());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  await page.goto(server.base + hash);
-  return page;
-}
-
-const stateOf = (page) => page.evaluate(() => window.bouma.state());
-
-/** Wait for a state; CTest ends what waits for ever. */
-async function until(page, what) {
-  for (;;) {
-    const state = await stateOf(page);
-    if (what(state)) return state;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-const complete = (page) => until(page, (s) => s.phase === "complete");
-
-// ---- pixels ----------------------------------------------------------------------
-
-let decoder;
-/** The pixels of a PNG file, which the browser decodes. */
-async function pixelsOf(png) {
-  decoder ??= await browser.newPage();
-  const got = await decoder.evaluate(async (base64) => {
-    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-    const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
-    const canvas = new OffscreenCanvas(image.width, image.height);
-    const context = canvas.getContext("2d");
-    context.drawImage(image, 0, 0);
-    const { data } = context.getImageData(0, 0, image.width, image.height);
-    let text = "";
-    for (let i = 0; i < data.length; i += 4096) text += String.fromCharCode(...data.subarray(i, i + 4096));
-    return { width: image.width, height: image.height, data: btoa(text) };
-  }, png.toString("base64"));
-  return { ...got, data: Buffer.from(got.data, "base64") };
-}
-
-/** The largest difference of a channel, with 'part' at a place of 'whole'. */
-function difference(whole, part, left, top, enough) {
-  let most = 0;
-  for (let y = 0; y < part.height; y++)
-    for (let x = 0; x < part.width; x++)
-      for (let c = 0; c < 3; c++) {
-        const a = whole.data[4 * ((y + top) * whole.width + x + left) + c];
-        most = Math.max(most, Math.abs(a - part.data[4 * (y * part.width + x) + c]));
-        if (most > enough) return most;
-      }
-  return most;
-}
-
-/** The picture of 'bouma render' has a title and axes around its cells: the best place for 'part'. */
-function bestDifference(whole, part) {
-  let best = 64; // beyond that it is another picture
-  for (let top = 0; top + part.height <= whole.height; top++)
-    for (let left = 0; left + part.width <= whole.width; left++) best = Math.min(best, difference(whole, part, left, top, best));
-  return best;
-}
-
-// Samples come in 255 shades, and the pictures of the program have fewer than 256 colours: each is
-// half a shade off at most, where colours change by about 3 from one to the next.
-const tolerance = 6;
 
 async function sameAsRender(name, hash, width, height, ...args) {
   const page = await open(`#run=vortex&bare=1&nearest=1&${hash}`, width, height);
@@ -180,10 +75,8 @@ const claims = {
     for (const mode of ["volume", "max", "iso", "slices"]) {
       const page = await open(`#run=vortex&grid=flow/density&mode=${mode}&bare=1&theme=dark`, 200, 150);
       await complete(page);
-      const { data } = await pixelsOf(await page.screenshot());
-      const colours = new Set();
-      for (let i = 0; i < data.length; i += 4) colours.add(data.readUInt32LE(i));
-      assert.ok(colours.size > 50, `${mode}: ${colours.size} colours`);
+      const colours = await coloursOf(await page.screenshot());
+      assert.ok(colours > 50, `${mode}: ${colours} colours`);
       await page.close();
     }
   },
@@ -209,7 +102,7 @@ const claims = {
     let text = "…";
     while (!text || text.includes("…")) {
       text = await page.locator("#tip").textContent();
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(50);
     }
     const [, sample] = /sample ([\d, ]+)/.exec(text);
     const at = sample.split(",").map(Number);
@@ -223,33 +116,27 @@ const claims = {
   },
 
   async "a running writer is followed"() {
-    const writer = spawn(python, [join(here, "data.py"), work, "follow"], { env: environment, stdio: ["pipe", "pipe", "inherit"] });
-    const lines = createInterface({ input: writer.stdout })[Symbol.asyncIterator]();
-    const write = async () => {
-      writer.stdin.write("\n");
-      await lines.next();
-    };
+    const { write, end: endWriter } = writer();
     await write();
-    while (!(await (await fetch(`${server.base}api/v1`)).json()).datasets.some((d) => d.name === "live" && d.steps > 0)) await new Promise((resolve) => setTimeout(resolve, 100));
+    await wait(async () => (await (await fetch(`${base()}api/v1`)).json()).datasets.some((d) => d.name === "live" && d.steps > 0));
     const page = await open("#run=live&follow=1", 400, 300);
     await until(page, (s) => s.step === 0 && s.phase === "complete");
     for (let step = 1; step <= 2; step++) {
       await write();
       await until(page, (s) => s.step === step && s.phase === "complete" && s.steps.length === step + 1);
     }
-    writer.stdin.end();
-    await new Promise((resolve) => writer.once("exit", resolve));
+    await endWriter();
     await page.close();
   },
 
   async "a server that comes back is used again"() {
     const page = await open("#run=vortex&grid=flow/density&mode=slices&step=20", 400, 300);
     await complete(page);
-    await stop(server);
+    const start = await stopServer();
     await page.keyboard.press("ArrowLeft");
     const lost = await until(page, (s) => !s.connected);
     assert.match(lost.message, /does not answer/);
-    server = await serve(server.port);
+    await start();
     const back = await until(page, (s) => s.connected && s.step === 10 && s.phase === "complete");
     assert.equal(back.message, null);
     await page.close();
@@ -260,25 +147,42 @@ const claims = {
     const state = await until(page, (s) => s.message);
     assert.match(state.message, /nothing/);
     await page.close();
-    const without = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-3d-apis"] });
+    const without = await launchWithoutPictures();
     const bare = await without.newPage();
-    await bare.goto(server.base);
+    await bare.goto(base());
     assert.match((await until(bare, (s) => s.message)).message, /WebGL 2/);
     await without.close();
   },
+};
 
+/** Of all pages of all topics. */
+const last = {
   async "nothing is loaded from elsewhere, and no script fails"() {
     assert.deepEqual(foreign, []);
     assert.deepEqual(complaints, []);
+    const policy = (await fetch(base())).headers.get("Content-Security-Policy");
+    assert.match(policy, /default-src 'self'/);
+    assert.doesNotMatch(policy, /'unsafe-|\*|https?:/);
+    // What a name could do if it became HTML: the browser refuses.
+    const page = await open("", 300, 200);
+    const done = await page.evaluate(async () => {
+      const script = document.createElement("script");
+      script.textContent = "window.wasRun = true";
+      document.body.append(script);
+      const answer = await fetch("http://127.0.0.2:9/").then(() => "sent", () => "refused");
+      return [window.wasRun ?? "not run", answer];
+    });
+    assert.deepEqual(done, ["not run", "refused"]);
+    await wait(() => complaints.length >= 2); // both by the policy
+    await page.close();
   },
 };
 
 let failed = 0;
 try {
-  execFileSync(python, [join(here, "data.py"), work], { env: environment, stdio: "inherit" });
-  server = await serve();
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: software });
-  for (const [claim, check] of Object.entries(claims)) {
+  make("vortex");
+  await begin();
+  for (const [claim, check] of Object.entries({ ...claims, ...engine, ...hands, ...odd, ...last })) {
     if (process.env.ONLY && !claim.includes(process.env.ONLY)) continue;
     try {
       await check();
@@ -289,8 +193,6 @@ try {
     }
   }
 } finally {
-  await browser?.close();
-  server?.child.kill("SIGINT");
-  rmSync(work, { recursive: true, force: true });
+  await end();
 }
 process.exit(failed ? 1 : 0);

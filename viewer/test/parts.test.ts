@@ -4,16 +4,20 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { ApiError, boxText, patience, query, Server, splitColumns } from "../src/api.ts";
 import { BrickCache } from "../src/bricks.ts";
-import { bake, colourAt, mapNames, opacityAt } from "../src/colours.ts";
-import { bytes, number } from "../src/format.ts";
-import { frameOf, gridOf, recorded, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
-import { moveStop, nearestStop } from "../src/opacity.ts";
+import { bake, colourAt, invertedMap, mapNames, opacityAt } from "../src/colours.ts";
+import { bytes, number, numberIn } from "../src/format.ts";
+import { finiteRange, frameOf, gridOf, isInfinite, magnitude, modeOf, pointScale, recorded, samplesIn, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
+import { keyed, moveStop, nearestStop } from "../src/opacity.ts";
+import { farther, shifted, turned } from "../src/orbit.ts";
 import { clip, lineOf, march, meetPlane } from "../src/pick.ts";
+import { plotLevel, plotPlaces, plotValues } from "../src/plot.ts";
 import { countValues, planQualities } from "../src/points.ts";
 import type { Step } from "../src/source.ts";
 import { fresh, fromHash, toHash, whereText } from "../src/state.ts";
-import { indexOf, moved, withoutStep, withStep } from "../src/timeline.ts";
-import { atlasShape, fillSlot } from "../src/volume.ts";
+import { byteOf, cut, fillSlot, interleave, magnitude as lengths, valueOf } from "../src/samples.ts";
+import { indexOf, moved, stepAt, withoutStep, withStep } from "../src/timeline.ts";
+import { Undo } from "../src/undo.ts";
+import { atlasShape } from "../src/volume.ts";
 
 // ---- bricks -----------------------------------------------------------------
 
@@ -41,13 +45,30 @@ test("bricks that are wanted stay", () => {
 
 test("slots of the atlas are enough, and a slot is filled to its end", () => {
   for (const n of [1, 7, 150, 900]) {
-    const shape = atlasShape(n, 32, 2048);
+    const shape = atlasShape(n, 100000, [32, 32, 32], 2048);
     assert.ok(shape[0] * shape[1] * shape[2] >= n && Math.max(...shape) * 33 <= 2048);
   }
-  const slot = fillSlot(new Uint8Array([1, 2, 3, 4, 5, 6]), [3, 2, 1], 3);
+  const slot = fillSlot(new Uint8Array([1, 2, 3, 4, 5, 6]), [3, 2, 1], [3, 3, 3], 1);
   assert.equal(slot.length, 64);
   assert.deepEqual([...slot.subarray(0, 16)], [1, 2, 3, 3, 4, 5, 6, 6, 4, 5, 6, 6, 4, 5, 6, 6]);
   assert.deepEqual([...slot.subarray(48, 64)], [...slot.subarray(0, 16)]);
+  assert.deepEqual([...fillSlot(new Uint8Array([1, 2, 3, 4]), [2, 1, 1], [2, 1, 1], 2)], [1, 2, 3, 4, 3, 4, 1, 2, 3, 4, 3, 4, 1, 2, 3, 4, 3, 4, 1, 2, 3, 4, 3, 4]);
+});
+
+test("an answer is cut into bricks", () => {
+  // A row of samples 0, 2, 4, 6, 8 of level 1, two channels each.
+  const data = new Uint8Array([0, 100, 2, 102, 4, 104, 6, 106, 8, 108]);
+  const part = cut(data, [5, 1, 1], 2, 1, [0, 0, 0], { low: [4, 0, 0], high: [9, 1, 1] });
+  assert.deepEqual([part.shape, [...part.data]], [[3, 1, 1], [4, 104, 6, 106, 8, 108]]);
+  assert.equal(cut(data, [5, 1, 1], 2, 1, [0, 0, 0], { low: [0, 0, 0], high: [10, 1, 1] }).data, data);
+});
+
+test("the length of vectors is that of their components, to a shade or so", () => {
+  const parts = [{ low: -3, high: 3 }, { low: 0, high: 4 }];
+  const of = (x: number, y: number) => lengths([new Uint8Array([byteOf(x, -3, 3)]), new Uint8Array([byteOf(y, 0, 4)])], { parts, low: 0, high: 5 })[0];
+  for (const [x, y] of [[0, 0], [-3, 4], [1, 2], [2.5, 0.1]]) assert.ok(Math.abs(valueOf(of(x, y), 0, 5) - Math.hypot(x, y)) <= (2 * 5) / 254, `${x}, ${y}`);
+  assert.equal(of(NaN, 1), 0);
+  assert.deepEqual([...interleave([new Uint8Array([1, 2]), new Uint8Array([3, 4])])], [1, 3, 2, 4]);
 });
 
 // ---- colours ------------------------------------------------------------------
@@ -58,6 +79,8 @@ test("colours are those of bouma render", () => {
   assert.deepEqual(colourAt("viridis", 2), [253, 231, 37]);
   assert.deepEqual(colourAt("grey", 0.5), [128, 128, 128]);
   assert.deepEqual(colourAt("coolwarm", 0.5), [221, 221, 221]);
+  assert.deepEqual(colourAt("viridis_r", 0), colourAt("viridis", 1));
+  assert.deepEqual(mapNames.map(invertedMap).map(invertedMap), mapNames);
   assert.deepEqual([...bake("grey", [[0, 0], [1, 1]]).subarray(255 * 4)], [255, 255, 255, 255]);
 });
 
@@ -71,13 +94,52 @@ test("opacities are lines between points", () => {
   assert.deepEqual(moveStop(stops, 0, 0.9, -1), [[0.6, 0], [0.6, 1]]);
 });
 
+test("points of opacities are moved, added and removed by keys", () => {
+  const stops: [number, number][] = [[0, 0], [0.5, 0.2], [1, 1]];
+  assert.deepEqual(keyed(stops, 1, "ArrowRight"), [[[0, 0], [0.51, 0.2], [1, 1]], 1]);
+  assert.deepEqual(keyed(stops, 0, "ArrowDown"), [stops, 0]);
+  assert.deepEqual(keyed(stops, 2, "Enter"), [stops, 0]);
+  assert.deepEqual(keyed(stops, 0, "+"), [[[0, 0], [0.25, 0.1], [0.5, 0.2], [1, 1]], 1]);
+  assert.deepEqual(keyed(stops, 1, "Delete"), [[[0, 0], [1, 1]], 0]);
+  assert.equal(keyed(stops.slice(1), 0, "Delete"), null);
+  assert.equal(keyed(stops, 0, "x"), null);
+});
+
+test("a camera turns around what it looks at, and does not fall over", () => {
+  const near = (a: readonly number[], b: readonly number[]) => a.forEach((v, i) => assert.ok(Math.abs(v - b[i]) < 1e-9, `${a}: ${b}`));
+  near(turned([2, 0, 0, 0, 0, 0], Math.PI / 2, 0), [0, -2, 0, 0, 0, 0]);
+  near(turned([3, 0, 0, 1, 0, 0], 0, Math.PI / 6), [1 + 2 * Math.cos(Math.PI / 6), 0, 1, 1, 0, 0]);
+  assert.ok(turned([1, 0, 0, 0, 0, 0], 0, 9)[0] > 0);
+  near(farther([3, 0, 0, 1, 0, 0], 2), [5, 0, 0, 1, 0, 0]);
+  near(shifted([3, 0, 0, 1, 0, 0], [1, 2, 3]), [4, 2, 3, 2, 2, 3]);
+});
+
+test("the last choice is undone, and a drag is one choice", () => {
+  const undo = new Undo();
+  const view = fresh();
+  const change = (by: object, now: number) => {
+    undo.remember(view, by, now);
+    Object.assign(view, by);
+  };
+  change({ box: [0, 0.5, 0, 1, 0, 1] }, 0);
+  change({ box: [0, 0.6, 0, 1, 0, 1] }, 100);
+  change({ filters: { T: [1, 2] } }, 200);
+  change({ step: 3, camera: [1, 2, 3, 0, 0, 0] }, 300);
+  change({ mode: "volume" }, 400); // as it is already
+  assert.deepEqual(undo.back()!.filters, {});
+  const first = undo.back()!;
+  assert.equal(first.box, null);
+  assert.ok(!("camera" in first) && !("step" in first));
+  assert.equal(undo.back(), null);
+});
+
 // ---- views as links -----------------------------------------------------------------
 
 test("a link gives the view back", () => {
   const view = {
     ...fresh(), run: "a b/ü&c", step: 12, grid: "flow/T=1", mode: "iso" as const, iso: 0.25, map: "magma", range: [-1.5, 2e-7] as [number, number], slices: { x: 3, z: 0 },
     particles: "coal", colour: "T", filters: { T: [1, 2] as [number, number], "a:b,c": [0.1, 0.2] as [number, number] }, box: [0, 0.5, 0.25, 1, 0, 1],
-    along: "y" as const, camera: [1, 2, 3, 0, 0, 0], nearest: true, level: 2, quality: 0.125, stops: [[0, 0.5], [1, 1]] as [number, number][],
+    along: "y" as const, camera: [1, 2, 3, 0, 0, 0], zoom: 2.5, nearest: true, level: 2, quality: 0.125, stops: [[0, 0.5], [1, 1]] as [number, number][],
   };
   assert.deepEqual(fromHash(toHash(view)), view);
   assert.equal(toHash(fresh()), "#");
@@ -92,6 +154,7 @@ test("a broken link gives what is usual", () => {
 
 test("filters are conditions of the server", () => {
   assert.equal(whereText({ T: [1, 2.5], "my T": [0, 1], "v[2]": [3, 4] }), "1 <= T <= 2.5 && 0 <= 'my T' <= 1 && 3 <= v[2] <= 4");
+  assert.equal(whereText({ "it's": [0, 1] }), '0 <= "it\'s" <= 1');
   assert.equal(whereText({}), "");
 });
 
@@ -110,6 +173,8 @@ test("steps are kept in order", () => {
   assert.equal(moved(line, 30, 1, true), 0);
   assert.equal(moved(line, null, -1, false), 10);
   assert.equal(moved({ steps: [], times: [] }, null, 1, true), null);
+  assert.equal(stepAt(line, 1.4), 10);
+  assert.equal(stepAt({ steps: [], times: [] }, 1), null);
 });
 
 // ---- particles -------------------------------------------------------------------------
@@ -125,6 +190,20 @@ test("particles come in parts, each of them once", () => {
   const many = planQualities(1e9, 1);
   assert.ok(many[many.length - 1][1] * 1e9 <= 3_000_000 + 1);
   assert.deepEqual(countValues([new Float32Array([0, 1, 1.5, 4, 9])], 0, 4, 4).estimate, [1, 2, 0, 1]);
+});
+
+test("ends of a range have the digits that matter in it", () => {
+  assert.deepEqual([1.559e-13, 0.64955, 1.2991].map((v) => numberIn(v, [1.559e-13, 1.2991])), ["0", "0.65", "1.299"]);
+  assert.deepEqual([-3.269e-4, 3.6503e-4].map((v) => numberIn(v, [-3.269e-4, 3.6503e-4])), ["-3.269e-4", "3.65e-4"]);
+  assert.deepEqual([101325.4, 101326.1].map((v) => numberIn(v, [101325.4, 101326.1])), ["101325.4", "101326.1"]);
+  assert.deepEqual([0, 2.5e9].map((v) => numberIn(v, [0, 2.5e9])), ["0", "2.5e9"]);
+  assert.equal(numberIn(3, [3, 3]), "3");
+  assert.equal(numberIn(NaN, [0, 1]), "NaN");
+});
+
+test("few particles are drawn larger", () => {
+  assert.deepEqual([0, 100, 1e9].map(pointScale), [4, 4, 1]);
+  assert.ok(pointScale(5000) > 1.5 && pointScale(5000) < 2);
 });
 
 test("columns begin at multiples of 8 bytes", () => {
@@ -250,4 +329,63 @@ test("a server that is busy or gone is asked again", async () => {
   assert.deepEqual(told, [false, true]);
   assert.equal(asked, 3);
   assert.ok(patience(0) < patience(3) && patience(50) === 4000);
+});
+
+test("a page that nobody sees has no stream", () => {
+  const before = { document: globalThis.document, EventSource: globalThis.EventSource };
+  const streams = new Set<object>();
+  class Stream {
+    constructor() {
+      streams.add(this);
+    }
+    addEventListener(): void {}
+    close(): void {
+      streams.delete(this);
+    }
+  }
+  const page = Object.assign(new EventTarget(), { hidden: false });
+  Object.assign(globalThis, { document: page, EventSource: Stream });
+  try {
+    const stop = new Server("http://localhost/", () => {}).follow("run", { steps() {}, step() {}, removed() {} });
+    const turn = (hidden: boolean) => {
+      page.hidden = hidden;
+      page.dispatchEvent(new Event("visibilitychange"));
+      return streams.size;
+    };
+    assert.deepEqual([streams.size, turn(true), turn(false), turn(false)], [1, 0, 1, 1]);
+    stop();
+    assert.deepEqual([streams.size, turn(false)], [0, 0]);
+  } finally {
+    Object.assign(globalThis, before);
+  }
+});
+
+test("lengths of vectors and infinite values have ranges, too", () => {
+  const vector = { ...variable, components: 2, ranges: [{ low: -3, high: 1, nans: 0 }, { low: 2, high: 4, nans: 0 }] };
+  assert.deepEqual(recorded(vector, magnitude), [2, 5]);
+  assert.deepEqual(recorded({ ...variable, ranges: [{ low: "-9223372036854775808", high: 5, nans: 0 }] }, 0), [-(2 ** 63), 5]);
+  const infinite = { ...variable, ranges: [{ low: 0, high: "inf", nans: 0 }] };
+  assert.deepEqual([recorded(infinite, 0), isInfinite(infinite), isInfinite(variable)], [[0, 1], true, false]);
+  assert.deepEqual(finiteRange(new Float32Array([NaN, 2, Infinity, -1, -Infinity])), [-1, 2]);
+  assert.equal(finiteRange(new Float32Array([NaN])), null);
+});
+
+test("axes that go down have their samples where they are", () => {
+  const down: Step = { ...step, objects: [{ ...step.objects[0], spacing: [1, -2, 3] } as Step["objects"][0]] };
+  const look = gridOf(down, { ...fresh(), grid: "g/T" })!;
+  assert.deepEqual(frameOf(look, null), { low: [18.5, -1, -0.5], high: [42.5, 11, 3.5] });
+  assert.deepEqual(samplesIn(look, frameOf(look, null), { ...fresh(), box: [0, 1, 0, 0.5, 0, 1] }), { low: [0, 3, 0], high: [8, 6, 4] });
+});
+
+test("what is flat is an image, whatever the view says", () => {
+  const flat = gridOf({ ...step, objects: [{ ...step.objects[0], shape: [4, 6], origin: [0, 0], spacing: [1, 1], patch: [4, 4] } as Step["objects"][0]] }, { ...fresh(), grid: "g/T", tint: "T" })!;
+  assert.deepEqual([modeOf(flat.dims, { ...fresh(), mode: "iso" }), modeOf(3, { ...fresh(), mode: "iso" }), flat.tint], ["slices", "iso", null]);
+  assert.deepEqual(slicesOf(flat, fresh()), { z: 0 });
+});
+
+test("curves have few samples, at their places", () => {
+  assert.deepEqual([plotLevel(4096, 9), plotLevel(4097, 9), plotLevel(1e9, 3)], [0, 1, 2]);
+  const look = gridOf({ ...step, objects: [{ ...step.objects[0], shape: [8], origin: [5], spacing: [0.5], patch: [8] } as Step["objects"][0]] }, { ...fresh(), grid: "g/T" })!;
+  assert.deepEqual(plotPlaces(look, 1, 3, 2), [7, 8]);
+  assert.deepEqual(plotValues([new Float32Array([3, 0]), new Float32Array([4, 1])]), [5, 1]);
 });

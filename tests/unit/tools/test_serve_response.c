@@ -115,6 +115,60 @@ static void a_plan_has_a_part_or_an_encoding(void)
     CHECK_EQ(plan.code, 200);
 }
 
+static void heads_have_lengths_without_bodies(void)
+{
+    struct answer answer = answer_of(200, false, "abc");
+
+    answer.head = true;
+    CHECK(!answer_body(&answer, ANSWER_BYTES, 5000));
+    CHECK(answer.code == 200 && answer.bytes == 5000 && answer.binary);
+    CHECK(!answer_body(&answer, ANSWER_BYTES, (size_t)-1));
+    CHECK_EQ(answer.code, 413);
+    answer_release(&answer);
+    answer = answer_of(200, false, "abc");
+    CHECK(!answer_is_head(&answer, ANSWER_JSON));
+    answer.head = true;
+    CHECK(answer_is_head(&answer, ANSWER_JSON));
+    CHECK(answer.unmeasured && !answer.binary);
+    CHECK(answer_is_head(&answer, ANSWER_BYTES) && answer.binary);
+    answer_release(&answer);
+    CHECK_EQ(atomic_load(&memory.used), 0);
+}
+
+static void large_blocks_are_kept_until_they_are_needed(void)
+{
+    struct memory_budget own;
+    size_t bytes = 2 << 20;
+    void *first, *second, *third;
+
+    memory_budget_init(&own, 16 << 20);
+    first = memory_budget_resize(&own, NULL, bytes);
+    REQUIRE(first);
+    memory_budget_release(&own, first);
+    CHECK(atomic_load(&own.used) >= bytes);
+    CHECK_EQ(atomic_load(&own.used), atomic_load(&own.spare));
+    second = memory_budget_resize(&own, NULL, bytes - 100);
+    CHECK(second == first);
+    CHECK_EQ(atomic_load(&own.spare), 0);
+    third = memory_budget_resize(&own, NULL, bytes);
+    CHECK(third && third != second);
+    memory_budget_release(&own, second);
+    memory_budget_release(&own, third);
+    CHECK(!memory_budget_resize(&own, NULL, 17 << 20));
+    CHECK_EQ(atomic_load(&own.used), 0);
+    first = memory_budget_resize(&own, NULL, 15 << 20);
+    CHECK(first);
+    memory_budget_release(&own, first); /* too large to be kept */
+    CHECK_EQ(atomic_load(&own.used), 0);
+    second = memory_budget_resize(&own, NULL, bytes);
+    memory_budget_release(&own, second);
+    first = memory_budget_resize(&own, NULL, 15 << 20);
+    CHECK(first);
+    memory_budget_release(&own, first);
+    memory_budget_drop(&own);
+    CHECK(atomic_load(&own.used) == 0 && atomic_load(&own.spare) == 0);
+}
+
 static void only_what_has_a_tag_is_kept(void)
 {
     struct answer answer = answer_of(200, true, "");
@@ -144,7 +198,8 @@ static void bodies_become_shorter_or_stay(void)
     CHECK_EQ(ZSTD_decompress(back, sizeof(back), answer.body, answer.bytes),
              5000);
     CHECK(back[0] == 7 && back[4999] == 7);
-    CHECK(!response_compress(&answer, ENCODING_GZIP)); /* not twice */
+    CHECK(response_compress(&answer, ENCODING_GZIP)); /* not twice */
+    CHECK(!strcmp(answer.encoding, "zstd"));
     answer_release(&answer);
     answer = answer_of(200, true, "abc");
     body = answer_body(&answer, "x", 5000);
@@ -152,8 +207,14 @@ static void bodies_become_shorter_or_stay(void)
     for (int i = 0; i < 5000; i++)
         body[i] =
             (unsigned char)((random = random * 1664525u + 1013904223u) >> 24);
-    CHECK(!response_compress(&answer, ENCODING_GZIP));
+    CHECK(response_compress(&answer, ENCODING_GZIP));
     CHECK(answer.bytes == 5000 && !answer.encoding);
+    CHECK(response_may_compress(&answer, ENCODING_GZIP));
+    memory.limit = 0;
+    CHECK(!response_compress(&answer, ENCODING_GZIP));
+    memory.limit = 1 << 22;
+    answer.as_it_is = true;
+    CHECK(!response_may_compress(&answer, ENCODING_GZIP));
     answer_release(&answer);
     CHECK_EQ(atomic_load(&memory.used), 0);
 }
@@ -264,6 +325,8 @@ int main(void)
     tags_match_in_any_encoding();
     encodings_are_negotiated();
     a_plan_has_a_part_or_an_encoding();
+    heads_have_lengths_without_bodies();
+    large_blocks_are_kept_until_they_are_needed();
     only_what_has_a_tag_is_kept();
     bodies_become_shorter_or_stay();
     bodies_have_limits();

@@ -1,6 +1,7 @@
 /* answer.c -- what a route gives back. */
 #include "answer.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ void answer_release(struct answer *answer)
     answer->body = NULL;
     answer->fixed = NULL;
     answer->bytes = 0;
+    answer->unmeasured = false;
     answer->file = -1;
     while (answer->header_count)
         free(answer->headers[--answer->header_count].value);
@@ -44,25 +46,39 @@ void answer_header(struct answer *answer, const char *name, const char *format,
     va_end(list);
 }
 
-void *answer_body(struct answer *answer, const char *type, size_t bytes)
+void *answer_body(struct answer *answer, const char *type, uint64_t bytes)
 {
     if (bytes > answer->limit) {
         answer_fail(answer, 413, BOUMA_ELIMIT,
-                    "the answer would have %zu bytes, and the limit is %zu; "
+                    "the answer would have %" PRIu64
+                    " bytes, and the limit is %zu; "
                     "ask for a smaller box, a coarser level, or within a "
                     "budget",
                     bytes, answer->limit);
         return NULL;
     }
-    answer->body = memory_budget_resize(answer->memory, NULL, bytes + 8);
-    if (!answer->body) {
-        answer_fail_status(answer, BOUMA_ENOMEM, NULL);
-        return NULL;
+    if (!answer->head) {
+        answer->body =
+            memory_budget_resize(answer->memory, NULL, (size_t)bytes + 8);
+        if (!answer->body) {
+            answer_fail_status(answer, BOUMA_ENOMEM, NULL);
+            return NULL;
+        }
     }
     answer->type = type;
-    answer->bytes = bytes;
+    answer->bytes = (size_t)bytes;
     answer->binary = true;
     return answer->body;
+}
+
+bool answer_is_head(struct answer *answer, const char *type)
+{
+    if (!answer->head)
+        return false;
+    answer->type = type;
+    answer->binary = strcmp(type, ANSWER_JSON) != 0;
+    answer->unmeasured = true;
+    return true;
 }
 
 void answer_put_json(struct answer *answer, struct json_out *out)
@@ -80,7 +96,7 @@ void answer_put_json(struct answer *answer, struct json_out *out)
             answer_fail_status(answer, BOUMA_ENOMEM, NULL);
         return;
     }
-    answer->type = "application/json";
+    answer->type = ANSWER_JSON;
     answer->body = out->text;
     answer->bytes = out->used;
     out->text = NULL;
@@ -136,7 +152,7 @@ static void put_error(struct answer *answer, int status, const char *message)
     } else {
         memory_budget_release(&none, out.text);
     }
-    answer->type = "application/json";
+    answer->type = ANSWER_JSON;
 }
 
 void answer_fail(struct answer *answer, int code, int status,

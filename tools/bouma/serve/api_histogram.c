@@ -96,7 +96,8 @@ static int count_grid(struct counting *c, const struct read_step *step,
     if (!grid_box_find(&of, step, request, answer, request->names[2],
                        request->names[3]) ||
         !is_cheap(c, (double)grid_box_cost(&of.about, &of.values, &of.box, 0),
-                  request, answer))
+                  request, answer) ||
+        answer_is_head(answer, ANSWER_JSON))
         return BOUMA_OK;
     return bouma_variable_histogram(&c->about, c->bins, of.variable, &c->spec,
                                     &of.box, c->exact ? NULL : &c->budget);
@@ -129,7 +130,8 @@ static int count_wanted(struct counting *c, struct particle_request *wanted,
                              : bouma_particles_message(wanted->particles));
         return BOUMA_OK;
     }
-    if (!is_cheap(c, particle_request_cost(wanted), request, answer))
+    if (!is_cheap(c, particle_request_cost(wanted), request, answer) ||
+        answer_is_head(answer, ANSWER_JSON))
         return BOUMA_OK;
     query.variables = NULL;
     query.variable_count = 0;
@@ -236,7 +238,7 @@ static int count(void *user, const struct read_step *step,
         rc = bouma_step_find_particles(step->step, request->names[2])
                  ? count_particles(&c, step, request, answer)
                  : count_grid(&c, step, request, answer);
-    if (!rc && answer->code < 400)
+    if (!rc && answer->code < 400 && !answer->unmeasured)
         put_histogram(&c, answer);
     free(c.bins);
     return rc;

@@ -34,8 +34,9 @@ static bool make_room(struct gathering *g, uint64_t more)
         return true;
     room = room < g->most ? room : g->most;
     for (size_t i = 0; i < g->wanted->column_count; i++) {
-        char *grown = memory_budget_resize(g->answer->memory, g->columns[i],
-                                           room * value_bytes(g, i) + 8);
+        char *grown =
+            memory_budget_resize(g->answer->memory, g->columns[i],
+                                 (size_t)room * value_bytes(g, i) + 8);
 
         if (!grown)
             return false;
@@ -52,10 +53,10 @@ static void append(struct gathering *g, size_t i, const void *from,
     const struct particle_column *column = &g->wanted->columns[i];
     size_t components = (size_t)column->about.components;
     struct conversion how = {.to = g->wanted->type, .from = column->about.type};
-    char *to = g->columns[i] + g->count * value_bytes(g, i);
+    char *to = g->columns[i] + (size_t)g->count * value_bytes(g, i);
 
     if (!column->is_position || how.to == SENT_OWN) {
-        convert_values(to, 1, from, 1, count * components, &how);
+        convert_values(to, 1, from, 1, (size_t)count * components, &how);
         return;
     }
     how.shifts = 1;
@@ -63,7 +64,7 @@ static void append(struct gathering *g, size_t i, const void *from,
         how.origin = g->wanted->origin[c];
         convert_values(to + c * sizeof(float), components,
                        (const char *)from + c * bouma_type_size(how.from),
-                       components, count, &how);
+                       components, (size_t)count, &how);
     }
 }
 
@@ -119,23 +120,31 @@ static size_t aligned(uint64_t bytes)
     return (size_t)(bytes + 7) / 8 * 8;
 }
 
-/* One column after the other. */
-static void put_body(const struct gathering *g, struct answer *answer)
+static bool tell_columns(const struct gathering *g, struct answer *answer)
 {
-    char text[COLUMNS_BYTES], *to;
-    size_t bytes = 0, at = 0;
+    char text[COLUMNS_BYTES];
 
-    for (size_t i = 0; i < g->wanted->column_count; i++)
-        bytes = aligned(bytes) + g->count * value_bytes(g, i);
     if (!list_columns(text, g->wanted)) {
         answer_fail(answer, 413, BOUMA_ELIMIT,
                     "the names of the columns are too long for a header; ask "
                     "for fewer by variables=");
-        return;
+        return false;
     }
-    to = answer_body(answer, "application/octet-stream", bytes);
+    answer_header(answer, "Bouma-Columns", "%s", text);
+    return true;
+}
+
+/* One column after the other. */
+static void put_body(const struct gathering *g, struct answer *answer)
+{
+    size_t bytes = 0, at = 0;
+    char *to;
+
+    for (size_t i = 0; i < g->wanted->column_count; i++)
+        bytes = aligned(bytes) + (size_t)g->count * value_bytes(g, i);
+    to = answer_body(answer, ANSWER_BYTES, bytes);
     for (size_t i = 0; to && i < g->wanted->column_count; i++) {
-        size_t length = g->count * value_bytes(g, i);
+        size_t length = (size_t)g->count * value_bytes(g, i);
 
         memset(to + at, 0, aligned(at) - at);
         at = aligned(at);
@@ -143,10 +152,8 @@ static void put_body(const struct gathering *g, struct answer *answer)
             memcpy(to + at, g->columns[i], length);
         at += length;
     }
-    if (!to)
-        return;
-    answer_header(answer, "Bouma-Columns", "%s", text);
-    answer_header(answer, "Bouma-Count", "%" PRIu64, g->count);
+    if (answer->code < 400)
+        answer_header(answer, "Bouma-Count", "%" PRIu64, g->count);
 }
 
 static const char *limit_name(bouma_limit limit)
@@ -175,6 +182,8 @@ static int read_within(struct gathering *g, bouma_answer *got,
     bouma_budget budget = wanted->budget;
     int rc;
 
+    if (answer_is_head(g->answer, ANSWER_BYTES))
+        return BOUMA_OK;
     if (!budget.points || budget.points > g->most)
         budget.points = g->most;
     if (!budget.bytes || budget.bytes > request->limits.cost_bytes)
@@ -204,6 +213,8 @@ static int read_all(struct gathering *g, bouma_answer *got,
                     request->limits.cost_bytes);
         return BOUMA_OK;
     }
+    if (answer_is_head(g->answer, ANSWER_BYTES))
+        return BOUMA_OK;
     rc = bouma_particles_query_run(g->wanted->particles, query, take_batch, g);
     got->quality = query->quality - query->from;
     got->complete = query->quality == 1 && query->from == 0;
@@ -215,11 +226,14 @@ static int gather(struct gathering *g, const struct read_step *step,
 {
     bouma_answer got = {.size = sizeof(got), .complete = 1, .quality = 1};
     uint64_t before = reader_bytes(step->ds);
-    int rc = g->wanted->never    ? BOUMA_OK
-             : g->wanted->within ? read_within(g, &got, request)
-                                 : read_all(g, &got, request);
+    int rc;
 
-    if (rc || answer->code >= 400)
+    if (!tell_columns(g, answer))
+        return BOUMA_OK;
+    rc = g->wanted->never    ? BOUMA_OK
+         : g->wanted->within ? read_within(g, &got, request)
+                             : read_all(g, &got, request);
+    if (rc || answer->code >= 400 || answer->unmeasured)
         return rc;
     if (g->no_memory)
         return BOUMA_ENOMEM;

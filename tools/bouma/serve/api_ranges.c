@@ -7,6 +7,9 @@
 #include "grid_box.h"
 #include "route.h"
 
+/* Their bytes are a number still. */
+#define MOST_PATCHES (UINT64_MAX / 16)
+
 /* Where the ranges go: patches first[] to first[] + count[] along each axis. */
 struct range_table {
     const bouma_grid_info *grid;
@@ -53,6 +56,7 @@ static int take_none(void *user, const bouma_patch_info *patch, int level,
     return 0;
 }
 
+/* How many patches there are; a number beyond all limits if that is none. */
 static uint64_t lay_out(struct range_table *table, const struct grid_box *of)
 {
     uint64_t patches = 1;
@@ -63,6 +67,8 @@ static uint64_t lay_out(struct range_table *table, const struct grid_box *of)
 
         table->first[i] = of->box.lo[i] / patch;
         table->count[i] = (of->box.hi[i] + patch - 1) / patch - table->first[i];
+        if (patches > MOST_PATCHES / (uint64_t)table->count[i])
+            return MOST_PATCHES;
         patches *= (uint64_t)table->count[i];
     }
     return patches;
@@ -95,8 +101,13 @@ static int list_ranges(void *user, const struct read_step *step,
     }
     table.component = table.component < 0 ? 0 : table.component;
     patches = lay_out(&table, &of);
-    table.pairs = answer_body(answer, "application/octet-stream",
-                              patches * sizeof(*table.pairs));
+    for (int i = 0; i < of.about.ndims; i++)
+        used += (size_t)snprintf(shape + used, sizeof(shape) - used,
+                                 "%" PRId64 ",", table.count[i]);
+    answer_header(answer, "Bouma-Type", "f32");
+    answer_header(answer, "Bouma-Shape", "%s2", shape);
+    table.pairs =
+        answer_body(answer, ANSWER_BYTES, patches * sizeof(*table.pairs));
     if (!table.pairs)
         return BOUMA_OK;
     for (uint64_t i = 0; i < patches; i++)
@@ -105,11 +116,6 @@ static int list_ranges(void *user, const struct read_step *step,
     rc = bouma_variable_query(of.variable, &query);
     if (rc || table.odd)
         return rc ? rc : BOUMA_EFORMAT;
-    for (int i = 0; i < of.about.ndims; i++)
-        used += (size_t)snprintf(shape + used, sizeof(shape) - used,
-                                 "%" PRId64 ",", table.count[i]);
-    answer_header(answer, "Bouma-Type", "f32");
-    answer_header(answer, "Bouma-Shape", "%s2", shape);
     answer_header(answer, "Bouma-Bytes-Read", "%" PRIu64,
                   reader_bytes(step->ds) - before);
     return BOUMA_OK;

@@ -185,8 +185,9 @@ static int read_at_level(struct sampling *s, const struct read_step *step,
                "bound", answer);
     answer_header(answer, "Bouma-Complete", "%d", s->level == 0);
     answer_header(answer, "Bouma-Limit", "none");
-    answer_header(answer, "Bouma-Bytes-Read", "%" PRIu64,
-                  reader_bytes(step->ds) - before);
+    if (!answer->head)
+        answer_header(answer, "Bouma-Bytes-Read", "%" PRIu64,
+                      reader_bytes(step->ds) - before);
     return BOUMA_OK;
 }
 
@@ -205,15 +206,15 @@ static int copy_refinement(struct sampling *s, bouma_refinement *refinement,
     if (rc)
         return rc;
     samples = selection->bytes / (own * components);
-    body = answer_body(answer, "application/octet-stream",
+    body = answer_body(answer, ANSWER_BYTES,
                        samples * sent * sent_type_size(s->how.to, s->how.from));
     if (!body)
         return BOUMA_OK;
     if (s->component < 0)
-        convert_values(body, 1, data, 1, samples * components, &s->how);
+        convert_values(body, 1, data, 1, (size_t)samples * components, &s->how);
     else
         convert_values(body, 1, (const char *)data + own * (size_t)s->component,
-                       components, samples, &s->how);
+                       components, (size_t)samples, &s->how);
     return BOUMA_OK;
 }
 
@@ -238,6 +239,8 @@ static int read_within(struct sampling *s, struct answer *answer)
     bouma_refinement *refinement = NULL;
     int rc;
 
+    if (answer_is_head(answer, ANSWER_BYTES))
+        return BOUMA_OK;
     if (!s->budget.points || s->budget.points > most)
         s->budget.points = most;
     rc = bouma_refinement_open_within(&refinement, &got, s->of.variable,

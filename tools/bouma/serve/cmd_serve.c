@@ -9,46 +9,10 @@
 #include "../arguments.h"
 #include "http_server.h"
 #include "listen.h"
+#include "serve_options.h"
+#include "static_site.h"
 
 extern char **environ;
-
-static const struct option_spec options[] = {
-    {.name = "port",
-     .argument = "N",
-     .help = "port; 0: any that is free; default: 8080"},
-    {.name = "bind",
-     .argument = "ADDRESS",
-     .help = "address to listen at; default: 127.0.0.1, this machine alone"},
-    {.name = "token",
-     .argument = "T",
-     .help = "answer only those who give this token; default: that of the "
-             "environment variable BOUMA_TOKEN, if there is one"},
-    {.name = "public",
-     .help = "answer everyone, also from other machines, without a token"},
-    {.name = "host",
-     .argument = "NAME",
-     .many = true,
-     .help = "a name by which clients reach this server; may be repeated"},
-    {.name = "allow-origin",
-     .argument = "ORIGIN",
-     .many = true,
-     .help = "pages of this origin (https://host:port, or * for all) may read "
-             "answers; may be repeated"},
-    {.name = "memory",
-     .argument = "BYTES",
-     .help = "memory for answers and open datasets; default: 1G"},
-    {.name = "max-answer",
-     .argument = "BYTES",
-     .help = "longest answer; default: 64M"},
-    {.name = "connections",
-     .argument = "N",
-     .help = "connections at once, a quarter of them from one address; "
-             "default: 1024"},
-    {.name = "workers",
-     .argument = "N",
-     .help = "threads that answer; default: one per processor, at least 4"},
-    {.name = "open", .help = "open the viewer in a browser"},
-    {0}};
 
 /* What one answer may cost: a plane through patches of 64^3 samples decodes 64
  * times what it sends. */
@@ -91,7 +55,9 @@ static int read_numbers(struct serving *s, struct context *ctx, int *port)
     *port = (int)number;
     s->http.memory = (size_t)memory;
     s->http.limits.answer_bytes = (size_t)answer;
-    s->http.limits.cost_bytes = (uint64_t)answer * COST_FACTOR;
+    s->http.limits.cost_bytes = answer > INT64_MAX / COST_FACTOR
+                                    ? INT64_MAX
+                                    : (uint64_t)answer * COST_FACTOR;
     s->http.connections = (int)connections;
     s->http.workers = (int)workers;
     return rc;
@@ -224,6 +190,46 @@ static int serve(struct serving *s, struct context *ctx)
     return rc;
 }
 
+/* ---- a folder ------------------------------------------------------------ */
+
+static bool is_of_folders(const char *option)
+{
+    return strcmp(option, "static") == 0 || strcmp(option, "copy") == 0 ||
+           strcmp(option, "force") == 0;
+}
+
+/* Options of a server and those of a folder are not given together. */
+static int check_kind(const struct arguments *args, struct context *ctx,
+                      bool folder)
+{
+    for (const struct option_spec *o = serve_options; o->name; o++) {
+        if (!arguments_has(args, o->name) || is_of_folders(o->name) == folder)
+            continue;
+        return folder ? context_fail(ctx, CALL_AT_FAULT,
+                                     "--static writes a folder and serves "
+                                     "nothing, so --%s has no meaning",
+                                     o->name)
+                      : context_fail(ctx, CALL_AT_FAULT,
+                                     "--%s is for --static only", o->name);
+    }
+    return DONE;
+}
+
+static int write_folder(struct serving *s, struct context *ctx)
+{
+    struct static_site site = {.folder = arguments_text(s->args, "static"),
+                               .served = &s->served,
+                               .copies = arguments_has(s->args, "copy"),
+                               .forced = arguments_has(s->args, "force")};
+    int rc = find_datasets(s, ctx);
+
+    if (!rc)
+        rc = static_site_write(&site, ctx);
+    if (s->http.served)
+        served_release(&s->served);
+    return rc;
+}
+
 /* What is sent is little-endian, as memory is nearly everywhere. */
 static bool is_little_endian(void)
 {
@@ -235,10 +241,16 @@ static bool is_little_endian(void)
 static int run(struct context *ctx, const struct arguments *args)
 {
     struct serving s = {.args = args, .json = ctx->json};
+    bool folder = arguments_has(args, "static");
+    int rc = check_kind(args, ctx, folder);
 
+    if (rc)
+        return rc;
     if (session_size(ctx->session) > 1)
         return context_fail(ctx, CALL_AT_FAULT,
                             "one process serves; do not start several");
+    if (folder)
+        return write_folder(&s, ctx);
     if (!is_little_endian())
         return context_fail(ctx, CALL_AT_FAULT,
                             "this machine is big-endian, and cannot serve");
@@ -253,6 +265,7 @@ const struct command cmd_serve = {
     .most = -1,
     .examples = "  bouma serve run.bouma --open\n"
                 "  bouma serve runs/ --port 9000\n"
+                "  bouma serve run.bouma --static site --copy\n"
                 "  curl 'http://127.0.0.1:8080/api/v1/run/last/grid/rho/"
                 "samples?level=3' -o rho.f32\n",
     .footer =
@@ -266,6 +279,13 @@ const struct command cmd_serve = {
         "named. An address\n"
         "that other machines can reach needs --token, or --public. "
         "docs/http.md describes the\n"
-        "interface.\n",
-    .options = options,
+        "interface.\n"
+        "\n"
+        "With --static no program runs where the data are: a browser reads "
+        "them by itself, from\n"
+        "any web server that knows Range requests; docs/http.md describes "
+        "the folder. A folder\n"
+        "that was written so is brought up to date; run it again after new "
+        "steps.\n",
+    .options = serve_options,
     .run = run};

@@ -1,7 +1,6 @@
 /* cmd_serve_missing.c -- bouma serve, in a build without libmicrohttpd. */
 #include "../arguments.h"
-
-static const struct option_spec options[] = {{0}};
+#include "serve_options.h"
 
 static int run(struct context *ctx, const struct arguments *args)
 {
@@ -15,9 +14,9 @@ static int run(struct context *ctx, const struct arguments *args)
 const struct command cmd_serve = {.name = "serve",
                                   .summary =
                                       "answer over HTTP (this build cannot)",
-                                  .operands = "PATH...",
+                                  .operands = "PATH... [options]",
                                   .least = 0,
                                   .most = -1,
                                   .examples = "  bouma serve run.bouma\n",
-                                  .options = options,
+                                  .options = serve_options,
                                   .run = run};

@@ -156,11 +156,12 @@ static void answer_file(int file, const struct stat *about,
              (uint64_t)about->st_ino * 0x9e3779b97f4a7c15u +
                  (uint64_t)about->st_mtim.tv_sec * 1000000000u +
                  (uint64_t)about->st_mtim.tv_nsec);
+    answer->as_it_is = true;
     if (request_has_tag(request, answer, etag)) {
         close(file);
         return;
     }
-    answer->type = "application/octet-stream";
+    answer->type = ANSWER_BYTES;
     answer->file = file;
     answer->file_bytes = (uint64_t)about->st_size;
     answer->binary = true;

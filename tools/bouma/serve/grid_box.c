@@ -78,7 +78,7 @@ uint64_t grid_box_cost(const bouma_grid_info *grid,
 }
 
 /* Own values of all components to those that are sent. */
-static void convert_all(void *to, const void *from, uint64_t samples,
+static void convert_all(void *to, const void *from, size_t samples,
                         int components, int component,
                         const struct conversion *how)
 {
@@ -118,7 +118,7 @@ int grid_box_read(const struct grid_box *box, int level, int component,
     how.from = values->type;
     samples = selection.bytes /
               (bouma_type_size(values->type) * (uint64_t)values->components);
-    body = answer_body(answer, "application/octet-stream",
+    body = answer_body(answer, ANSWER_BYTES,
                        samples * (uint64_t)sent *
                            sent_type_size(how.to, how.from));
     if (!body || !samples)
@@ -126,15 +126,16 @@ int grid_box_read(const struct grid_box *box, int level, int component,
     direct = direct && (how.to == SENT_OWN ||
                         (how.to == SENT_F32 && how.from == BOUMA_TYPE_F32));
     own = direct ? body
-                 : memory_budget_resize(answer->memory, NULL, selection.bytes);
+                 : memory_budget_resize(answer->memory, NULL,
+                                        (size_t)selection.bytes);
     if (!own)
         return BOUMA_ENOMEM;
-    array = BOUMA_ARRAY(values->type, own, selection.bytes);
+    array = BOUMA_ARRAY(values->type, own, (size_t)selection.bytes);
     rc = bouma_variable_read(box->variable, level, &box->box, &array);
     if (!direct) {
         if (!rc)
-            convert_all(body, own, samples, values->components, component,
-                        &how);
+            convert_all(body, own, (size_t)samples, values->components,
+                        component, &how);
         memory_budget_release(answer->memory, own);
     }
     return rc;

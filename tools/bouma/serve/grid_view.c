@@ -155,7 +155,7 @@ static bool is_same(const struct grid_level *level,
 static void answer_zeros(const struct chunk_work *w, struct answer *answer)
 {
     uint64_t bytes = zarr_chunk_bytes(&w->array->array);
-    void *body = answer_body(answer, "application/octet-stream", bytes);
+    void *body = answer_body(answer, ANSWER_BYTES, bytes);
 
     if (body)
         memset(body, 0, bytes);
@@ -179,8 +179,10 @@ static int pad(const struct chunk_work *w, struct answer *answer)
                     expected);
         return BOUMA_OK;
     }
-    if (answer->bytes == bytes)
+    if (answer->bytes == bytes || answer->head) {
+        answer->bytes = bytes;
         return BOUMA_OK;
+    }
     whole = memory_budget_resize(answer->memory, NULL, bytes);
     if (!whole)
         return BOUMA_ENOMEM;

@@ -45,6 +45,9 @@ void http_peer_changed(void *user, struct MHD_Connection *connection,
             peer->next->link = &peer->next;
         server->peers = peer;
     } else if (peer) {
+        /* The library does not tell the end of all that it has refused. */
+        if (peer->job)
+            http_end_job(peer->job);
         *peer->link = peer->next;
         if (peer->next)
             peer->next->link = peer->link;
@@ -85,7 +88,8 @@ void http_cut_off_slow(struct server *server)
 {
     double now = served_clock();
     bool is_short =
-        atomic_load(&server->memory.used) > server->memory.limit / 4 * 3;
+        atomic_load(&server->memory.used) - atomic_load(&server->memory.spare) >
+        server->memory.limit / 4 * 3;
 
     for (struct peer *at = server->peers; at; at = at->next)
         if (now - at->since > patience(at, is_short) || has_hung_up(at))

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "http_inside.h"
 #include "response.h"
@@ -53,64 +52,42 @@ static struct MHD_Response *from_memory(struct answer *answer,
     return response;
 }
 
-static struct MHD_Response *from_file(struct answer *answer,
-                                      const struct response_plan *plan)
-{
-    struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(
-        plan->bytes, answer->file, plan->offset);
-
-    if (response)
-        answer->file = -1;
-    return response;
-}
-
-/* Read the part of a file that is sent, if an answer may be so long: a worker
- * can wait for storage, the thread that sends cannot. */
-static void load_file(struct answer *answer, struct response_plan *plan)
-{
-    char *part;
-    uint64_t got = 0;
-
-    if (answer->file < 0 || plan->bytes > answer->limit)
-        return;
-    part = memory_budget_resize(answer->memory, NULL, (size_t)plan->bytes + 1);
-    while (part && got < plan->bytes) {
-        ssize_t n = pread(answer->file, part + got, (size_t)(plan->bytes - got),
-                          (off_t)(plan->offset + got));
-
-        if (n <= 0)
-            break;
-        got += (uint64_t)n;
-    }
-    if (!part || got < plan->bytes) {
-        memory_budget_release(answer->memory, part);
-        return; /* it is sent from the file, as far as that goes */
-    }
-    close(answer->file);
-    answer->file = -1;
-    answer->body = part;
-    answer->bytes = (size_t)plan->bytes;
-    plan->offset = 0;
-}
-
 struct MHD_Response *http_no_body(void)
 {
     return MHD_create_response_from_buffer(0, (void *)(uintptr_t) "",
                                            MHD_RESPMEM_PERSISTENT);
 }
 
-static struct MHD_Response *make_body(struct answer *answer,
+static ssize_t send_nothing(void *user, uint64_t at, char *to, size_t room)
+{
+    (void)user, (void)at, (void)to, (void)room;
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+/* Without a length, the library would send the end of a body in chunks that
+ * there is not, and what comes next would be misunderstood: so nothing does. */
+struct MHD_Response *http_head_only(uint64_t bytes)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(bytes, 1, send_nothing, NULL, NULL);
+
+    if (response && bytes == MHD_SIZE_UNKNOWN)
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT,
+                                 MHD_RO_END);
+    return response;
+}
+
+static struct MHD_Response *make_body(struct job *job, struct answer *answer,
                                       const struct response_plan *plan)
 {
-    if (plan->bytes == 0 || plan->code == 304)
-        return http_no_body();
+    if (answer->file >= 0)
+        return http_file_response(job, answer, plan->offset, plan->bytes);
     if (answer->fixed)
         return MHD_create_response_from_buffer(
             (size_t)plan->bytes,
             (char *)(uintptr_t)answer->fixed + plan->offset,
             MHD_RESPMEM_PERSISTENT);
-    return answer->file >= 0 ? from_file(answer, plan)
-                             : from_memory(answer, plan);
+    return from_memory(answer, plan);
 }
 
 static uint64_t length_of(const struct answer *answer)
@@ -142,6 +119,22 @@ void http_add_policy(struct MHD_Response *response, const struct job *job,
                     "Bouma-Spacing, Bouma-Step, Bouma-Tag, Bouma-Type");
 }
 
+/* Of a compressed answer, or one that would be if it became shorter. */
+static void add_tag(struct MHD_Response *response, const struct answer *answer,
+                    enum response_encoding tried)
+{
+    const char *encoding = answer->encoding;
+    char text[100];
+
+    if (!answer->etag[0])
+        return;
+    if (!encoding && response_may_compress(answer, tried))
+        encoding = response_encoding_name(tried);
+    snprintf(text, sizeof(text), "\"%s%s%s\"", answer->etag,
+             encoding ? "-" : "", encoding ? encoding : "");
+    http_add_header(response, "ETag", text);
+}
+
 static void add_content(struct MHD_Response *response,
                         const struct answer *answer,
                         const struct response_plan *plan, uint64_t total)
@@ -150,14 +143,9 @@ static void add_content(struct MHD_Response *response,
 
     if (answer->type && plan->code != 304)
         http_add_header(response, "Content-Type", answer->type);
-    if (answer->encoding)
+    if (answer->encoding && plan->code != 304)
         http_add_header(response, "Content-Encoding", answer->encoding);
-    if (answer->etag[0]) {
-        snprintf(text, sizeof(text), "\"%s%s%s\"", answer->etag,
-                 answer->encoding ? "-" : "",
-                 answer->encoding ? answer->encoding : "");
-        http_add_header(response, "ETag", text);
-    }
+    add_tag(response, answer, plan->encoding);
     if (answer->binary && plan->code < 300)
         http_add_header(response, "Accept-Ranges", "bytes");
     if (plan->code == 206) {
@@ -170,33 +158,69 @@ static void add_content(struct MHD_Response *response,
                         answer->headers[i].value);
 }
 
+/* There is no such part. */
+static void fail_range(struct answer *answer, struct response_plan *plan,
+                       const char *range, uint64_t total)
+{
+    answer_fail(answer, 416, BOUMA_EINVAL,
+                "the range '%.100s' is not in the %" PRIu64 " bytes there are",
+                range, total);
+    answer_header(answer, "Content-Range", "bytes */%" PRIu64, total);
+    *plan = (struct response_plan){.code = 416, .bytes = answer->bytes};
+}
+
+/* Only headers: how long the body is, unless that depends on what it becomes
+ * by compression, or on work that is left out. */
+static struct MHD_Response *make_head(const struct answer *answer,
+                                      const struct response_plan *plan)
+{
+    bool known =
+        !answer->unmeasured && !response_may_compress(answer, plan->encoding);
+
+    return http_head_only(known ? plan->bytes : MHD_SIZE_UNKNOWN);
+}
+
+/* The body, compressed if that is wanted. */
+static struct MHD_Response *make_response(struct job *job,
+                                          struct answer *answer,
+                                          struct response_plan *plan)
+{
+    struct MHD_Response *response;
+
+    if (plan->code == 304)
+        return http_no_body();
+    if (job->head)
+        return make_head(answer, plan);
+    if (!response_compress(answer, plan->encoding))
+        plan->encoding = ENCODING_NONE;
+    if (answer->encoding && !answer->fixed)
+        plan->bytes = answer->bytes;
+    if (plan->bytes == 0)
+        return http_no_body();
+    response = make_body(job, answer, plan);
+    if (response || answer->code < 400)
+        return response;
+    /* Its file cannot be read, and the answer tells. */
+    *plan =
+        (struct response_plan){.code = answer->code, .bytes = answer->bytes};
+    return make_body(job, answer, plan);
+}
+
 /* Make the response of a job; the answer is used up. */
 void http_respond(struct job *job, struct answer *answer)
 {
-    struct response_wishes wishes = {http_header(job, "Range"),
-                                     http_header(job, "If-Range"),
-                                     http_header(job, "Accept-Encoding")};
+    struct response_wishes wishes = {
+        job->head ? NULL : http_header(job, "Range"), /* of GET only */
+        http_header(job, "If-Range"), http_header(job, "Accept-Encoding")};
     uint64_t total = length_of(answer);
-    struct response_plan plan, sent; /* 'sent': where it lies in memory */
+    struct response_plan plan;
 
     response_plan(&plan, answer, total, &wishes);
-    if (plan.code == 416) {
-        answer_fail(answer, 416, BOUMA_EINVAL,
-                    "the range '%.100s' is not in the %" PRIu64 " bytes there "
-                    "are",
-                    wishes.range, total);
-        answer_header(answer, "Content-Range", "bytes */%" PRIu64, total);
-        plan.bytes = answer->bytes;
-        plan.offset = 0;
-    }
-    sent = plan;
-    if (answer->file >= 0)
-        load_file(answer, &sent);
-    else if (response_compress(answer, plan.encoding))
-        sent.bytes = plan.bytes = answer->bytes;
+    if (plan.code == 416)
+        fail_range(answer, &plan, wishes.range, total);
+    job->response = make_response(job, answer, &plan);
     job->code = plan.code;
-    job->bytes = plan.bytes;
-    job->response = make_body(answer, &sent);
+    job->bytes = job->head || plan.code == 304 ? 0 : plan.bytes;
     if (job->response) {
         add_content(job->response, answer, &plan, total);
         http_add_header(job->response, "Cache-Control",

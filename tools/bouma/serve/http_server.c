@@ -23,8 +23,7 @@
 #include "serve_log.h"
 
 /* For each connection: the header of a request, and that of the answer. */
-#define HEADER_BYTES 8192
-#define POOL_BYTES   (24 * 1024)
+#define POOL_BYTES (24 * 1024)
 /* Files that a step has open, at most. */
 #define STEP_FILES 64
 
@@ -65,8 +64,23 @@ static ssize_t send_events(void *user, uint64_t at, char *to, size_t room)
     return taken < 0 ? MHD_CONTENT_READER_END_OF_STREAM : taken;
 }
 
+static void add_event_headers(struct job *job)
+{
+    if (!job->response)
+        return;
+    http_add_header(job->response, "Content-Type", "text/event-stream");
+    http_add_header(job->response, "Cache-Control", "no-store");
+    http_add_policy(job->response, job, NULL);
+}
+
 static void respond_events(struct job *job, const struct answer *answer)
 {
+    if (job->head) {
+        job->code = 200;
+        job->response = http_head_only(MHD_SIZE_UNKNOWN);
+        add_event_headers(job);
+        return;
+    }
     job->listener = events_listen(job->server->events, answer->events_of,
                                   sleep_connection, wake_connection, job);
     if (!job->listener) {
@@ -76,11 +90,7 @@ static void respond_events(struct job *job, const struct answer *answer)
     job->code = 200;
     job->response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096,
                                                       send_events, job, NULL);
-    if (!job->response)
-        return;
-    http_add_header(job->response, "Content-Type", "text/event-stream");
-    http_add_header(job->response, "Cache-Control", "no-store");
-    http_add_policy(job->response, job, NULL);
+    add_event_headers(job);
 }
 
 /* ---- workers ------------------------------------------------------------- */
@@ -98,6 +108,7 @@ static void work_on(struct worker *worker, struct job *job)
     struct answer answer;
 
     answer_init(&answer, &server->memory, server->options.limits.answer_bytes);
+    answer.head = job->head;
     route_answer(&request, &answer);
     if (answer.events) {
         respond_events(job, &answer);
@@ -126,7 +137,10 @@ static void *run_worker(void *user)
     while ((job = next_job(worker->server))) {
         struct MHD_Connection *connection = job->connection;
 
-        work_on(worker, job);
+        if (job->file)
+            http_file_work(job);
+        else
+            work_on(worker, job);
         job->state = JOB_DONE;
         resume(worker->server, connection); /* the job is not ours any more */
     }
@@ -138,6 +152,8 @@ static void *run_worker(void *user)
 static void *begin_request(void *user, const char *target,
                            struct MHD_Connection *connection)
 {
+    const union MHD_ConnectionInfo *context =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct job *job = calloc(1, sizeof(*job));
 
     if (!job)
@@ -146,117 +162,17 @@ static void *begin_request(void *user, const char *target,
     job->connection = connection;
     job->since = served_clock();
     job->target = strdup(target);
-    if (job->target)
-        return job;
-    free(job);
-    return NULL;
-}
-
-static void end_request(void *user, struct MHD_Connection *connection,
-                        void **context, enum MHD_RequestTerminationCode how)
-{
-    struct job *job = *context;
-
-    (void)user, (void)connection, (void)how;
-    if (!job)
-        return;
-    if (job->listener)
-        events_leave(job->listener);
-    if (job->response)
-        MHD_destroy_response(job->response);
-    http_set_phase(job->peer, PHASE_NEXT, 0);
-    url_release(&job->url);
-    free(job->target);
-    free(job);
-    *context = NULL;
-}
-
-/* The token: in a header, a parameter, or the path, from which it is taken. */
-static bool has_token(struct job *job)
-{
-    const char *secret = job->server->options.access.token;
-    const char *given = access_bearer(http_header(job, "Authorization"));
-
-    if (!secret)
-        return true;
-    if (!given && job->url.part_count >= 2 &&
-        strcmp(job->url.parts[0], "t") == 0) {
-        given = job->url.parts[1];
-        snprintf(job->prefix, sizeof(job->prefix), "/t/%.200s", given);
-        url_skip(&job->url, 2);
+    if (!job->target) {
+        free(job);
+        return NULL;
     }
-    if (!given)
-        given = url_parameter(&job->url, "token");
-    return given && access_same(secret, given);
-}
-
-static void respond_options(struct job *job)
-{
-    job->code = 204;
-    job->response = http_no_body();
-    if (!job->response)
-        return;
-    http_add_header(job->response, "Allow", "GET, HEAD, OPTIONS");
-    http_add_header(job->response, "Access-Control-Allow-Methods",
-                    "GET, HEAD, OPTIONS");
-    http_add_header(job->response, "Access-Control-Allow-Headers",
-                    "Authorization, If-None-Match, If-Range, Range");
-    http_add_header(job->response, "Access-Control-Max-Age", "86400");
-    http_add_policy(job->response, job, NULL);
-}
-
-static bool has_body(const struct job *job)
-{
-    const char *length = http_header(job, "Content-Length");
-
-    return http_header(job, "Transfer-Encoding") ||
-           (length && strcmp(length, "0") != 0);
-}
-
-/* What can be told without a look at the data. The job has a response if it is
- * not to be worked on. */
-static void check_request(struct job *job, const char *method,
-                          const char *version)
-{
-    const struct access *access = &job->server->options.access;
-    const char *host = http_header(job, "Host"),
-               *origin = http_header(job, "Origin");
-    char message[200];
-
-    if (!host && strcmp(version, MHD_HTTP_VERSION_1_0) != 0) {
-        http_respond_error(job, 400, BOUMA_EINVAL,
-                           "the header Host is missing");
-        return;
-    }
-    if (!access_host(access, host)) {
-        http_respond_error(
-            job, 403, BOUMA_EINVAL,
-            "'%.100s' is no name of this server; --host tells it", host);
-        return;
-    }
-    if (origin && !access_origin(access, origin, host)) {
-        http_respond_error(
-            job, 403, BOUMA_EINVAL,
-            "pages of '%.100s' may not read this; --allow-origin "
-            "allows it",
-            origin);
-        return;
-    }
-    job->origin = origin;
-    if (strcmp(method, "OPTIONS") == 0)
-        respond_options(job);
-    else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-        http_respond_error(job, 405, BOUMA_EINVAL,
-                           "the methods are GET, HEAD and OPTIONS");
-    else if (strlen(job->target) > URL_BYTES)
-        http_respond_error(job, 414, BOUMA_ELIMIT,
-                           "the URL is longer than %d bytes", URL_BYTES);
-    else if (!url_parse(&job->url, job->target, message, sizeof(message)))
-        http_respond_error(job, 400, BOUMA_EINVAL, "%s", message);
-    else if (!has_token(job))
-        http_respond_error(job, 401, BOUMA_EINVAL,
-                           "this server wants its token: in the header "
-                           "Authorization, the parameter token, or the path");
+    http_take_authority(job);
+    job->peer = context ? context->socket_context : NULL;
+    if (job->peer && job->peer->job)
+        http_end_job(job->peer->job);
+    if (job->peer)
+        job->peer->job = job;
+    return job;
 }
 
 static void log_request(const struct job *job, const char *method)
@@ -272,6 +188,33 @@ static void log_request(const struct job *job, const char *method)
               job->code, job->bytes, served_clock() - job->since);
 }
 
+void http_end_job(struct job *job)
+{
+    if (job->state == JOB_NEW) { /* the library has refused it, and said why */
+        job->item.client = http_client_of(job->connection);
+        log_request(job, "?");
+    }
+    if (job->listener)
+        events_leave(job->listener);
+    if (job->response)
+        MHD_destroy_response(job->response);
+    http_set_phase(job->peer, PHASE_NEXT, 0);
+    if (job->peer)
+        job->peer->job = NULL;
+    url_release(&job->url);
+    free(job->target);
+    free(job);
+}
+
+static void end_request(void *user, struct MHD_Connection *connection,
+                        void **context, enum MHD_RequestTerminationCode how)
+{
+    (void)user, (void)connection, (void)how;
+    if (*context)
+        http_end_job(*context);
+    *context = NULL;
+}
+
 /* Hand over the response of a job. */
 static enum MHD_Result send_response(struct job *job, const char *method)
 {
@@ -285,38 +228,31 @@ static enum MHD_Result send_response(struct job *job, const char *method)
     return result;
 }
 
-static void enqueue(struct job *job)
+bool http_enqueue(struct job *job)
 {
     struct server *server = job->server;
+    bool fine;
 
-    job->state = JOB_WAITING;
-    http_set_phase(job->peer, PHASE_WORKING, 0);
-    MHD_suspend_connection(job->connection);
     pthread_mutex_lock(&server->lock);
-    fair_queue_put(&server->queue, &job->item);
-    pthread_cond_signal(&server->waiting);
+    fine = !server->ended;
+    if (fine) {
+        job->state = JOB_WAITING;
+        MHD_suspend_connection(job->connection);
+        fair_queue_put(&server->queue, &job->item);
+        pthread_cond_signal(&server->waiting);
+    }
     pthread_mutex_unlock(&server->lock);
+    return fine;
 }
 
 /* The first call, when the header is there. A body is not read: the answer
  * then ends the connection. */
 static enum MHD_Result begin_job(struct job *job, const char *method)
 {
-    const union MHD_ConnectionInfo *size = MHD_get_connection_info(
-        job->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    const union MHD_ConnectionInfo *context = MHD_get_connection_info(
-        job->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
     job->state = JOB_CHECKED;
+    job->head = strcmp(method, "HEAD") == 0;
     job->item.client = http_client_of(job->connection);
-    job->peer = context ? context->socket_context : NULL;
-    if (size && size->header_size > HEADER_BYTES + strlen(job->target))
-        http_respond_error(
-            job, 431, BOUMA_ELIMIT,
-            "the header is longer than %d bytes, without the URL",
-            HEADER_BYTES);
-    else if (has_body(job))
-        http_respond_error(job, 400, BOUMA_EINVAL, "a request has no body");
+    http_check_header(job);
     return job->response ? send_response(job, method) : MHD_YES;
 }
 
@@ -337,10 +273,12 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection,
         return MHD_YES;
     }
     if (job->state == JOB_CHECKED) {
-        check_request(job, method, version);
+        http_check_request(job, method, version);
         if (!job->response && !job->code) {
-            enqueue(job);
-            return MHD_YES;
+            http_set_phase(job->peer, PHASE_WORKING, 0);
+            if (http_enqueue(job))
+                return MHD_YES;
+            http_respond_error(job, 503, BOUMA_ESTATE, "the server is ending");
         }
         job->state = JOB_DONE;
     }
@@ -351,11 +289,14 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection,
 
 static void log_trouble(void *user, const char *format, va_list list)
 {
-    char text[300], escaped[600];
+    char text[300], escaped[600], *page;
 
     (void)user;
     vsnprintf(text, sizeof(text), format, list);
     text[strcspn(text, "\n")] = '\0';
+    page = strstr(text, " ('<html>"); /* what it has answered */
+    if (page)
+        snprintf(page, sizeof(text) - (size_t)(page - text), ")");
     serve_log_escape(escaped, sizeof(escaped), text);
     serve_log("%s", escaped);
 }
@@ -475,7 +416,10 @@ static void stop(struct server *server)
     while ((item = fair_queue_take(&server->queue))) {
         struct job *job = (struct job *)item;
 
-        http_respond_error(job, 503, BOUMA_ESTATE, "the server is ending");
+        if (job->file)
+            http_file_fail(job);
+        else
+            http_respond_error(job, 503, BOUMA_ESTATE, "the server is ending");
         job->state = JOB_DONE;
         MHD_resume_connection(job->connection);
     }
@@ -491,6 +435,7 @@ static void release(struct server *server)
     for (int i = 0; i < server->worker_count; i++)
         reader_release(&server->workers[i].reader);
     free(server->workers);
+    memory_budget_drop(&server->memory);
     pthread_cond_destroy(&server->waiting);
     pthread_mutex_destroy(&server->lock);
 }

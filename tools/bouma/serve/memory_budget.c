@@ -8,9 +8,77 @@ void memory_budget_init(struct memory_budget *budget, size_t limit)
 {
     budget->limit = limit;
     atomic_init(&budget->used, 0);
+    atomic_init(&budget->spare, 0);
+    for (int i = 0; i < SPARE_BLOCKS; i++)
+        atomic_init(&budget->spares[i], NULL);
 }
 
-bool memory_budget_take(struct memory_budget *budget, size_t bytes)
+/* ---- blocks that are kept ------------------------------------------------ */
+
+/* Smaller ones are kept by malloc(). */
+#define LEAST_SPARE (1u << 20)
+
+/* What is in a place, which is empty then. */
+static void *take_spare(struct memory_budget *budget, int i)
+{
+    void *block = atomic_exchange(&budget->spares[i], NULL);
+
+    if (block)
+        atomic_fetch_sub(&budget->spare, malloc_usable_size(block));
+    return block;
+}
+
+/* Into an empty place; false if there is none, or if a quarter of all is kept
+ * already. */
+static bool keep_spare(struct memory_budget *budget, void *block)
+{
+    size_t bytes = malloc_usable_size(block);
+
+    if (bytes < LEAST_SPARE)
+        return false;
+    if (atomic_fetch_add(&budget->spare, bytes) + bytes <= budget->limit / 4)
+        for (int i = 0; i < SPARE_BLOCKS; i++) {
+            void *none = NULL;
+
+            if (atomic_compare_exchange_strong(&budget->spares[i], &none,
+                                               block))
+                return true;
+        }
+    atomic_fetch_sub(&budget->spare, bytes);
+    return false;
+}
+
+/* One of at least so many bytes, and not many more. */
+static void *find_spare(struct memory_budget *budget, size_t bytes)
+{
+    for (int i = 0; bytes >= LEAST_SPARE && i < SPARE_BLOCKS; i++) {
+        void *block = take_spare(budget, i);
+        size_t own = block ? malloc_usable_size(block) : 0;
+
+        if (block && own >= bytes && own / 2 <= bytes)
+            return block;
+        if (block && !keep_spare(budget, block)) {
+            memory_budget_give(budget, own);
+            free(block);
+        }
+    }
+    return NULL;
+}
+
+void memory_budget_drop(struct memory_budget *budget)
+{
+    for (int i = 0; i < SPARE_BLOCKS; i++) {
+        void *block = take_spare(budget, i);
+
+        if (block)
+            memory_budget_give(budget, malloc_usable_size(block));
+        free(block);
+    }
+}
+
+/* ---- what is counted ----------------------------------------------------- */
+
+static bool take(struct memory_budget *budget, size_t bytes)
 {
     size_t before = atomic_fetch_add(&budget->used, bytes);
 
@@ -18,6 +86,14 @@ bool memory_budget_take(struct memory_budget *budget, size_t bytes)
         return true;
     atomic_fetch_sub(&budget->used, bytes);
     return false;
+}
+
+bool memory_budget_take(struct memory_budget *budget, size_t bytes)
+{
+    if (take(budget, bytes))
+        return true;
+    memory_budget_drop(budget);
+    return take(budget, bytes);
 }
 
 void memory_budget_give(struct memory_budget *budget, size_t bytes)
@@ -31,8 +107,10 @@ void *memory_budget_resize(void *user, void *block, size_t bytes)
 {
     struct memory_budget *budget = user;
     size_t before = block ? malloc_usable_size(block) : 0, after;
-    void *moved;
+    void *moved = block ? NULL : find_spare(budget, bytes);
 
+    if (moved)
+        return moved;
     if (bytes > before && !memory_budget_take(budget, bytes - before))
         return NULL;
     moved = realloc(block, bytes);
@@ -48,8 +126,9 @@ void *memory_budget_resize(void *user, void *block, size_t bytes)
 
 void memory_budget_release(void *user, void *block)
 {
-    if (block)
-        memory_budget_give(user, malloc_usable_size(block));
+    if (!block || keep_spare(user, block))
+        return;
+    memory_budget_give(user, malloc_usable_size(block));
     free(block);
 }
 

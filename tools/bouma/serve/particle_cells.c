@@ -308,7 +308,7 @@ int cell_read(uint64_t *count, const struct cell_tree *tree,
     } else if (!rc) {
         size_t bytes =
             format->head + (size_t)r.count * (format->row + format->tail);
-        char *body = answer_body(answer, "application/octet-stream", bytes);
+        char *body = answer_body(answer, ANSWER_BYTES, bytes);
 
         if (body) {
             memset(body, 0, bytes);

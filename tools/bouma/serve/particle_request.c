@@ -118,13 +118,29 @@ static void add_all(struct particle_request *wanted)
             wanted->column_count--; /* the step has no data of it */
 }
 
+/* The first name of a list is from *start on; what is given back is its length.
+ * A name with a comma is in quotes, as in a condition. */
+static size_t first_name(const char *text, const char **start)
+{
+    bool quoted = *text == '\'' || *text == '"';
+    const char *end = quoted ? strchr(text + 1, *text) : NULL;
+
+    if (end && (end[1] == ',' || !end[1])) {
+        *start = text + 1;
+        return (size_t)(end - *start);
+    }
+    *start = text;
+    return strcspn(text, ",");
+}
+
 /* "position,T". A variable that is named twice comes once only. */
 static bool add_named(struct particle_request *wanted, struct answer *answer,
                       const char *text, size_t room)
 {
     while (*text) {
-        size_t length = strcspn(text, ","), i = 0;
-        char *name = strndup(text, length);
+        const char *start;
+        size_t length = first_name(text, &start), i = 0;
+        char *name = strndup(start, length);
         bouma_variable *variable =
             name ? bouma_particles_find_variable(wanted->particles, name)
                  : NULL;
@@ -141,10 +157,11 @@ static bool add_named(struct particle_request *wanted, struct answer *answer,
             (i == room || !add_column(wanted, variable))) {
             answer_fail(answer, 404, BOUMA_ENOTFOUND,
                         "the step has no data of '%.*s'",
-                        (int)(length < 100 ? length : 100), text);
+                        (int)(length < 100 ? length : 100), start);
             return false;
         }
-        text += length + (text[length] == ',');
+        text = start + length + (start > text);
+        text += *text == ',';
     }
     return true;
 }

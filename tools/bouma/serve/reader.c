@@ -145,12 +145,16 @@ static int open_new(struct reader *reader, struct open_dataset *dataset,
                     const char *path)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    bouma_options opts = {.size = sizeof(opts),
-                          .allocator = &reader->allocator,
-                          .threads = processors < 1   ? 1
-                                     : processors > 8 ? 8
-                                                      : (int)processors,
-                          .trace = "off"};
+    bouma_options opts = {
+        .size = sizeof(opts),
+        .allocator = &reader->allocator,
+        .threads = processors < 1   ? 1
+                   : processors > 8 ? 8
+                                    : (int)processors,
+        /* What is read must have a size_t for its size, which has
+                           * 32 bits in browsers. */
+        .memory_limit = sizeof(size_t) < 8 ? (uint64_t)1 << 30 : 0,
+        .trace = "off"};
 
     dataset->mark = mark_dataset(path);
     dataset->looked = dataset->refreshed = served_clock();

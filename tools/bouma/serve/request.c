@@ -122,6 +122,28 @@ bool request_has_tag(const struct request *request, struct answer *answer,
     return true;
 }
 
+/* FNV-1a, of 64 bits. */
+static uint64_t hash_of(const unsigned char *bytes, size_t count)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+void request_tag_body(const struct request *request, struct answer *answer)
+{
+    char etag[40];
+
+    if (answer->code != 200 || !answer->body)
+        return;
+    snprintf(etag, sizeof(etag), "%zx-%016" PRIx64, answer->bytes,
+             hash_of(answer->body, answer->bytes));
+    if (request_has_tag(request, answer, etag))
+        answer_release(answer);
+}
+
 bool request_is_answered(const struct request *request, struct answer *answer,
                          uint64_t tag)
 {

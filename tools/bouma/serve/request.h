@@ -56,5 +56,8 @@ bool request_is_answered(const struct request *request, struct answer *answer,
 /* The same for what has a tag of its own, without quotes. */
 bool request_has_tag(const struct request *request, struct answer *answer,
                      const char *etag);
+/* The same for an answer that is complete, and depends on several steps: its
+ * tag follows from its body. */
+void request_tag_body(const struct request *request, struct answer *answer);
 
 #endif

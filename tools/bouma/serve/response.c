@@ -178,14 +178,20 @@ static size_t compress_zstd(void *to, size_t room, const void *from,
 /* Short bodies fit into a packet as they are. */
 #define LEAST_COMPRESSED 512
 
+bool response_may_compress(const struct answer *answer,
+                           enum response_encoding encoding)
+{
+    return encoding != ENCODING_NONE && !answer->as_it_is && !answer->encoding;
+}
+
 bool response_compress(struct answer *answer, enum response_encoding encoding)
 {
     size_t room = answer->bytes - answer->bytes / 10, used;
     void *packed;
 
-    if (encoding == ENCODING_NONE || !answer->body || answer->encoding ||
+    if (!response_may_compress(answer, encoding) || !answer->body ||
         answer->bytes < LEAST_COMPRESSED || answer->bytes > INT32_MAX)
-        return false;
+        return true;
     packed = memory_budget_resize(answer->memory, NULL, room);
     if (!packed)
         return false;
@@ -194,7 +200,7 @@ bool response_compress(struct answer *answer, enum response_encoding encoding)
                : compress_gzip(packed, room, answer->body, answer->bytes);
     if (!used) { /* it does not fit */
         memory_budget_release(answer->memory, packed);
-        return false;
+        return true;
     }
     memory_budget_release(answer->memory, answer->body);
     answer->body = packed;
@@ -219,9 +225,9 @@ void response_plan(struct response_plan *out, const struct answer *answer,
     int range = 0;
 
     *out = (struct response_plan){.code = answer->code, .bytes = total};
-    if (answer->code != 200)
+    if (answer->code != 200 && answer->code != 304)
         return;
-    if (answer->binary && wishes->range &&
+    if (answer->code == 200 && answer->binary && wishes->range &&
         range_holds(answer, wishes->if_range))
         range = response_range(&out->offset, &out->bytes, wishes->range, total);
     if (range > 0)

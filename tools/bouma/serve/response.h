@@ -43,8 +43,13 @@ const char *response_encoding_name(enum response_encoding encoding);
 /* The text of Cache-Control. */
 const char *response_caching(const struct answer *answer, bool is_private);
 
-/* Compress the body of an answer, if that makes it shorter; false if it stays
- * as it is. */
+/* Whether an answer is compressed by this encoding, should it become shorter.
+ * Its tag names the encoding then, also if it does not. */
+bool response_may_compress(const struct answer *answer,
+                           enum response_encoding encoding);
+
+/* Compress the body of an answer, if that makes it shorter; false if there is
+ * no memory for that. */
 bool response_compress(struct answer *answer, enum response_encoding encoding);
 
 #endif

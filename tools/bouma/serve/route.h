@@ -31,7 +31,8 @@
     X("/ome/*/*/*/**", "", ome)                                                \
     X("/ome2/*/*/*/**", "", ome2)                                              \
     X("/annotations/*/*/**", "", annotations)                                  \
-    X("/ept/*/*/**", "", ept)
+    X("/ept/*/*/**", "", ept)                                                  \
+    X("/ept-laszip/*/*/**", "", ept_las)
 
 #define SERVE_ROUTE_ENTRY(pattern, parameters, name)                           \
     void route_##name(struct request *request, struct answer *answer);

@@ -1,8 +1,10 @@
 /* serve_log.c -- a line on standard error for each request. */
 #include "serve_log.h"
 
+#include <ctype.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -23,20 +25,36 @@ void serve_log_escape(char *out, size_t room, const char *text)
     out[used] = '\0';
 }
 
+/* The next character; a letter or digit may be written as %41. */
+static char take(const char **at)
+{
+    unsigned code;
+    char c = *(*at)++;
+
+    if (c == '%' && isxdigit((unsigned char)(*at)[0]) &&
+        isxdigit((unsigned char)(*at)[1]) && sscanf(*at, "%2x", &code) == 1 &&
+        code < 128 && isalnum((int)code)) {
+        *at += 2;
+        c = (char)code;
+    }
+    return c;
+}
+
 /* "/t/TOKEN/..." and "...token=TOKEN&...". */
 void serve_log_hide(char *out, size_t room, const char *target)
 {
     size_t used = 0;
-    int hide = 0; /* up to the next '/', '?' or '&' */
+    bool hide = false; /* up to the next '/', '?' or '&' */
 
-    for (size_t i = 0; target[i] && used + 4 < room; i++) {
-        if (hide && !strchr("/?&", target[i]))
+    while (*target && used + 4 < room) {
+        char c = take(&target);
+
+        if (hide && !strchr("/?&", c))
             continue;
-        hide = 0;
-        out[used++] = target[i];
-        if ((i == 2 && strncmp(target, "/t/", 3) == 0) ||
-            (i >= 6 && strncmp(target + i - 5, "token=", 6) == 0)) {
-            hide = 1;
+        out[used++] = c;
+        hide = (used == 3 && memcmp(out, "/t/", 3) == 0) ||
+               (used > 6 && memcmp(out + used - 6, "token=", 6) == 0);
+        if (hide) {
             memcpy(out + used, "***", 3);
             used += 3;
         }

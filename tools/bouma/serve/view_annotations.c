@@ -310,8 +310,11 @@ static int read_cell(const struct annotations *a, const struct cell *cell,
     struct cell_format format = {8, a->row, 8, put_row, a};
     double from, to;
     uint64_t count;
-    int rc = cell_quality(&from, &to, &a->tree, cell);
+    int rc;
 
+    if (answer_is_head(answer, ANSWER_BYTES))
+        return BOUMA_OK;
+    rc = cell_quality(&from, &to, &a->tree, cell);
     if (!rc)
         rc = cell_read(&count, &a->tree, cell, from, to, a->columns,
                        a->column_count, &format, answer);
@@ -336,6 +339,7 @@ static int read_one(const struct annotations *a, const char *text,
 
     if (text[0] && !text[strspn(text, "0123456789")] && strlen(text) < 19 &&
         annotation_cell(&cell, &index, a->about.ndims, a->tree.last, number)) {
+        answer->head = false; /* whether there is one is not known before */
         rc = read_cell(a, &cell, answer);
         if (rc || answer->code >= 400)
             return rc;
@@ -404,5 +408,5 @@ static int answer_key(void *user, const struct read_step *step,
 void route_annotations(struct request *request, struct answer *answer)
 {
     view_run_with_example(request, answer, request->names[0], request->names[1],
-                          answer_key);
+                          answer_key, NULL);
 }

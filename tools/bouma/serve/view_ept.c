@@ -1,6 +1,8 @@
-/* view_ept.c -- /ept/RUN/OBJECT/: particles as Entwine point tiles, binary:
+/* view_ept.c -- /ept/RUN/OBJECT/: particles as Entwine point tiles, binary; and
+ * /ept-laszip/RUN/OBJECT/, whose tiles are LAS files, for programs that read no
+ * others:
  *
- *     ept.json   ept-hierarchy/D-X-Y-Z.json   ept-data/D-X-Y-Z.bin
+ *     ept.json   ept-hierarchy/D-X-Y-Z.json   ept-data/D-X-Y-Z.bin (.laz)
  *
  * Positions are integers of 32 bits, with a scale and an offset, which all
  * clients read; other values are as they are stored. */
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "las_file.h"
 #include "particle_cells.h"
 #include "route.h"
 #include "view_run.h"
@@ -25,6 +28,9 @@ struct tiles {
     int column_count;
     double scale, offset[3];
     size_t row;
+    bool las;
+    struct las_extra extra[CELL_VALUES]; /* of a LAS file */
+    struct las_file file;
 };
 
 /* ---- metadata ------------------------------------------------------------ */
@@ -71,8 +77,25 @@ static void name_of(char *out, size_t room, const bouma_variable_info *about,
         snprintf(out, room, "%s%s", about->name, taken ? "_value" : "");
 }
 
+/* The same with its number in place of the end, if it is longer than a LAS file
+ * can have it. */
+static void short_name_of(char *out, const bouma_variable_info *about,
+                          int component, int number)
+{
+    char name[300];
+
+    name_of(name, sizeof(name), about, component);
+    if (strlen(name) <= LAS_NAME_BYTES)
+        snprintf(out, LAS_NAME_BYTES + 1, "%s", name);
+    else
+        snprintf(out, LAS_NAME_BYTES + 1, "%.*s~%d", LAS_NAME_BYTES - 5, name,
+                 number % 1000);
+}
+
 static void put_others(struct json_out *out, const struct tiles *t)
 {
+    int number = 0;
+
     for (int i = 1; i < t->column_count; i++) {
         const bouma_variable_info *about = &t->columns[i].about;
         const char *type = bouma_type_name(about->type);
@@ -80,7 +103,10 @@ static void put_others(struct json_out *out, const struct tiles *t)
         for (int c = 0; c < about->components; c++) {
             char name[300];
 
-            name_of(name, sizeof(name), about, c);
+            if (t->las)
+                short_name_of(name, about, c, number++);
+            else
+                name_of(name, sizeof(name), about, c);
             put_dimension(out, name,
                           type[0] == 'f'   ? "float"
                           : type[0] == 'u' ? "unsigned"
@@ -117,8 +143,9 @@ static void answer_ept(const struct tiles *t, struct answer *answer)
     json_out_init(&out, answer->memory, answer->limit);
     json_out_open(&out, '{');
     put_bounds(&out, "bounds", t, true);
-    put_bounds(&out, "boundsConforming", t, false);
-    put_pair(&out, "dataType", "binary");
+    /* Readers of LAS divide this one as if it were the cube. */
+    put_bounds(&out, "boundsConforming", t, t->las);
+    put_pair(&out, "dataType", t->las ? "laszip" : "binary");
     put_pair(&out, "hierarchyType", "json");
     json_out_key(&out, "points");
     json_out_number(&out, t->tree.count);
@@ -183,8 +210,11 @@ static int answer_hierarchy(const struct tiles *t, const struct cell *cell,
 {
     struct json_out out;
     double from, to;
-    int rc = cell_quality(&from, &to, &t->tree, cell);
+    int rc;
 
+    if (answer_is_head(answer, ANSWER_JSON))
+        return BOUMA_OK;
+    rc = cell_quality(&from, &to, &t->tree, cell);
     if (rc)
         return rc;
     json_out_init(&out, answer->memory, answer->limit);
@@ -207,17 +237,21 @@ static double coordinate(bouma_type type, const void *values, int i)
 static void put_row(const void *user, void *row, const void *const *values)
 {
     const struct tiles *t = user;
+    int32_t position[3];
     char *to = row;
 
-    for (int i = 0; i < 3; i++, to += 4) {
+    for (int i = 0; i < 3; i++) {
         double at =
             i < t->about.ndims ? coordinate(t->about.type, values[0], i) : 0;
         double steps = nearbyint((at - t->offset[i]) / t->scale);
         /* What a damaged file has may be anywhere. */
-        int32_t number = (int32_t)fmax(fmin(steps, INT32_MAX), INT32_MIN);
-
-        memcpy(to, &number, sizeof(number));
+        position[i] = (int32_t)fmax(fmin(steps, INT32_MAX), INT32_MIN);
     }
+    if (t->las)
+        las_put_record(to, position);
+    else
+        memcpy(to, position, sizeof(position));
+    to += t->las ? LAS_RECORD_BYTES : sizeof(position);
     for (int i = 1; i < t->column_count; i++) {
         const bouma_variable_info *about = &t->columns[i].about;
         size_t bytes = (size_t)about->components * bouma_type_size(about->type);
@@ -230,21 +264,54 @@ static void put_row(const void *user, void *row, const void *const *values)
 static int answer_points(const struct tiles *t, const struct cell *cell,
                          struct answer *answer)
 {
-    struct cell_format format = {0, t->row, 0, put_row, t};
+    struct cell_format format = {t->las ? las_header_bytes(t->file.extra_count)
+                                        : 0,
+                                 t->row, 0, put_row, t};
     double from, to;
     uint64_t count;
-    int rc = cell_quality(&from, &to, &t->tree, cell);
+    int rc;
 
-    return rc ? rc
-              : cell_read(&count, &t->tree, cell, from, to, t->columns,
-                          t->column_count, &format, answer);
+    if (answer_is_head(answer, ANSWER_BYTES))
+        return BOUMA_OK;
+    rc = cell_quality(&from, &to, &t->tree, cell);
+    if (!rc)
+        rc = cell_read(&count, &t->tree, cell, from, to, t->columns,
+                       t->column_count, &format, answer);
+    if (!rc && t->las && answer->code < 400)
+        las_put_header(answer->body, &t->file, count);
+    return rc;
 }
 
 /* ---- keys ---------------------------------------------------------------- */
 
-static void open_tiles(struct tiles *out, bouma_particles *particles)
+static void describe_file(struct tiles *t)
 {
-    *out = (struct tiles){.about = {.size = sizeof(out->about)}, .row = 12};
+    struct las_file *file = &t->file;
+
+    *file = (struct las_file){
+        .scale = t->scale, .extra = t->extra, .record = t->row};
+    for (int i = 0; i < 3; i++) {
+        file->offset[i] = t->offset[i];
+        file->low[i] = t->tree.low[i];
+        file->high[i] = t->tree.low[i] + t->tree.size[i];
+    }
+    for (int i = 1; i < t->column_count; i++) {
+        const bouma_variable_info *about = &t->columns[i].about;
+
+        for (int c = 0; c < about->components; c++) {
+            struct las_extra *extra = &t->extra[file->extra_count];
+
+            extra->type = about->type;
+            short_name_of(extra->name, about, c, (int)file->extra_count++);
+        }
+    }
+}
+
+static void open_tiles(struct tiles *out, bouma_particles *particles, bool las)
+{
+    *out = (struct tiles){.about = {.size = sizeof(out->about)},
+                          .row = las ? LAS_RECORD_BYTES : 12,
+                          .las = las};
     bouma_particles_info_get(&out->about, particles);
     cell_tree_init(&out->tree, particles, &out->about, true);
     out->scale = out->tree.size[0] / POSITION_STEPS;
@@ -254,6 +321,8 @@ static void open_tiles(struct tiles *out, bouma_particles *particles)
     for (int i = 1; i < out->column_count; i++)
         out->row += (size_t)out->columns[i].about.components *
                     bouma_type_size(out->columns[i].about.type);
+    if (las)
+        describe_file(out);
 }
 
 /* The cell in "1-0-0-1.bin". */
@@ -280,13 +349,12 @@ static int answer_key(void *user, const struct read_step *step,
     struct tiles t;
     struct cell cell;
 
-    (void)user;
     if (!particles) {
         answer_fail(answer, 404, BOUMA_ENOTFOUND, "%s",
                     bouma_error_message(step->ds));
         return BOUMA_OK;
     }
-    open_tiles(&t, particles);
+    open_tiles(&t, particles, user != NULL);
     if (request->rest_count == 1 && strcmp(parts[0], "ept.json") == 0) {
         answer_ept(&t, answer);
         return BOUMA_OK;
@@ -295,7 +363,7 @@ static int answer_key(void *user, const struct read_step *step,
         read_name(&cell, &t, parts[1], ".json"))
         return answer_hierarchy(&t, &cell, answer);
     if (request->rest_count == 2 && strcmp(parts[0], "ept-data") == 0 &&
-        read_name(&cell, &t, parts[1], ".bin"))
+        read_name(&cell, &t, parts[1], t.las ? ".laz" : ".bin"))
         return answer_points(&t, &cell, answer);
     answer_fail(answer, 404, BOUMA_ENOTFOUND,
                 "there is no such key; 'ept.json' tells what there is");
@@ -305,5 +373,13 @@ static int answer_key(void *user, const struct read_step *step,
 void route_ept(struct request *request, struct answer *answer)
 {
     view_run_with_example(request, answer, request->names[0], request->names[1],
-                          answer_key);
+                          answer_key, NULL);
+}
+
+void route_ept_las(struct request *request, struct answer *answer)
+{
+    bool las = true;
+
+    view_run_with_example(request, answer, request->names[0], request->names[1],
+                          answer_key, &las);
 }

@@ -412,12 +412,20 @@ static void answer_image(struct request *request, struct answer *answer,
     no_key(&image, answer);
 }
 
+static void answer_with_tag(struct request *request, struct answer *answer,
+                            bool v3)
+{
+    answer_image(request, answer, v3);
+    if (!answer->etag[0]) /* a chunk has that of its step */
+        request_tag_body(request, answer);
+}
+
 void route_ome(struct request *request, struct answer *answer)
 {
-    answer_image(request, answer, true);
+    answer_with_tag(request, answer, true);
 }
 
 void route_ome2(struct request *request, struct answer *answer)
 {
-    answer_image(request, answer, false);
+    answer_with_tag(request, answer, false);
 }

@@ -106,7 +106,7 @@ bool view_run_example(struct read_step *out, const struct view_run *run,
 
 void view_run_with_example(const struct request *request, struct answer *answer,
                            const char *text, const char *object,
-                           reader_work work)
+                           reader_work work, void *user)
 {
     struct view_run run;
     struct read_step step;
@@ -116,5 +116,5 @@ void view_run_with_example(const struct request *request, struct answer *answer,
         !view_run_example(&step, &run, request, answer, object, NULL))
         return;
     snprintf(number, sizeof(number), "%" PRId64, step.number);
-    reader_with_step(request, answer, run.name, number, work, NULL);
+    reader_with_step(request, answer, run.name, number, work, user);
 }

@@ -31,9 +31,9 @@ bool view_run_example(struct read_step *out, const struct view_run *run,
                       const struct request *request, struct answer *answer,
                       const char *object, const char *variable);
 
-/* Let 'work' answer from that step, by reader_with_step(). */
+/* Let 'work' answer from that step, by reader_with_step() with 'user'. */
 void view_run_with_example(const struct request *request, struct answer *answer,
                            const char *text, const char *object,
-                           reader_work work);
+                           reader_work work, void *user);
 
 #endif

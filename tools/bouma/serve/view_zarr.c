@@ -1,8 +1,9 @@
-/* view_zarr.c -- /zarr/RUN/OBJECT/K/: level K of a grid over time, as a group of
- * Zarr version 2 with coordinates, as xarray opens it:
+/* view_zarr.c -- /zarr/RUN/OBJECT/: a grid over time, as groups of Zarr version
+ * 2: one for each level, with coordinates, as xarray opens it, and one of all.
  *
  *     .zgroup .zattrs .zmetadata
- *     time/  step/  z/  y/  x/  VARIABLE/      .zarray .zattrs 0.0.0.0
+ *     K/.zgroup .zattrs .zmetadata
+ *     K/time/  step/  z/  y/  x/  VARIABLE/      .zarray .zattrs 0.0.0.0
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,14 +16,14 @@
 #define TIME_CHUNK 4096
 #define AXIS_CHUNK 65536
 
-/* A level of a grid, in the step that is the example for all. */
+/* A grid, in the step that is the example for all, and a level of it. */
 struct group {
     struct view_run run;
     struct read_step step;
     const char *object;
     bouma_grid *grid;
     bouma_grid_info about;
-    int level;
+    int level; /* -1: the group of all */
 };
 
 /* ---- arrays -------------------------------------------------------------- */
@@ -133,10 +134,12 @@ static void put_group_attributes(struct json_out *out,
                      own);
     json_out_members(out, of_grid, NULL, own);
     put_pair(out, "grid", group->object);
-    json_out_key(out, "level");
-    json_out_integer(out, group->level);
-    /* The others are those of axes. */
-    put_pair(out, "coordinates", "step");
+    if (group->level >= 0) {
+        json_out_key(out, "level");
+        json_out_integer(out, group->level);
+        /* The others are those of axes. */
+        put_pair(out, "coordinates", "step");
+    }
     json_out_close(out, '}');
 }
 
@@ -185,39 +188,72 @@ static void put_attributes(struct json_out *out, const struct group *group,
     json_out_close(out, '}');
 }
 
-static void put_member(struct json_out *out, const struct group *group,
-                       const struct member *member)
+/* The key of what lies below a group: 'above' is "", or "K/". */
+static void put_key(struct json_out *out, const char *above, const char *name,
+                    const char *key)
 {
-    char key[300];
+    char text[320];
 
-    snprintf(key, sizeof(key), "%s/.zarray", member->name);
-    json_out_key(out, key);
+    snprintf(text, sizeof(text), "%s%s%s%s", above, name, name[0] ? "/" : "",
+             key);
+    json_out_key(out, text);
+}
+
+static void put_member(struct json_out *out, const struct group *group,
+                       const char *above, const struct member *member)
+{
+    put_key(out, above, member->name, ".zarray");
     zarr_put_v2(out, &member->array);
-    snprintf(key, sizeof(key), "%s/.zattrs", member->name);
-    json_out_key(out, key);
+    put_key(out, above, member->name, ".zattrs");
     put_attributes(out, group, member);
+}
+
+static void put_group(struct json_out *out, const struct group *group,
+                      const char *above)
+{
+    put_key(out, above, "", ".zgroup");
+    put_zgroup(out);
+    put_key(out, above, "", ".zattrs");
+    put_group_attributes(out, group);
+}
+
+/* A level, and all that is in it. */
+static void put_level(struct json_out *out, const struct group *group,
+                      const char *above)
+{
+    static const char *const coordinates[] = {"time", "step", "z", "y", "x"};
+    struct member member;
+
+    put_group(out, group, above);
+    for (size_t i = 0; i < sizeof(coordinates) / sizeof(*coordinates); i++)
+        if (find_coordinate(&member, group, coordinates[i]))
+            put_member(out, group, above, &member);
+    for (int i = 0; i < group->about.variables && !out->failed; i++)
+        if (find_variable(&member, group, bouma_grid_variable(group->grid, i)))
+            put_member(out, group, above, &member);
 }
 
 static void put_all(struct json_out *out, const struct group *group)
 {
-    static const char *const coordinates[] = {"time", "step", "z", "y", "x"};
-    struct member member;
+    struct group level = *group;
 
     json_out_open(out, '{');
     json_out_key(out, "zarr_consolidated_format");
     json_out_integer(out, 1);
     json_out_key(out, "metadata");
     json_out_open(out, '{');
-    json_out_key(out, ".zgroup");
-    put_zgroup(out);
-    json_out_key(out, ".zattrs");
-    put_group_attributes(out, group);
-    for (size_t i = 0; i < sizeof(coordinates) / sizeof(*coordinates); i++)
-        if (find_coordinate(&member, group, coordinates[i]))
-            put_member(out, group, &member);
-    for (int i = 0; i < group->about.variables && !out->failed; i++)
-        if (find_variable(&member, group, bouma_grid_variable(group->grid, i)))
-            put_member(out, group, &member);
+    if (group->level >= 0)
+        put_level(out, group, "");
+    else
+        put_group(out, group, "");
+    for (level.level = 0;
+         group->level < 0 && level.level < group->about.levels && !out->failed;
+         level.level++) {
+        char above[16];
+
+        snprintf(above, sizeof(above), "%d/", level.level);
+        put_level(out, &level, above);
+    }
     json_out_close(out, '}');
     json_out_close(out, '}');
 }
@@ -253,9 +289,10 @@ static void answer_coordinate(const struct group *group,
                               struct answer *answer)
 {
     int64_t length = member->array.chunk[0], shape;
-    char *body = answer_body(answer, "application/octet-stream",
-                             zarr_chunk_bytes(&member->array));
+    char *body;
 
+    answer->head = false; /* its tag needs the values */
+    body = answer_body(answer, ANSWER_BYTES, zarr_chunk_bytes(&member->array));
     if (!body)
         return;
     memset(body, 0, (size_t)length * 8);
@@ -330,11 +367,9 @@ static bool join(char *out, size_t room, const char *const *parts, size_t count)
     return used < room;
 }
 
-static bool open_group(struct group *out, const struct request *request,
-                       struct answer *answer)
+static bool open_grid(struct group *out, const struct request *request,
+                      struct answer *answer)
 {
-    const char *text = request->rest_count ? request->rest[0] : "";
-
     *out = (struct group){.object = request->names[1],
                           .about = {.size = sizeof(out->about)}};
     if (!view_run_open(&out->run, request, answer, request->names[0]) ||
@@ -348,6 +383,13 @@ static bool open_group(struct group *out, const struct request *request,
                     out->object);
         return false;
     }
+    out->level = -1;
+    return true;
+}
+
+static bool find_level(struct group *out, const char *text,
+                       struct answer *answer)
+{
     for (out->level = 0; out->level < out->about.levels; out->level++) {
         char level[12];
 
@@ -361,16 +403,20 @@ static bool open_group(struct group *out, const struct request *request,
     return false;
 }
 
-void route_zarr(struct request *request, struct answer *answer)
+static void answer_key(struct request *request, struct answer *answer)
 {
     size_t count = request->rest_count;
     struct member member;
     struct group group;
     char name[300];
 
-    if (!open_group(&group, request, answer))
+    if (!open_grid(&group, request, answer))
         return;
-    if (count < 2)
+    if (count == 1 && request->rest[0][0] == '.')
+        answer_group(&group, request->rest[0], answer);
+    else if (!find_level(&group, count ? request->rest[0] : "", answer))
+        return;
+    else if (count < 2)
         no_key(answer);
     else if (count == 2)
         answer_group(&group, request->rest[1], answer);
@@ -380,4 +426,11 @@ void route_zarr(struct request *request, struct answer *answer)
                       answer);
     else
         no_key(answer);
+}
+
+void route_zarr(struct request *request, struct answer *answer)
+{
+    answer_key(request, answer);
+    if (!answer->etag[0]) /* a chunk of a variable has that of its step */
+        request_tag_body(request, answer);
 }

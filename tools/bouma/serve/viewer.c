@@ -40,12 +40,11 @@ void route_viewer(struct request *request, struct answer *answer)
                     "the viewer has no such file; it is at /");
         return;
     }
+    answer->encoding = "gzip";
+    answer->policy = policy;
     if (request_has_tag(request, answer, file->tag))
         return;
-    answer->code = 200;
     answer->type = file->type;
-    answer->policy = policy;
-    answer->encoding = "gzip";
     answer->fixed = file->bytes;
     answer->bytes = file->count;
 }

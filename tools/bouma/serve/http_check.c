@@ -1,0 +1,145 @@
+/* http_check.c -- what can be told of a request without a look at the data: its
+ * form, who may ask, and which methods there are. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "http_inside.h"
+
+/* Of a request, without its URL. */
+#define HEADER_BYTES 8192
+
+void http_take_authority(struct job *job)
+{
+    const char *name = job->target + 7;
+    size_t length, rest;
+
+    if (strncasecmp(job->target, "http://", 7) != 0)
+        return;
+    length = strcspn(name, "/?");
+    rest = strlen(name + length);
+    if (length == 0 || length >= sizeof(job->authority) || name[length] == '?')
+        return;
+    memcpy(job->authority, name, length);
+    memmove(job->target, rest ? name + length : "/", rest ? rest + 1 : 2);
+}
+
+/* What all headers say together: two programs on the way may each believe
+ * another one of those that are given twice. */
+struct framing {
+    int hosts;
+    bool body;
+};
+
+static enum MHD_Result look_at_header(void *user, enum MHD_ValueKind kind,
+                                      const char *name, const char *value)
+{
+    struct framing *framing = user;
+
+    (void)kind;
+    framing->hosts += strcasecmp(name, "Host") == 0;
+    framing->body |= strcasecmp(name, "Transfer-Encoding") == 0 ||
+                     (strcasecmp(name, "Content-Length") == 0 &&
+                      (!value || strcmp(value, "0") != 0));
+    return MHD_YES;
+}
+
+void http_check_header(struct job *job)
+{
+    const union MHD_ConnectionInfo *size = MHD_get_connection_info(
+        job->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    struct framing framing = {0};
+
+    MHD_get_connection_values(job->connection, MHD_HEADER_KIND, look_at_header,
+                              &framing);
+    if (size && size->header_size > HEADER_BYTES + strlen(job->target))
+        http_respond_error(
+            job, 431, BOUMA_ELIMIT,
+            "the header is longer than %d bytes, without the URL",
+            HEADER_BYTES);
+    else if (framing.body)
+        http_respond_error(job, 400, BOUMA_EINVAL, "a request has no body");
+    else if (framing.hosts > 1)
+        http_respond_error(job, 400, BOUMA_EINVAL,
+                           "the header Host is given twice");
+}
+
+/* The token: in a header, a parameter, or the path, from which it is taken. */
+static bool has_token(struct job *job)
+{
+    const char *secret = job->server->options.access.token;
+    const char *given = access_bearer(http_header(job, "Authorization"));
+
+    if (!secret)
+        return true;
+    if (!given && job->url.part_count >= 2 &&
+        strcmp(job->url.parts[0], "t") == 0) {
+        given = job->url.parts[1];
+        snprintf(job->prefix, sizeof(job->prefix), "/t/%.200s", given);
+        url_skip(&job->url, 2);
+    }
+    if (!given)
+        given = url_parameter(&job->url, "token");
+    return given && access_same(secret, given);
+}
+
+static void respond_options(struct job *job)
+{
+    job->code = 204;
+    job->response = http_no_body();
+    if (!job->response)
+        return;
+    http_add_header(job->response, "Allow", "GET, HEAD, OPTIONS");
+    http_add_header(job->response, "Access-Control-Allow-Methods",
+                    "GET, HEAD, OPTIONS");
+    http_add_header(job->response, "Access-Control-Allow-Headers",
+                    "Authorization, If-None-Match, If-Range, Range");
+    http_add_header(job->response, "Access-Control-Max-Age", "86400");
+    http_add_policy(job->response, job, NULL);
+}
+
+void http_check_request(struct job *job, const char *method,
+                        const char *version)
+{
+    const struct access *access = &job->server->options.access;
+    const char *host = http_header(job, "Host"),
+               *origin = http_header(job, "Origin");
+    char message[200];
+
+    if (!host && strcmp(version, MHD_HTTP_VERSION_1_0) != 0) {
+        http_respond_error(job, 400, BOUMA_EINVAL,
+                           "the header Host is missing");
+        return;
+    }
+    if (!access_host(access, host) ||
+        (job->authority[0] && !access_host(access, job->authority))) {
+        http_respond_error(
+            job, 403, BOUMA_EINVAL,
+            "'%.100s' is no name of this server; --host tells it",
+            access_host(access, host) ? job->authority : host);
+        return;
+    }
+    if (origin && !access_origin(access, origin, host)) {
+        http_respond_error(
+            job, 403, BOUMA_EINVAL,
+            "pages of '%.100s' may not read this; --allow-origin "
+            "allows it",
+            origin);
+        return;
+    }
+    job->origin = origin;
+    if (strcmp(method, "OPTIONS") == 0)
+        respond_options(job);
+    else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+        http_respond_error(job, 405, BOUMA_EINVAL,
+                           "the methods are GET, HEAD and OPTIONS");
+    else if (strlen(job->target) > URL_BYTES)
+        http_respond_error(job, 414, BOUMA_ELIMIT,
+                           "the URL is longer than %d bytes", URL_BYTES);
+    else if (!url_parse(&job->url, job->target, message, sizeof(message)))
+        http_respond_error(job, 400, BOUMA_EINVAL, "%s", message);
+    else if (!has_token(job))
+        http_respond_error(job, 401, BOUMA_EINVAL,
+                           "this server wants its token: in the header "
+                           "Authorization, the parameter token, or the path");
+}
