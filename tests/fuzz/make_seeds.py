@@ -170,6 +170,12 @@ for file in 2, 3, 4, 5, 6, 8, 9, 10, 11:
         save("fuzz_whole", "hz_data_%d_%d" % (file, at), struct.pack("<BBBHB", ALL, 1, file, at, 1 + at % 255) + bytes(4))
 
 # Sources of particles, and conditions on them.
+size_grid = b'{"format": "bouma-size-grid", "ranks": [2, 1, 2], "variables": [{"name": "T", "bytes": [1, 20, 300, 4000]}'
+save("fuzz_size_grid", "plain", size_grid + b"]}")
+save("fuzz_size_grid", "two", size_grid + b',{"name": "p", "bytes": [0, 0, 9007199254740992, 5]}]}')
+save("fuzz_size_grid", "short", size_grid.replace(b", 4000", b"") + b"]}")
+save("fuzz_size_grid", "many", size_grid.replace(b"[2, 1, 2]", b"[2097152, 2097152, 2097152]") + b"]}")
+
 trace_line = b'{"ph":"X","pid":0,"tid":1000,"cat":"file","name":"write","ts":12.345,"dur":0.5'
 save("fuzz_trace_line", "plain", trace_line + b"},")
 save("fuzz_trace_line", "args", trace_line + b',"args":{"file":"steps/0/0.data","bytes":4096,"offset":8}},')

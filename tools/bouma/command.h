@@ -81,6 +81,8 @@ extern const struct command *const commands[];
     X(delete_step)                                                             \
     X(drain)                                                                   \
     X(plan)                                                                    \
+    X(size_grid)                                                               \
+    X(bench)                                                                   \
     X(doctor)                                                                  \
     X(probe)                                                                   \
     X(trace)                                                                   \

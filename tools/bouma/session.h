@@ -78,4 +78,12 @@ struct session_drain {
 };
 int session_drain(struct session *session, struct session_drain *drain);
 
+/* The processes as the library's own parts see them; the caller ends it with
+ * bm_comm_free(). */
+struct bm_comm;
+struct bm_error;
+int session_comm(struct session *session, struct bm_comm **out,
+                 const bouma_allocator *a, double timeout,
+                 struct bm_error *error);
+
 #endif

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "bouma_mpi.h"
-#include "session.h"
+#include "comm/comm_mpi.h"
+#include "session_mpi.h"
 #include "sized.h"
 
 struct session {
@@ -136,4 +137,16 @@ int session_drain(struct session *session, struct session_drain *drain)
     return bouma_drain_mpi(SIZED(&drain->report), session->comm, drain->local,
                            drain->path, drain->remove, drain->opts,
                            drain->message, sizeof(drain->message));
+}
+
+int session_comm(struct session *session, struct bm_comm **out,
+                 const bouma_allocator *a, double timeout,
+                 struct bm_error *error)
+{
+    return bm_comm_mpi_new(out, a, session->comm, timeout, error);
+}
+
+MPI_Comm session_mpi_comm(const struct session *session)
+{
+    return session->comm;
 }

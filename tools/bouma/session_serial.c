@@ -1,4 +1,5 @@
 /* session_serial.c -- a session of this process alone: `bouma`. */
+#include "comm/comm.h"
 #include "session.h"
 #include "sized.h"
 
@@ -115,4 +116,14 @@ int session_drain(struct session *session, struct session_drain *drain)
     return bouma_drain(SIZED(&drain->report), drain->local, drain->path,
                        drain->remove, drain->opts, drain->message,
                        sizeof(drain->message));
+}
+
+int session_comm(struct session *session, struct bm_comm **out,
+                 const bouma_allocator *a, double timeout,
+                 struct bm_error *error)
+{
+    (void)session;
+    (void)timeout; /* there is nobody to wait for */
+    return bm_comm_self_new(out, a) ? bm_fail(error, BOUMA_ENOMEM, "no memory")
+                                    : BOUMA_OK;
 }
