@@ -26,6 +26,7 @@ extern "C" {
 #include "comm_sim.hpp"
 #include "courier.hpp"
 #include "machine.hpp"
+#include "meeting.hpp"
 #include "rank.hpp"
 
 namespace sg = simgrid::s4u;
@@ -66,36 +67,25 @@ struct Queue {
     std::deque<Wanted *> wanted;
 };
 
-struct Signal {
-    bm_signal signal;
-};
-
-// A meeting of all ranks.
-struct Meeting {
-    int come = 0, gone = 0;
-    bool over = false;
-    double until = 0;
-    uint64_t values[BM_COMM_MAX_VALUES] = {0};
-    std::vector<uint8_t> bytes;
-    // To be gathered, by rank; and where.
-    std::vector<std::pair<const void *, size_t>> pieces;
-    uint8_t *all = nullptr;
-};
-
 // What the ranks of one communicator share.
 struct World {
-    int size = 0;
+    explicit World(int ranks)
+        : size(ranks), ranks((size_t)ranks), queues((size_t)ranks),
+          signals((size_t)ranks), meetings(ranks)
+    {
+    }
+
+    int size;
     std::vector<sim::Rank *> ranks;
     std::vector<std::unordered_map<uint64_t, Queue>> queues; // of receivers
     std::vector<std::deque<bm_signal>> signals;
-    std::map<unsigned long, Meeting> meetings;
+    sim::Meetings meetings;
     std::map<std::vector<int>, std::pair<std::shared_ptr<World>, int>> groups;
 };
 
 struct Comm {
     bm_comm base;
     std::shared_ptr<World> world;
-    unsigned long met = 0;
     std::vector<int> members; // names of a group's ranks
 };
 
@@ -207,97 +197,71 @@ void wait_for(Comm *c, const std::vector<EndPtr> &ends)
 
 // ---- what all do together ---------------------------------------------------
 
-// The meeting at which this rank is next.
-Meeting &arrive(Comm *c)
+// What a rank brings to a meeting.
+struct Share {
+    void *data;
+    size_t bytes;
+    const void *own; // to be gathered
+};
+
+Share &share(void *brought)
 {
-    Meeting &m = c->world->meetings[c->met];
-
-    m.come++;
-    return m;
-}
-
-// All have come, and 'seconds' have passed since.
-void meet(Comm *c, Meeting &m, double seconds)
-{
-    World &w = *c->world;
-
-    if (m.come == w.size) {
-        m.over = true;
-        m.until = sg::Engine::get_clock() + seconds;
-        for (sim::Rank *r : w.ranks)
-            if (r != w.ranks[c->base.rank])
-                r->wake();
-    }
-    while (!m.over)
-        w.ranks[c->base.rank]->sleep(for_ever);
-    sg::this_actor::sleep_until(m.until);
-}
-
-void leave(Comm *c, Meeting &m)
-{
-    if (++m.gone == c->world->size)
-        c->world->meetings.erase(c->met);
-    c->met++;
+    return *static_cast<Share *>(brought);
 }
 
 int sim_reduce(bm_comm *comm, uint64_t *values, int count, int sums)
 {
-    Comm *c = of(comm);
-    Meeting &m = arrive(c);
+    Share mine = {values, (size_t)count * sizeof(*values), nullptr};
 
-    for (int i = 0; i < count; i++)
-        m.values[i] = i < count - sums ? std::max(m.values[i], values[i])
-                                       : m.values[i] + values[i];
-    meet(c, m, 2 * sim::machine().together(comm->size, sizeof(m.values)));
-    std::memcpy(values, m.values, (size_t)count * sizeof(*values));
-    leave(c, m);
+    of(comm)->world->meetings.attend(comm->rank, &mine, [=](auto &all) {
+        uint64_t result[BM_COMM_MAX_VALUES] = {0};
+
+        for (void *b : all)
+            for (int i = 0; i < count; i++) {
+                uint64_t v = static_cast<uint64_t *>(share(b).data)[i];
+
+                result[i] =
+                    i < count - sums ? std::max(result[i], v) : result[i] + v;
+            }
+        for (void *b : all)
+            std::memcpy(share(b).data, result, share(b).bytes);
+        return 2 * sim::machine().together((int)all.size(), sizeof(result));
+    });
     return 0;
 }
 
 int sim_broadcast(bm_comm *comm, void *data, size_t bytes, int root)
 {
-    Comm *c = of(comm);
-    Meeting &m = arrive(c);
+    Share mine = {data, bytes, nullptr};
 
-    if (comm->rank == root && bytes)
-        m.bytes.assign((uint8_t *)data, (uint8_t *)data + bytes);
-    meet(c, m, sim::machine().together(comm->size, bytes));
-    if (comm->rank != root && bytes)
-        std::memcpy(data, m.bytes.data(), bytes);
-    leave(c, m);
+    of(comm)->world->meetings.attend(comm->rank, &mine, [=](auto &all) {
+        for (void *b : all)
+            if (b != all[(size_t)root] && bytes)
+                std::memcpy(share(b).data, share(all[(size_t)root]).data,
+                            bytes);
+        return sim::machine().together((int)all.size(), bytes);
+    });
     return 0;
 }
 
-// The last to come gives the root all pieces: those of others are there as long
-// as they wait.
-size_t gather_pieces(bm_comm *comm, const Meeting &m)
+int sim_gather(bm_comm *comm, const void *data, size_t bytes, void *all_data)
 {
-    size_t bytes = 0;
+    Share mine = {all_data, bytes, data};
 
-    for (int i = 0; i < comm->size; i++) {
-        auto &piece = m.pieces[(size_t)bm_places_rank(&comm->places, i)];
+    of(comm)->world->meetings.attend(comm->rank, &mine, [=](auto &all) {
+        auto *to = static_cast<uint8_t *>(share(all[0]).data);
+        size_t at = 0;
 
-        if (piece.second)
-            std::memcpy(m.all + bytes, piece.first, piece.second);
-        bytes += piece.second;
-    }
-    return bytes;
-}
+        for (size_t i = 0; i < all.size(); i++) {
+            Share &s =
+                share(all[(size_t)bm_places_rank(&comm->places, (int)i)]);
 
-int sim_gather(bm_comm *comm, const void *data, size_t bytes, void *all)
-{
-    Comm *c = of(comm);
-    Meeting &m = arrive(c);
-    size_t total = 0;
-
-    m.pieces.resize((size_t)comm->size);
-    m.pieces[(size_t)comm->rank] = {data, bytes};
-    if (!comm->rank)
-        m.all = static_cast<uint8_t *>(all);
-    if (m.come == comm->size)
-        total = gather_pieces(comm, m);
-    meet(c, m, sim::machine().together(comm->size, total));
-    leave(c, m);
+            if (s.bytes)
+                std::memcpy(to + at, s.own, s.bytes);
+            at += s.bytes;
+        }
+        return sim::machine().together((int)all.size(), at);
+    });
     return 0;
 }
 
@@ -469,17 +433,6 @@ bm_comm *make(std::shared_ptr<World> world, const bouma_allocator *a, int rank)
     return &c->base;
 }
 
-std::shared_ptr<World> new_world(int size)
-{
-    auto w = std::make_shared<World>();
-
-    w->size = size;
-    w->ranks.resize((size_t)size);
-    w->queues.resize((size_t)size);
-    w->signals.resize((size_t)size);
-    return w;
-}
-
 // The world of the ranks that are in the same call of the same communicator:
 // the first makes it, the last takes it away.
 template <class Key>
@@ -491,7 +444,7 @@ join(std::map<Key, std::pair<std::shared_ptr<World>, int>> &open,
     std::shared_ptr<World> w;
 
     if (!entry.first)
-        entry.first = new_world(size);
+        entry.first = std::make_shared<World>(size);
     w = entry.first;
     w->ranks[(size_t)rank] = &sim::this_rank();
     if (++entry.second == size)
