@@ -70,7 +70,7 @@ bouma_sim_program(check $<TARGET_OBJECTS:bouma_sim_check>)
 # The command line, for its benchmark.
 bouma_sim_program(bouma-mpi ${tool_sources} ${bench_mpi_sources}
   ${PROJECT_SOURCE_DIR}/tools/bouma/session_mpi.c)
-target_include_directories(sim_bouma-mpi PRIVATE
+target_include_directories(sim_bouma-mpi PRIVATE ${PROJECT_SOURCE_DIR}/src
   ${PROJECT_SOURCE_DIR}/tools/bouma ${PROJECT_SOURCE_DIR}/tools/bouma/bench)
 target_compile_definitions(sim_bouma-mpi PRIVATE BOUMA_WITH_HDF5=0
   BOUMA_WITH_PNETCDF=0)

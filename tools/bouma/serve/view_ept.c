@@ -82,14 +82,17 @@ static void name_of(char *out, size_t room, const bouma_variable_info *about,
 static void short_name_of(char *out, const bouma_variable_info *about,
                           int component, int number)
 {
+    enum { KEPT = LAS_NAME_BYTES - 5 };
     char name[300];
+    size_t length;
 
     name_of(name, sizeof(name), about, component);
-    if (strlen(name) <= LAS_NAME_BYTES)
-        snprintf(out, LAS_NAME_BYTES + 1, "%s", name);
-    else
-        snprintf(out, LAS_NAME_BYTES + 1, "%.*s~%d", LAS_NAME_BYTES - 5, name,
-                 number % 1000);
+    length = strlen(name);
+    memcpy(out, name, length < LAS_NAME_BYTES ? length + 1 : LAS_NAME_BYTES);
+    out[LAS_NAME_BYTES] = 0;
+    if (length > LAS_NAME_BYTES)
+        snprintf(out + KEPT, LAS_NAME_BYTES + 1 - KEPT, "~%u",
+                 (unsigned)number % 1000);
 }
 
 static void put_others(struct json_out *out, const struct tiles *t)
