@@ -23,6 +23,7 @@ extern "C" {
 #include "comm/shared.h"
 }
 
+#include "comm_id.hpp"
 #include "comm_sim.hpp"
 #include "courier.hpp"
 #include "machine.hpp"
@@ -528,14 +529,15 @@ int sim_settle(bm_comm *comm, uint64_t node, bm_error *error)
 int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a, MPI_Comm comm,
                     double, bm_error *error)
 {
-    using Key = std::pair<MPI_Comm, unsigned long>;
+    using Key = std::pair<int, unsigned long>;
     static std::map<Key, std::pair<std::shared_ptr<World>, int>> open;
-    static std::map<std::pair<MPI_Comm, int>, unsigned long> calls;
+    static std::map<std::pair<int, int>, unsigned long> calls;
+    int id = sim::comm_id(comm);
     int rank, size;
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    Key key{comm, calls[{comm, rank}]++};
+    Key key{id, calls[{id, rank}]++};
 
     *out = make(join(open, key, rank, size), a, rank);
     if (!*out)

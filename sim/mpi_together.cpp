@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "comm_id.hpp"
 #include "machine.hpp"
 #include "meeting.hpp"
 
@@ -30,14 +31,13 @@ struct Place {
 
 Place place_in(MPI_Comm comm)
 {
-    static std::map<MPI_Comm, std::unique_ptr<sim::Meetings>> all;
+    static std::map<int, std::unique_ptr<sim::Meetings>> all;
     Place p;
 
     MPI_Comm_rank(comm, &p.rank);
     MPI_Comm_size(comm, &p.size);
-    auto &m = all[comm];
-    // A communicator that was freed may have left its number to another.
-    if (!m || m->ranks.size() != (size_t)p.size)
+    auto &m = all[sim::comm_id(comm)];
+    if (!m)
         m = std::make_unique<sim::Meetings>(p.size);
     p.meetings = m.get();
     return p;

@@ -28,7 +28,7 @@ target_link_libraries(bouma_sim_library PRIVATE bouma_flags PkgConfig::zstd
 add_library(bouma_sim_machine OBJECT ${sim_dir}/rank.cpp ${sim_dir}/threads.cpp
   ${sim_dir}/courier.cpp ${sim_dir}/machine.cpp ${sim_dir}/comm_sim.cpp
   ${sim_dir}/meeting.cpp ${sim_dir}/shared_sim.cpp ${sim_dir}/storage.cpp
-  ${sim_dir}/mpi_together.cpp ${sim_dir}/mpi_file.cpp)
+  ${sim_dir}/mpi_together.cpp ${sim_dir}/mpi_file.cpp ${sim_dir}/comm_id.cpp)
 add_library(bouma_sim_check OBJECT ${sim_dir}/check.cpp)
 foreach(target bouma_sim_machine bouma_sim_check)
   set_target_properties(${target} PROPERTIES CXX_STANDARD 17)
