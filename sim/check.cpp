@@ -6,14 +6,13 @@
 #include <cstdio>
 #include <vector>
 
-#include <mpi.h>
 #include <simgrid/s4u.hpp>
 
 extern "C" {
 #include "bouma_store.h"
-#include "comm/comm_mpi.h"
 }
 
+#include "comm_sim.hpp"
 #include "machine.hpp"
 
 namespace

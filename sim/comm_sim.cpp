@@ -17,15 +17,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include <mpi.h>
 #include <simgrid/s4u.hpp>
 
 extern "C" {
-#include "comm/comm_mpi.h"
+#include "comm/shared.h"
 }
 
+#include "comm_id.hpp"
+#include "comm_sim.hpp"
 #include "courier.hpp"
 #include "machine.hpp"
+#include "meeting.hpp"
 #include "rank.hpp"
 
 namespace sg = simgrid::s4u;
@@ -66,34 +68,25 @@ struct Queue {
     std::deque<Wanted *> wanted;
 };
 
-struct Signal {
-    bm_signal signal;
-};
-
-// A meeting of all ranks.
-struct Meeting {
-    int come = 0, gone = 0;
-    bool over = false;
-    double until = 0;
-    uint64_t most[BM_COMM_MAX_VALUES] = {0};
-    std::vector<uint8_t> bytes;
-    std::vector<size_t> at;
-};
-
 // What the ranks of one communicator share.
 struct World {
-    int size = 0;
+    explicit World(int ranks)
+        : size(ranks), ranks((size_t)ranks), queues((size_t)ranks),
+          signals((size_t)ranks), meetings(ranks)
+    {
+    }
+
+    int size;
     std::vector<sim::Rank *> ranks;
     std::vector<std::unordered_map<uint64_t, Queue>> queues; // of receivers
     std::vector<std::deque<bm_signal>> signals;
-    std::map<unsigned long, Meeting> meetings;
+    sim::Meetings meetings;
     std::map<std::vector<int>, std::pair<std::shared_ptr<World>, int>> groups;
 };
 
 struct Comm {
     bm_comm base;
     std::shared_ptr<World> world;
-    unsigned long met = 0;
     std::vector<int> members; // names of a group's ranks
 };
 
@@ -205,102 +198,71 @@ void wait_for(Comm *c, const std::vector<EndPtr> &ends)
 
 // ---- what all do together ---------------------------------------------------
 
-// The meeting at which this rank is next.
-Meeting &arrive(Comm *c)
-{
-    Meeting &m = c->world->meetings[c->met];
+// What a rank brings to a meeting.
+struct Share {
+    void *data;
+    size_t bytes;
+    const void *own; // to be gathered
+};
 
-    if (!m.come++ && m.at.empty())
-        m.at.resize((size_t)c->base.size + 1);
-    return m;
+Share &share(void *brought)
+{
+    return *static_cast<Share *>(brought);
 }
 
-// All have come, and 'seconds' have passed since.
-void meet(Comm *c, Meeting &m, double seconds)
+int sim_reduce(bm_comm *comm, uint64_t *values, int count, int sums)
 {
-    World &w = *c->world;
+    Share mine = {values, (size_t)count * sizeof(*values), nullptr};
 
-    if (m.come == w.size) {
-        m.over = true;
-        m.until = sg::Engine::get_clock() + seconds;
-        for (sim::Rank *r : w.ranks)
-            if (r != w.ranks[c->base.rank])
-                r->wake();
-    }
-    while (!m.over)
-        w.ranks[c->base.rank]->sleep(for_ever);
-    sg::this_actor::sleep_until(m.until);
-}
+    of(comm)->world->meetings.attend(comm->rank, &mine, [=](auto &all) {
+        uint64_t result[BM_COMM_MAX_VALUES] = {0};
 
-void leave(Comm *c, Meeting &m)
-{
-    if (++m.gone == c->world->size)
-        c->world->meetings.erase(c->met);
-    c->met++;
-}
+        for (void *b : all)
+            for (int i = 0; i < count; i++) {
+                uint64_t v = static_cast<uint64_t *>(share(b).data)[i];
 
-int sim_max(bm_comm *comm, uint64_t *values, int count)
-{
-    Comm *c = of(comm);
-    Meeting &m = arrive(c);
-
-    for (int i = 0; i < count; i++)
-        m.most[i] = std::max(m.most[i], values[i]);
-    meet(c, m, sim::machine().together(comm->size, sizeof(m.most), 1));
-    std::memcpy(values, m.most, (size_t)count * sizeof(*values));
-    leave(c, m);
+                result[i] =
+                    i < count - sums ? std::max(result[i], v) : result[i] + v;
+            }
+        for (void *b : all)
+            std::memcpy(share(b).data, result, share(b).bytes);
+        return 2 * sim::machine().together((int)all.size(), sizeof(result));
+    });
     return 0;
 }
 
 int sim_broadcast(bm_comm *comm, void *data, size_t bytes, int root)
 {
-    Comm *c = of(comm);
-    Meeting &m = arrive(c);
+    Share mine = {data, bytes, nullptr};
 
-    if (comm->rank == root && bytes)
-        m.bytes.assign((uint8_t *)data, (uint8_t *)data + bytes);
-    meet(c, m, sim::machine().together(comm->size, bytes, 1));
-    if (comm->rank != root && bytes)
-        std::memcpy(data, m.bytes.data(), bytes);
-    leave(c, m);
+    of(comm)->world->meetings.attend(comm->rank, &mine, [=](auto &all) {
+        for (void *b : all)
+            if (b != all[(size_t)root] && bytes)
+                std::memcpy(share(b).data, share(all[(size_t)root]).data,
+                            bytes);
+        return sim::machine().together((int)all.size(), bytes);
+    });
     return 0;
 }
 
-int sim_tell(bm_comm *comm, const uint64_t *mine, int count, uint64_t *all)
+int sim_gather(bm_comm *comm, const void *data, size_t bytes, void *all_data)
 {
-    Comm *c = of(comm);
-    Meeting &m = arrive(c);
-    size_t bytes = (size_t)count * sizeof(*mine);
+    Share mine = {all_data, bytes, data};
 
-    m.bytes.resize(bytes * (size_t)comm->size);
-    std::memcpy(&m.bytes[bytes * (size_t)comm->rank], mine, bytes);
-    meet(c, m, sim::machine().together(comm->size, m.bytes.size(), 1));
-    std::memcpy(all, m.bytes.data(), m.bytes.size());
-    leave(c, m);
-    return 0;
-}
+    of(comm)->world->meetings.attend(comm->rank, &mine, [=](auto &all) {
+        auto *to = static_cast<uint8_t *>(share(all[0]).data);
+        size_t at = 0;
 
-int sim_gather(bm_comm *comm, const void *data, size_t bytes, void *all,
-               const size_t *sizes, int root)
-{
-    Comm *c = of(comm);
-    Meeting &m = arrive(c);
-    double seconds;
+        for (size_t i = 0; i < all.size(); i++) {
+            Share &s =
+                share(all[(size_t)bm_places_rank(&comm->places, (int)i)]);
 
-    if (m.come == 1) {
-        for (int r = 0; r < comm->size; r++)
-            m.at[(size_t)r + 1] = m.at[(size_t)r] + sizes[r];
-        m.bytes.resize(m.at.back());
-    }
-    if (bytes)
-        std::memcpy(&m.bytes[m.at[(size_t)comm->rank]], data, bytes);
-    seconds = sim::machine().together(comm->size, m.bytes.size(), 1);
-    if (root < 0) // there and back
-        seconds += sim::machine().together(comm->size, m.bytes.size(), 1);
-    meet(c, m, seconds);
-    if ((root < 0 || root == comm->rank) && !m.bytes.empty())
-        std::memcpy(all, m.bytes.data(), m.bytes.size());
-    leave(c, m);
+            if (s.bytes)
+                std::memcpy(to + at, s.own, s.bytes);
+            at += s.bytes;
+        }
+        return sim::machine().together((int)all.size(), at);
+    });
     return 0;
 }
 
@@ -326,6 +288,8 @@ int sim_exchange(bm_comm *comm, const bm_message *sends, size_t send_count,
 void sim_release(bm_comm *comm)
 {
     // bm_comm_free() gives back the memory itself.
+    bm_comm_free(comm->near);
+    bm_places_release(&comm->places);
     of(comm)->world.~shared_ptr();
     of(comm)->members.~vector();
 }
@@ -423,20 +387,40 @@ void sim_warn(bm_comm *)
 {
 }
 
+// ---- sleep ------------------------------------------------------------------
+
+// Whatever happens to a rank wakes it, so it need not look in between; once a
+// second, what would be missed is not lost.
+int sim_wait(bm_comm *comm, double)
+{
+    sim::Rank *r = of(comm)->world->ranks[(size_t)comm->rank];
+    unsigned long before = r->seen;
+
+    r->sleep(1);
+    return r->seen != before;
+}
+
+void sim_wake(bm_comm *comm)
+{
+    of(comm)->world->ranks[(size_t)comm->rank]->wake();
+}
+
 // ---- making one -------------------------------------------------------------
 
 int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count);
+int sim_settle(bm_comm *comm, uint64_t node, bm_error *error);
 
 const bm_comm_functions functions = {
-    sim_max,     sim_broadcast, sim_tell,   sim_gather,        sim_exchange,
-    sim_release, sim_signal,    sim_hear,   sim_request_bytes, sim_start,
-    sim_test,    sim_cancel,    sim_listen, sim_warn,          sim_group};
+    sim_reduce, sim_broadcast, sim_gather,        sim_exchange, sim_release,
+    sim_signal, sim_hear,      sim_request_bytes, sim_start,    sim_test,
+    sim_cancel, sim_listen,    sim_warn,          sim_group,    sim_settle,
+    sim_wait,   sim_wake};
 
 // The library frees the memory of a communicator with its own functions.
 bm_comm *make(std::shared_ptr<World> world, const bouma_allocator *a, int rank)
 {
     void *memory = bm_new(a, 1, sizeof(Comm));
-    Comm *c = memory ? new (memory) Comm : nullptr;
+    Comm *c = memory ? new (memory) Comm{} : nullptr;
 
     if (!c)
         return nullptr;
@@ -450,17 +434,6 @@ bm_comm *make(std::shared_ptr<World> world, const bouma_allocator *a, int rank)
     return &c->base;
 }
 
-std::shared_ptr<World> new_world(int size)
-{
-    auto w = std::make_shared<World>();
-
-    w->size = size;
-    w->ranks.resize((size_t)size);
-    w->queues.resize((size_t)size);
-    w->signals.resize((size_t)size);
-    return w;
-}
-
 // The world of the ranks that are in the same call of the same communicator:
 // the first makes it, the last takes it away.
 template <class Key>
@@ -472,7 +445,7 @@ join(std::map<Key, std::pair<std::shared_ptr<World>, int>> &open,
     std::shared_ptr<World> w;
 
     if (!entry.first)
-        entry.first = new_world(size);
+        entry.first = std::make_shared<World>(size);
     w = entry.first;
     w->ranks[(size_t)rank] = &sim::this_rank();
     if (++entry.second == size)
@@ -480,7 +453,9 @@ join(std::map<Key, std::pair<std::shared_ptr<World>, int>> &open,
     return w;
 }
 
-int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
+// A communicator of some ranks, without one of its own node.
+int make_group(bm_comm **out, bm_comm *whole, const bm_places *places,
+               const int *members, int count)
 {
     World &w = *of(whole)->world;
     std::vector<int> key(members, members + count);
@@ -494,24 +469,75 @@ int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
     *out = make(world, whole->a, rank);
     if (!*out)
         return BOUMA_ENOMEM;
-    of(*out)->members = std::move(key);
+    of(*out)->members.resize((size_t)count);
+    for (int i = 0; i < count; i++)
+        of(*out)->members[(size_t)i] = bm_comm_name(whole, members[i]);
     (*out)->names = of(*out)->members.data();
-    return BOUMA_OK;
+    return bm_places_subset(&(*out)->places, places, members, count);
+}
+
+// The group of the ranks of this node; nullptr if that is all of them.
+int make_near(bm_comm **out, bm_comm *comm, const bm_places *p)
+{
+    int node = bm_places_node(p, comm->rank);
+    std::vector<int> members;
+
+    *out = nullptr;
+    if (p->nodes == 1)
+        return BOUMA_OK;
+    for (int i = p->first[node]; i < p->first[node + 1]; i++)
+        members.push_back(bm_places_rank(p, i));
+    return make_group(out, comm, p, members.data(), (int)members.size());
+}
+
+int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
+{
+    int rc = make_group(out, whole, &whole->places, members, count);
+
+    return rc ? rc : make_near(&(*out)->near, *out, &(*out)->places);
+}
+
+int sim_settle(bm_comm *comm, uint64_t node, bm_error *error)
+{
+    std::vector<size_t> sizes((size_t)comm->size);
+    bm_places places = {};
+    bm_buffer mine, all;
+    bm_comm *near = nullptr;
+    int rc;
+
+    bm_buffer_init(&mine, comm->a);
+    bm_buffer_init(&all, comm->a);
+    bm_put_bytes(&mine, &node, sizeof(node));
+    rc = bm_comm_collect(comm, &mine, &all, sizes.data(), BOUMA_OK, error);
+    if (!rc)
+        rc = bm_places_init(&places, comm->a,
+                            reinterpret_cast<const uint64_t *>(all.data),
+                            comm->size);
+    if (!rc)
+        rc = make_near(&near, comm, &places);
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_comm_free(comm->near);
+    bm_places_release(&comm->places);
+    comm->near = near;
+    comm->places = places;
+    return bm_comm_agree(comm, rc, error);
 }
 
 } // namespace
 
-extern "C" int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a,
-                               MPI_Comm comm, double, bm_error *error)
+int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a, MPI_Comm comm,
+                    double, bm_error *error)
 {
-    using Key = std::pair<MPI_Comm, unsigned long>;
+    using Key = std::pair<int, unsigned long>;
     static std::map<Key, std::pair<std::shared_ptr<World>, int>> open;
-    static std::map<std::pair<MPI_Comm, int>, unsigned long> calls;
+    static std::map<std::pair<int, int>, unsigned long> calls;
+    int id = sim::comm_id(comm);
     int rank, size;
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    Key key{comm, calls[{comm, rank}]++};
+    Key key{id, calls[{id, rank}]++};
 
     *out = make(join(open, key, rank, size), a, rank);
     if (!*out)
@@ -519,5 +545,6 @@ extern "C" int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a,
     // All of them know each other from here on.
     uint64_t nothing = 0;
 
-    return sim_max(*out, &nothing, 1);
+    sim_reduce(*out, &nothing, 1, 0);
+    return sim_settle(*out, bm_shared_node(), error);
 }

@@ -12,11 +12,11 @@
 namespace sim
 {
 
-double Machine::together(int ranks, size_t bytes, double rounds) const
+double Machine::together(int ranks, size_t bytes) const
 {
     double steps = ranks > 1 ? std::ceil(std::log2((double)ranks)) : 0;
 
-    return rounds * steps * collective_latency +
+    return steps * collective_latency +
            (ranks > 1 ? (double)bytes / collective_bandwidth : 0);
 }
 
@@ -128,7 +128,8 @@ std::map<std::string, Place> places(Machine &m)
             {"lock_bytes", &m.lock_bytes},
             {"metadata_seconds", &m.metadata_seconds},
             {"lookup_seconds", &m.lookup_seconds},
-            {"sync_seconds", &m.sync_seconds}};
+            {"sync_seconds", &m.sync_seconds},
+            {"nodes_per_aggregator", &m.nodes_per_aggregator}};
 }
 
 [[noreturn]] void give_up(const std::string &message)
@@ -177,7 +178,8 @@ bool parse_machine(Machine &out, const std::string &text, std::string &message)
     }
     if (out.servers < 1 || out.stripe_count < 1 || !out.stripe_bytes ||
         !out.request_bytes || !out.lock_bytes || out.ranks_per_node < 1 ||
-        out.nodes_per_gateway < 1 || !(out.gateway_bandwidth > 0)) {
+        out.nodes_per_gateway < 1 || !(out.gateway_bandwidth > 0) ||
+        !(out.nodes_per_aggregator > 0)) {
         message = "a number is 0 that must not be";
         return false;
     }

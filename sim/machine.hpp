@@ -42,8 +42,10 @@ struct Machine {
     double lookup_seconds = 5e-5;   // open, list
     double sync_seconds = 1e-3;
 
+    double nodes_per_aggregator = 1; // of MPI-IO
+
     // The time of what 'ranks' do together with 'bytes' bytes in all.
-    double together(int ranks, size_t bytes, double rounds) const;
+    double together(int ranks, size_t bytes) const;
 };
 
 // That of this simulation: of the file that the variable BOUMA_SIM_MACHINE

@@ -27,7 +27,8 @@ target_link_libraries(bouma_sim_library PRIVATE bouma_flags PkgConfig::zstd
 
 add_library(bouma_sim_machine OBJECT ${sim_dir}/rank.cpp ${sim_dir}/threads.cpp
   ${sim_dir}/courier.cpp ${sim_dir}/machine.cpp ${sim_dir}/comm_sim.cpp
-  ${sim_dir}/shared_sim.cpp ${sim_dir}/storage.cpp)
+  ${sim_dir}/meeting.cpp ${sim_dir}/shared_sim.cpp ${sim_dir}/storage.cpp
+  ${sim_dir}/mpi_together.cpp ${sim_dir}/mpi_file.cpp ${sim_dir}/comm_id.cpp)
 add_library(bouma_sim_check OBJECT ${sim_dir}/check.cpp)
 foreach(target bouma_sim_machine bouma_sim_check)
   set_target_properties(${target} PROPERTIES CXX_STANDARD 17)
@@ -56,7 +57,9 @@ function(bouma_sim_program name)
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/examples)
   target_include_directories(sim_${name} SYSTEM PRIVATE ${BOUMA_SMPI_INCLUDE})
   target_compile_options(sim_${name} PRIVATE
-    $<$<COMPILE_LANGUAGE:C>:-include;${BOUMA_SMPI_INCLUDE}/smpi_helpers.h>)
+    "$<$<COMPILE_LANGUAGE:C>:SHELL:-include ${BOUMA_SMPI_INCLUDE}/smpi_helpers.h>"
+    "$<$<COMPILE_LANGUAGE:C>:SHELL:-include ${sim_dir}/threads.h>"
+    "$<$<COMPILE_LANGUAGE:C>:SHELL:-include ${sim_dir}/mpi_sim.h>")
   target_link_libraries(sim_${name} PRIVATE bouma_flags PkgConfig::zstd
     zfp::zfp ${hwloc_target} Threads::Threads ${BOUMA_SIMGRID}
     ${system_libraries})
@@ -64,4 +67,13 @@ endfunction()
 
 bouma_sim_program(steps ${sim_dir}/steps.c)
 bouma_sim_program(check $<TARGET_OBJECTS:bouma_sim_check>)
-add_custom_target(sim DEPENDS bouma_sim_platform sim_steps sim_check)
+# The command line, for its benchmark.
+bouma_sim_program(bouma-mpi ${tool_sources} ${bench_mpi_sources}
+  ${PROJECT_SOURCE_DIR}/tools/bouma/session_mpi.c)
+target_include_directories(sim_bouma-mpi PRIVATE ${PROJECT_SOURCE_DIR}/src
+  ${PROJECT_SOURCE_DIR}/tools/bouma ${PROJECT_SOURCE_DIR}/tools/bouma/bench)
+target_compile_definitions(sim_bouma-mpi PRIVATE BOUMA_WITH_HDF5=0
+  BOUMA_WITH_PNETCDF=0)
+target_link_libraries(sim_bouma-mpi PRIVATE bouma_tool_libraries)
+add_custom_target(sim DEPENDS bouma_sim_platform sim_steps sim_check
+  sim_bouma-mpi)

@@ -37,6 +37,9 @@ int sim_yield(void);
 #endif
 
 #ifndef SIM_INSIDE
+/* SMPI has its own, for programs. */
+#undef clock_gettime
+#undef nanosleep
 #define pthread_create         sim_thread_create
 #define pthread_join           sim_thread_join
 #define pthread_mutex_init     sim_mutex_init
