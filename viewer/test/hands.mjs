@@ -61,6 +61,11 @@ export const hands = {
     const page = await open("#run=vortex&grid=flow/density&mode=slices", 390, 700, { hasTouch: true, isMobile: true });
     await complete(page);
     const start = await cameraOf(page);
+    const cut = await page.locator("#labels span").evaluateAll((spans) => spans.filter((e) => {
+      const { left, right } = e.getBoundingClientRect();
+      return left < 0 || right > window.innerWidth;
+    }).map((e) => e.textContent));
+    assert.deepEqual(cut, [], "labels are whole");
     await swipe(page, [[200, 250, 260, 280]]);
     await until(page, (s) => s.phase === "complete");
     const turned = await cameraOf(page);
@@ -169,6 +174,14 @@ export const hands = {
     await until(page, (s) => s.step === 10 && s.phase === "complete");
     await page.getByLabel("Close the series").click();
     assert.equal(await chart.count(), 0);
+    // The last slice stays; with another one, it can go.
+    const [across, along] = ["x", "z"].map((axis) => page.getByLabel(`Slice ${axis}`, { exact: true }));
+    assert.ok(await along.isDisabled());
+    await across.check();
+    await until(page, (s) => s.link.includes("slices=x32,z40") && s.phase === "complete");
+    await along.uncheck();
+    await until(page, (s) => /slices=x32(&|$)/.test(s.link) && s.phase === "complete");
+    assert.ok((await across.isDisabled()) && !(await along.isChecked()));
     await page.close();
   },
 
@@ -188,8 +201,14 @@ export const hands = {
     await until(page, (s) => String(numbersIn(s.link, "camera")) === String(start));
     await page.keyboard.press("Home");
     await until(page, (s) => s.step === 0 && s.phase === "complete");
+    const limits = () => page.evaluate(() => ["lower", "upper"].map((end) => Number(document.querySelector(`[aria-label="T, ${end} end"]`)[end === "lower" ? "min" : "max"])));
+    const hottest = () => page.evaluate(() => window.bouma.app.set().variables.find((v) => v.name === "T").ranges.flatMap((r) => [r.low, r.high]));
+    const atFirst = await limits();
+    assert.deepEqual(atFirst, await hottest());
     await page.keyboard.press("End");
     await until(page, (s) => s.step === 20 && s.phase === "complete");
+    assert.deepEqual(await limits(), await hottest(), "a filter has the limits of the step");
+    assert.notDeepEqual(await limits(), atFirst);
     await page.keyboard.press("i");
     await until(page, (s) => s.link.includes("map=viridis_r"));
     await page.keyboard.press("Control+z");
