@@ -186,8 +186,8 @@ export const hands = {
   },
 
   async "all is done by keys, and what has the focus is seen"() {
-    const page = await open("#run=vortex&grid=flow/density&particles=coal&colour=T&theme=dark", 900, 700);
-    await complete(page);
+    const page = await open("#run=vortex&grid=flow/density&particles=coal&colour=T&quality=0.1&theme=dark", 700, 500);
+    const { points: all } = await complete(page);
     const start = await cameraOf(page);
     await page.keyboard.press("Shift+ArrowLeft");
     await until(page, (s) => numbersIn(s.link, "camera")[0] !== start[0]);
@@ -257,9 +257,9 @@ export const hands = {
     // A filter by keys, and back.
     await page.getByLabel("T, upper end").focus();
     for (let i = 0; i < 5; i++) await page.keyboard.press("PageDown");
-    await until(page, (s) => s.link.includes("where=T:") && s.phase === "complete" && s.points < 50000);
+    await until(page, (s) => s.link.includes("where=T:") && s.phase === "complete" && s.points < all);
     await page.getByLabel("All values of T").press("Enter");
-    await until(page, (s) => !s.link.includes("where=") && s.phase === "complete" && s.points === 50000);
+    await until(page, (s) => !s.link.includes("where=") && s.phase === "complete" && s.points === all);
     // Points of the opacity curve.
     await page.getByLabel("Opacity").focus();
     for (const key of ["Enter", "+", "ArrowUp", "ArrowUp"]) await page.keyboard.press(key);
@@ -268,7 +268,7 @@ export const hands = {
   },
 
   async "light and dark: what the system says, and what the button says"() {
-    const page = await open("#run=vortex&particles=coal&colour=T", 900, 700, { colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await open("#run=vortex&particles=coal&colour=T&quality=0.1", 700, 500, { colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
     await complete(page);
     const corner = async () => (await pixelsOf(await page.locator("#canvas").screenshot())).data.subarray(0, 3).join();
     const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
