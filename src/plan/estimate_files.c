@@ -123,9 +123,15 @@ static int64_t end_of_file(const struct bm_chunking *c, int64_t from,
         step *= 2;
     }
     hi = lo + step < c->count ? lo + step : c->count;
-    BM_BISECT(beyond, (size_t)(hi - lo), i,
-              file_at(c, lo + (int64_t)i) == file);
-    return lo + (int64_t)beyond + 1;
+    while (hi - lo > 1) { /* places may be more than a size_t can count */
+        int64_t middle = lo + (hi - lo) / 2;
+
+        if (file_at(c, middle) == file)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo + 1;
 }
 
 /* Of layouts that say which file a chunk is in. */

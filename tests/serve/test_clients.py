@@ -35,6 +35,10 @@ def tokens():
         equal(server.ask(f"/t/{TOKEN}/api/v1", Authorization="Bearer " + more)[0], 200)
         equal(server.ask(f"/api/v1?token={TOKEN}", Authorization="Bearer " + more)[0], 200)
     equal(server.ask("/t/wrong-wrong/api/v1?token=wrong-wrong", Authorization="Bearer wrong-wrong")[0], 401)
+    code, headers, body = server.ask("/?token=" + TOKEN)
+    equal((code, headers["Location"], headers["Cache-Control"], body), (302, f"t/{TOKEN}/", "no-store", b""))
+    equal(server.ask("/?token=" + TOKEN.upper())[0], 401)
+    equal(server.ask(f"/t/{TOKEN}/?token={TOKEN}")[0], server.ask(f"/t/{TOKEN}/")[0])
     code, headers, _ = server.ask(f"/t/{TOKEN}{SAMPLES}")
     equal((code, headers["Cache-Control"]), (200, "private, no-cache"))
     for target in (f"http://127.0.0.1/t/{TOKEN}/api/v1", f"/api/v1?%74oken={TOKEN}", f"/%74/{TOKEN}/api/v1",

@@ -68,6 +68,7 @@ export class App {
   private pointsThere = noPoints;
   private complete = false; // the last frame shows all that is wanted
   private syncing = 0;
+  private synced = 0; // the last of these that came to its end
   private unaimed = false; // nobody has said yet from where to look
   private firstBytes: number | null = null;
   private readonly begun = performance.now();
@@ -280,6 +281,7 @@ export class App {
     this.listener.worked();
     this.syncGrid();
     this.syncPoints();
+    this.synced = turn;
     this.listener.changed();
     this.scene.ask();
     if (!this.gridLook() && !this.set()) this.explainNothing(step);
@@ -472,7 +474,7 @@ export class App {
 
   private drawn(): void {
     if (this.hasPicture()) this.firstPicture ??= performance.now();
-    this.complete = this.step !== null && !this.scene.moving && !this.scene.hasty && this.isComplete();
+    this.complete = this.synced === this.syncing && this.step !== null && !this.scene.moving && !this.scene.hasty && this.isComplete();
     this.listener.progressed();
   }
 

@@ -43,13 +43,20 @@ export interface Control<T> {
 
 const ends = ["lower end", "upper end"];
 
-/** Both ends of a range; they do not pass each other. */
-export function double(low: number, high: number, value: [number, number], changed: (value: [number, number], last: boolean) => void, label: string): Control<[number, number]> {
-  const step = (high - low) / 500 || 1;
-  const [a, b] = ends.map((end) => h("input", { type: "range", min: String(low), max: String(high), step: String(step), ariaLabel: `${label}, ${end}` }));
+/** A slider with other limits, for another value. */
+export function setLimits(element: HTMLInputElement, low: number, high: number, step: number, value: number): void {
+  Object.assign(element, { min: String(low), max: String(high), step: String(step) });
+  element.value = String(value);
+}
+
+/** Both ends of a range within limits, which can change; the ends do not pass each other. */
+export function double(limits: () => [number, number], value: [number, number], changed: (value: [number, number], last: boolean) => void, label: string): Control<[number, number]> {
+  let step = 1;
+  const [a, b] = ends.map((end) => h("input", { type: "range", ariaLabel: `${label}, ${end}` }));
   const set = (now: [number, number]) => {
-    a.value = String(now[0]);
-    b.value = String(now[1]);
+    const [low, high] = limits();
+    step = (high - low) / 500 || 1;
+    [a, b].forEach((input, i) => setLimits(input, low, high, step, now[i]));
   };
   set(value);
   const tell = (moved: HTMLInputElement, last: boolean) => {

@@ -98,6 +98,12 @@ export function recorded(variable: Variable, component: number): [number, number
   return widened(Math.hypot(...least), Math.hypot(...used.map(([low, high]) => Math.max(Math.abs(low), Math.abs(high)))));
 }
 
+/** What a filter can be moved within: the values of the step, and the filter that there is. */
+export function filterLimits(variable: Variable, filter?: [number, number]): [number, number] {
+  const [low, high] = recorded(variable, 0);
+  return filter ? [Math.min(low, filter[0]), Math.max(high, filter[1])] : [low, high];
+}
+
 /** Whether it has infinite values, and so a range that says nothing. */
 export function isInfinite(variable: Variable): boolean {
   return variable.ranges.some((r) => [r.low, r.high].some((v) => Math.abs(numberOf(v)) === Infinity));

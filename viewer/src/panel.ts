@@ -2,9 +2,9 @@
 import type { App } from "./app.ts";
 import { drawHistogram, drawSeries } from "./charts.ts";
 import { invertedMap, isInverted, mapNames, plainMap } from "./colours.ts";
-import { check, double, h, isEdited, pair, row, select, slider } from "./dom.ts";
+import { check, double, h, isEdited, pair, row, select, setLimits, slider } from "./dom.ts";
 import { count, number, numberIn, withUnit } from "./format.ts";
-import { grids, isPresent, modeOf, recorded, scalars, sets, slicesOf, type GridLook } from "./look.ts";
+import { filterLimits, grids, isPresent, modeOf, scalars, sets, slicesOf, type GridLook } from "./look.ts";
 import { opacityEditor } from "./opacity.ts";
 import { countValues } from "./points.ts";
 import type { Particles, Variable } from "./source.ts";
@@ -49,7 +49,8 @@ export class Panel {
 
   /** Other colours: what is drawn by hand is drawn again. */
   redraw(): void {
-    this.built = this.drawnOf = "";
+    this.built = "again"; // no structure, not even that of no step
+    this.drawnOf = "";
     this.update();
   }
 
@@ -85,6 +86,12 @@ export class Panel {
 
   private set(change: Partial<View>): void {
     this.app.change(change);
+  }
+
+  /** Now, and whenever the view or the step is another one. */
+  private keep(refresh: () => void): void {
+    this.refreshers.push(refresh);
+    refresh();
   }
 
   // ---- grids ----------------------------------------------------------------
@@ -133,13 +140,20 @@ export class Panel {
   }
 
   private isoRow(look: GridLook): HTMLElement {
-    const [low, high] = this.app.range(look);
-    const iso = this.app.view.iso ?? (low + high) / 2;
-    const text = h("div", { className: "hint" }, withUnit(number(iso), look.variable.unit));
-    const input = slider(low, high, (high - low) / 1000, iso, (value) => {
-      text.textContent = withUnit(number(value), look.variable.unit);
+    const { app } = this;
+    const text = h("div", { className: "hint" });
+    const tell = (value: number) => (text.textContent = withUnit(number(value), look.variable.unit));
+    const input = slider(0, 1, 1, 0, (value) => {
+      tell(value);
       this.set({ iso: value });
     }, "Isosurface");
+    this.keep(() => {
+      if (this.isInUse()) return;
+      const [low, high] = app.range(app.gridLook()!);
+      const iso = app.view.iso ?? (low + high) / 2;
+      setLimits(input, Math.min(low, iso), Math.max(high, iso), (high - low) / 1000, iso);
+      tell(iso);
+    });
     return row("surface", input, text);
   }
 
@@ -152,7 +166,8 @@ export class Panel {
       const tell = (index: number) => (text.textContent = ` ${index}: ${withUnit(number(look.origin[i] + index * look.spacing[i]), look.grid.unit)}`);
       const index = shown[axis] ?? Math.floor(n / 2);
       tell(index);
-      const box = h("input", { type: "checkbox", checked: shown[axis] !== undefined, ariaLabel: `Slice ${axis}` });
+      const last = shown[axis] !== undefined && Object.keys(shown).length === 1;
+      const box = h("input", { type: "checkbox", checked: shown[axis] !== undefined, disabled: last, title: last ? "The last slice stays; the variable 'none' hides the grid" : "", ariaLabel: `Slice ${axis}` });
       box.onchange = () => {
         const slices = { ...slicesOf(look, app.view) };
         box.checked ? (slices[axis] = Number(input.value)) : delete slices[axis];
@@ -184,19 +199,23 @@ export class Panel {
     out.push(this.coloursRow(app.view.pointMap, (pointMap) => this.set({ pointMap }), "Colours of particles"));
     if (app.view.colour) out.push(this.rangeRow(() => app.pointRange(app.set()!), app.view.pointRange !== null, (pointRange) => this.set({ pointRange }), "Range of particles"));
     out.push(row("size", slider(-1, 1.2, 0.01, Math.log10(app.view.size), (v) => this.set({ size: 10 ** v }), "Size")));
-    out.push(this.qualityRow(set), ...this.filters(set));
+    out.push(this.qualityRow(), ...this.filters(set));
     return out;
   }
 
-  private qualityRow(set: Particles): HTMLElement {
+  private qualityRow(): HTMLElement {
     const { app } = this;
     const text = h("div", { className: "hint" });
-    const tell = (quality: number) => (text.textContent = `about ${count(Math.round(quality * set.count))} of ${count(set.count)}`);
-    tell(app.view.quality);
-    return row("quality", slider(-3, 0, 0.01, Math.log10(Math.max(app.view.quality, 1e-3)), (v) => {
+    const tell = (quality: number) => {
+      const all = app.set()!.count;
+      text.textContent = `about ${count(Math.round(quality * all))} of ${count(all)}`;
+    };
+    const input = slider(-3, 0, 0.01, Math.log10(Math.max(app.view.quality, 1e-3)), (v) => {
       tell(10 ** v);
       this.later({ quality: 10 ** v });
-    }, "Quality"), text);
+    }, "Quality");
+    this.keep(() => tell(this.isInUse() ? 10 ** Number(input.value) : app.view.quality));
+    return row("quality", input, text);
   }
 
   /** A range for each variable of few; of many, for those that are asked for. */
@@ -225,14 +244,15 @@ export class Panel {
   private filter(set: Particles, variable: Variable): HTMLElement {
     const { app } = this;
     const { name } = variable;
-    const [low, high] = recorded(variable, 0);
     const chart = h("div", { className: "chart" });
     const text = h("span", { className: "hint" });
-    const now = () => app.view.filters[name] ?? [low, high];
-    const tell = ([a, b]: [number, number]) => (text.textContent = `${numberIn(a, [low, high])} to ${withUnit(numberIn(b, [low, high]), variable.unit)}`);
+    const limits = () => filterLimits(app.set()?.variables.find((v) => v.name === name) ?? variable, app.view.filters[name]);
+    const now = () => app.view.filters[name] ?? limits();
+    const tell = ([a, b]: [number, number]) => (text.textContent = `${numberIn(a, limits())} to ${withUnit(numberIn(b, limits()), variable.unit)}`);
     const without = () => Object.fromEntries(Object.entries(app.view.filters).filter(([key]) => key !== name));
-    const slide = double(low, high, now(), (range) => {
+    const slide = double(limits, now(), (range) => {
       tell(range);
+      const [low, high] = limits();
       const margin = (high - low) / 400;
       const whole = range[0] <= low + margin && range[1] >= high - margin;
       this.later({ filters: whole ? without() : { ...app.view.filters, [name]: range } });
@@ -243,14 +263,13 @@ export class Panel {
       this.set({ filters: without() });
     } }, "×");
     tell(now());
-    this.refreshers.push(() => {
+    this.keep(() => {
       if (this.isInUse()) return;
       slide.set(now());
       tell(now());
       clear.style.visibility = name in app.view.filters || this.opened.has(`${set.name}/${name}`) ? "" : "hidden";
     });
-    this.refreshers[this.refreshers.length - 1]();
-    this.charts.push(() => void this.chart(chart, set, variable, low, high));
+    this.charts.push(() => void this.chart(chart, set, variable, ...limits()));
     return h("div", { className: "filter" }, h("div", { className: "title" }, h("span", { className: "name", title: name }, name), text, clear), chart, slide.element);
   }
 
@@ -284,24 +303,22 @@ export class Panel {
         const [a, b] = parts.map((part) => numberIn(low[i] + part * (high[i] - low[i]), [low[i], high[i]]));
         text.textContent = `${a} to ${withUnit(b, app.gridLook()?.grid.unit ?? app.set()?.unit)}`;
       };
-      const slide = double(0, 1, ends(), ([a, b]) => {
+      const slide = double(() => [0, 1], ends(), ([a, b]) => {
         const next = [...box()];
         next[2 * i] = a;
         next[2 * i + 1] = b;
         tell([a, b]);
         this.later({ box: next.every((v, j) => v === j % 2) ? null : next });
       }, `Box, ${axis}`);
-      this.refreshers.push(() => {
+      this.keep(() => {
         if (this.isInUse()) return;
         slide.set(ends());
         tell(ends());
       });
-      this.refreshers[this.refreshers.length - 1]();
       return row(axis, slide.element, text);
     });
     const all = h("button", { className: "small", ariaLabel: "The whole box", title: "The whole box", onclick: () => this.set({ box: null }) }, "all");
-    this.refreshers.push(() => (all.disabled = app.view.box === null));
-    this.refreshers[this.refreshers.length - 1]();
+    this.keep(() => (all.disabled = app.view.box === null));
     return [h("h2", {}, "Box", all), ...rows];
   }
 

@@ -61,6 +61,11 @@ export const hands = {
     const page = await open("#run=vortex&grid=flow/density&mode=slices", 390, 700, { hasTouch: true, isMobile: true });
     await complete(page);
     const start = await cameraOf(page);
+    const cut = await page.locator("#labels span").evaluateAll((spans) => spans.filter((e) => {
+      const { left, right } = e.getBoundingClientRect();
+      return left < 0 || right > window.innerWidth;
+    }).map((e) => e.textContent));
+    assert.deepEqual(cut, [], "labels are whole");
     await swipe(page, [[200, 250, 260, 280]]);
     await until(page, (s) => s.phase === "complete");
     const turned = await cameraOf(page);
@@ -169,12 +174,20 @@ export const hands = {
     await until(page, (s) => s.step === 10 && s.phase === "complete");
     await page.getByLabel("Close the series").click();
     assert.equal(await chart.count(), 0);
+    // The last slice stays; with another one, it can go.
+    const [across, along] = ["x", "z"].map((axis) => page.getByLabel(`Slice ${axis}`, { exact: true }));
+    assert.ok(await along.isDisabled());
+    await across.check();
+    await until(page, (s) => s.link.includes("slices=x32,z40") && s.phase === "complete");
+    await along.uncheck();
+    await until(page, (s) => /slices=x32(&|$)/.test(s.link) && s.phase === "complete");
+    assert.ok((await across.isDisabled()) && !(await along.isChecked()));
     await page.close();
   },
 
   async "all is done by keys, and what has the focus is seen"() {
-    const page = await open("#run=vortex&grid=flow/density&particles=coal&colour=T&theme=dark", 900, 700);
-    await complete(page);
+    const page = await open("#run=vortex&grid=flow/density&particles=coal&colour=T&quality=0.1&theme=dark", 700, 500);
+    const { points: all } = await complete(page);
     const start = await cameraOf(page);
     await page.keyboard.press("Shift+ArrowLeft");
     await until(page, (s) => numbersIn(s.link, "camera")[0] !== start[0]);
@@ -188,8 +201,14 @@ export const hands = {
     await until(page, (s) => String(numbersIn(s.link, "camera")) === String(start));
     await page.keyboard.press("Home");
     await until(page, (s) => s.step === 0 && s.phase === "complete");
+    const limits = () => page.evaluate(() => ["lower", "upper"].map((end) => Number(document.querySelector(`[aria-label="T, ${end} end"]`)[end === "lower" ? "min" : "max"])));
+    const hottest = () => page.evaluate(() => window.bouma.app.set().variables.find((v) => v.name === "T").ranges.flatMap((r) => [r.low, r.high]));
+    const atFirst = await limits();
+    assert.deepEqual(atFirst, await hottest());
     await page.keyboard.press("End");
     await until(page, (s) => s.step === 20 && s.phase === "complete");
+    assert.deepEqual(await limits(), await hottest(), "a filter has the limits of the step");
+    assert.notDeepEqual(await limits(), atFirst);
     await page.keyboard.press("i");
     await until(page, (s) => s.link.includes("map=viridis_r"));
     await page.keyboard.press("Control+z");
@@ -238,9 +257,9 @@ export const hands = {
     // A filter by keys, and back.
     await page.getByLabel("T, upper end").focus();
     for (let i = 0; i < 5; i++) await page.keyboard.press("PageDown");
-    await until(page, (s) => s.link.includes("where=T:") && s.phase === "complete" && s.points < 50000);
+    await until(page, (s) => s.link.includes("where=T:") && s.phase === "complete" && s.points < all);
     await page.getByLabel("All values of T").press("Enter");
-    await until(page, (s) => !s.link.includes("where=") && s.phase === "complete" && s.points === 50000);
+    await until(page, (s) => !s.link.includes("where=") && s.phase === "complete" && s.points === all);
     // Points of the opacity curve.
     await page.getByLabel("Opacity").focus();
     for (const key of ["Enter", "+", "ArrowUp", "ArrowUp"]) await page.keyboard.press(key);
@@ -249,7 +268,7 @@ export const hands = {
   },
 
   async "light and dark: what the system says, and what the button says"() {
-    const page = await open("#run=vortex&particles=coal&colour=T", 900, 700, { colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await open("#run=vortex&particles=coal&colour=T&quality=0.1", 700, 500, { colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
     await complete(page);
     const corner = async () => (await pixelsOf(await page.locator("#canvas").screenshot())).data.subarray(0, 3).join();
     const theme = () => page.evaluate(() => document.documentElement.dataset.theme);

@@ -6,7 +6,7 @@ import { ApiError, boxText, patience, query, Server, splitColumns } from "../src
 import { BrickCache } from "../src/bricks.ts";
 import { bake, colourAt, invertedMap, mapNames, opacityAt } from "../src/colours.ts";
 import { bytes, number, numberIn } from "../src/format.ts";
-import { finiteRange, frameOf, gridOf, isInfinite, magnitude, modeOf, pointScale, recorded, samplesIn, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
+import { filterLimits, finiteRange, frameOf, gridOf, isInfinite, magnitude, modeOf, pointScale, recorded, samplesIn, slicesOf, toSamples, widened, withDefaults } from "../src/look.ts";
 import { keyed, moveStop, nearestStop } from "../src/opacity.ts";
 import { farther, shifted, turned } from "../src/orbit.ts";
 import { clip, lineOf, march, meetPlane } from "../src/pick.ts";
@@ -281,6 +281,8 @@ test("without a word about it, the first variable that is there is shown", () =>
 test("ranges are those that are recorded, and never empty", () => {
   assert.deepEqual(recorded(variable, 0), [1, 3]);
   assert.deepEqual(recorded({ ...variable, ranges: [{ low: null, high: null, nans: 3 }] }, 0), [0, 1]);
+  assert.deepEqual(filterLimits(variable), [1, 3]);
+  assert.deepEqual(filterLimits(variable, [2, 5]), [1, 5]); // a filter by hand, from another step
   assert.deepEqual(widened(0, 0), [-1, 1]);
   assert.deepEqual(widened(4, 4), [2, 6]);
 });

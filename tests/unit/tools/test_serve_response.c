@@ -169,6 +169,34 @@ static void large_blocks_are_kept_until_they_are_needed(void)
     CHECK(atomic_load(&own.used) == 0 && atomic_load(&own.spare) == 0);
 }
 
+/* Places and bytes that others take do not keep a block out. */
+static void a_large_block_takes_the_place_of_small_ones(void)
+{
+    const size_t small = 1100000, large = 3 << 20;
+    void *blocks[SPARE_BLOCKS], *block;
+    struct memory_budget own;
+    size_t kept;
+
+    for (size_t limit = 16 << 20; limit <= 64 << 20; limit *= 4) {
+        memory_budget_init(&own, limit);
+        for (int i = 0; i < SPARE_BLOCKS; i++)
+            blocks[i] = memory_budget_resize(&own, NULL, small);
+        block = memory_budget_resize(&own, NULL, large);
+        REQUIRE(block);
+        for (int i = 0; i < SPARE_BLOCKS; i++)
+            memory_budget_release(&own, blocks[i]);
+        memory_budget_release(&own, block);
+        CHECK(atomic_load(&own.spare) <= limit / 4);
+        CHECK_EQ(atomic_load(&own.used), atomic_load(&own.spare));
+        kept = atomic_load(&own.spare);
+        block = memory_budget_resize(&own, NULL, large);
+        CHECK(kept - atomic_load(&own.spare) >= large); /* it was kept */
+        memory_budget_release(&own, block);
+        memory_budget_drop(&own);
+        CHECK(atomic_load(&own.used) == 0 && atomic_load(&own.spare) == 0);
+    }
+}
+
 static void only_what_has_a_tag_is_kept(void)
 {
     struct answer answer = answer_of(200, true, "");
@@ -327,6 +355,7 @@ int main(void)
     a_plan_has_a_part_or_an_encoding();
     heads_have_lengths_without_bodies();
     large_blocks_are_kept_until_they_are_needed();
+    a_large_block_takes_the_place_of_small_ones();
     only_what_has_a_tag_is_kept();
     bodies_become_shorter_or_stay();
     bodies_have_limits();

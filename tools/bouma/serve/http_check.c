@@ -84,6 +84,32 @@ static bool has_token(struct job *job)
     return right;
 }
 
+/* The page with the token as a parameter. Its files lie below it, and a browser
+ * asks for them without parameters: it is sent to where the path has it. */
+static bool is_page_by_parameter(const struct job *job)
+{
+    const char *secret = job->server->options.access.token;
+    const char *given = url_parameter(&job->url, "token");
+
+    return secret && given && !job->prefix[0] && job->url.part_count == 0 &&
+           access_same(secret, given);
+}
+
+static void respond_page_below_token(struct job *job)
+{
+    char place[220];
+
+    job->code = 302;
+    job->response = http_no_body();
+    if (!job->response)
+        return;
+    snprintf(place, sizeof(place), "t/%.200s/",
+             job->server->options.access.token);
+    http_add_header(job->response, "Location", place);
+    http_add_header(job->response, "Cache-Control", "no-store");
+    http_add_policy(job->response, job, NULL);
+}
+
 static void respond_options(struct job *job)
 {
     job->code = 204;
@@ -143,4 +169,6 @@ void http_check_request(struct job *job, const char *method,
         http_respond_error(job, 401, BOUMA_EINVAL,
                            "this server wants its token: in the header "
                            "Authorization, the parameter token, or the path");
+    else if (is_page_by_parameter(job))
+        respond_page_below_token(job);
 }

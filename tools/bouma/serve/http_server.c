@@ -239,9 +239,12 @@ bool http_enqueue(struct job *job)
         job->state = JOB_WAITING;
         MHD_suspend_connection(job->connection);
         fair_queue_put(&server->queue, &job->item);
-        pthread_cond_signal(&server->waiting);
     }
     pthread_mutex_unlock(&server->lock);
+    /* Not before: a worker would wake up to wait for the lock. From here on, the
+     * job may be in its hands. */
+    if (fine)
+        pthread_cond_signal(&server->waiting);
     return fine;
 }
 

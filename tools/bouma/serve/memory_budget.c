@@ -9,6 +9,7 @@ void memory_budget_init(struct memory_budget *budget, size_t limit)
     budget->limit = limit;
     atomic_init(&budget->used, 0);
     atomic_init(&budget->spare, 0);
+    atomic_init(&budget->turn, 0);
     for (int i = 0; i < SPARE_BLOCKS; i++)
         atomic_init(&budget->spares[i], NULL);
 }
@@ -28,23 +29,47 @@ static void *take_spare(struct memory_budget *budget, int i)
     return block;
 }
 
-/* Into an empty place; false if there is none, or if a quarter of all is kept
- * already. */
+static void drop_spare(struct memory_budget *budget, int i)
+{
+    void *block = take_spare(budget, i);
+
+    if (block)
+        memory_budget_give(budget, malloc_usable_size(block));
+    free(block);
+}
+
+/* Into a place, if it is empty and no more than a quarter of all is kept then.
+ */
+static bool put_spare(struct memory_budget *budget, int i, void *block)
+{
+    size_t bytes = malloc_usable_size(block);
+    void *none = NULL;
+
+    if (atomic_fetch_add(&budget->spare, bytes) + bytes <= budget->limit / 4 &&
+        atomic_compare_exchange_strong(&budget->spares[i], &none, block))
+        return true;
+    atomic_fetch_sub(&budget->spare, bytes);
+    return false;
+}
+
+/* Into any place: if need be, one after the other is made empty in turn, so
+ * that blocks of sizes nobody asks for any more do not stay for ever. */
 static bool keep_spare(struct memory_budget *budget, void *block)
 {
     size_t bytes = malloc_usable_size(block);
 
-    if (bytes < LEAST_SPARE)
+    if (bytes < LEAST_SPARE || bytes > budget->limit / 4)
         return false;
-    if (atomic_fetch_add(&budget->spare, bytes) + bytes <= budget->limit / 4)
-        for (int i = 0; i < SPARE_BLOCKS; i++) {
-            void *none = NULL;
+    for (int i = 0; i < SPARE_BLOCKS; i++)
+        if (put_spare(budget, i, block))
+            return true;
+    for (int i = 0; i < SPARE_BLOCKS; i++) {
+        int turn = (int)(atomic_fetch_add(&budget->turn, 1) % SPARE_BLOCKS);
 
-            if (atomic_compare_exchange_strong(&budget->spares[i], &none,
-                                               block))
-                return true;
-        }
-    atomic_fetch_sub(&budget->spare, bytes);
+        drop_spare(budget, turn);
+        if (put_spare(budget, turn, block))
+            return true;
+    }
     return false;
 }
 
@@ -57,7 +82,7 @@ static void *find_spare(struct memory_budget *budget, size_t bytes)
 
         if (block && own >= bytes && own / 2 <= bytes)
             return block;
-        if (block && !keep_spare(budget, block)) {
+        if (block && !put_spare(budget, i, block)) {
             memory_budget_give(budget, own);
             free(block);
         }
@@ -67,13 +92,8 @@ static void *find_spare(struct memory_budget *budget, size_t bytes)
 
 void memory_budget_drop(struct memory_budget *budget)
 {
-    for (int i = 0; i < SPARE_BLOCKS; i++) {
-        void *block = take_spare(budget, i);
-
-        if (block)
-            memory_budget_give(budget, malloc_usable_size(block));
-        free(block);
-    }
+    for (int i = 0; i < SPARE_BLOCKS; i++)
+        drop_spare(budget, i);
 }
 
 /* ---- what is counted ----------------------------------------------------- */

@@ -20,6 +20,7 @@ struct memory_budget {
     atomic_size_t used;
     atomic_size_t spare; /* bytes of these: */
     _Atomic(void *) spares[SPARE_BLOCKS];
+    atomic_uint turn; /* of the place that is made empty next */
 };
 
 void memory_budget_init(struct memory_budget *budget, size_t limit);
