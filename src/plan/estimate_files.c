@@ -116,7 +116,6 @@ static int64_t end_of_file(const struct bm_chunking *c, int64_t from,
                            int64_t file)
 {
     int64_t step = 1, lo = from, hi;
-    size_t beyond = 0; /* of lo, since a number of chunks may be no size_t */
 
     while (lo + step < c->count && file_at(c, lo + step) == file) {
         lo += step;
