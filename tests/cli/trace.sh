@@ -141,12 +141,12 @@ BOUMA_TRACE=no/where.json expect 0 "$BOUMA" import rho.npy --into b.bouma
 
 if [[ -n ${BOUMA_MPI:-} && -n ${MPIRUN:-} ]]; then
     BOUMA_TRACE=m.json expect 0 $MPIRUN -n 3 "$BOUMA_MPI" import rho.npy --into m.bouma
-    check m.json 3 describe,plan,ship,store,commit,max m.bouma
+    check m.json 3 describe,plan,ship,store,commit,reduce m.bouma
     BOUMA_TRACE=m.json expect 0 $MPIRUN -n 2 "$BOUMA_MPI" read m.bouma grid/rho -o m.npy
-    check m.json 2 "open step",max
+    check m.json 2 "open step",reduce
 
     BOUMA_TRACE=v.json expect 0 $MPIRUN -n 2 "$BOUMA_MPI" verify m.bouma
-    check v.json 2 max
+    check v.json 2 reduce
     BOUMA_TRACE=no/where.json expect 0 $MPIRUN -n 2 "$BOUMA_MPI" verify m.bouma
     [[ $out$err == *"no/where.json: the trace could not be written"* ]] || complain "verify: $out $err"
     # Draining is not traced, whoever opens what for it.
