@@ -63,7 +63,7 @@ struct bm_comm {
     void *reserve;            /* memory for hard times; NULL: used up */
     struct bm_places places;  /* who is on which node; see bm_comm_settle() */
     struct bm_comm *near;     /* the ranks of this node; NULL: these are all */
-    int crowded;              /* the node has more ranks than processors */
+    int crowded;              /* the node has many ranks for a processor */
     int looks; /* before it sleeps again, since something has come */
     struct bm_trace *trace; /* NULL: nothing is traced; see comm_trace.h */
     const struct bm_comm_functions *untraced; /* while something is */

@@ -214,7 +214,8 @@ int bm_mpi_settle(struct bm_comm *comm, uint64_t node, struct bm_error *error)
     comm->places = found.places;
     comm->near = found.near;
     here = bm_comm_near(comm)->size;
-    comm->crowded = processors > 0 && here > processors;
+    /* Where a processor has two ranks, the other still comes soon. */
+    comm->crowded = processors > 0 && here > 2 * processors;
     bm_family_of(&m->family, &comm->places, comm->rank);
     if (needs_relay(&m->family))
         m->relay = found.relay;
