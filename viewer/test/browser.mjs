@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { base, begin, coloursOf, complaints, complete, end, foreign, launchWithoutPictures, make, open, pause, pixelsOf, run, stopServer, until, wait, work, writer } from "./kit.mjs";
+import { base, begin, coloursOf, complaints, complete, end, example, foreign, launchWithoutPictures, make, open, pause, pixelsOf, run, stopServer, until, wait, work, writer } from "./kit.mjs";
 import { engine } from "./engine.mjs";
 import { hands } from "./hands.mjs";
 import { odd } from "./odd.mjs";
@@ -13,12 +13,16 @@ import { bestDifference, tolerance } from "./pixels.mjs";
 const vortex = join(work, "vortex.bouma");
 
 async function sameAsRender(name, hash, width, height, ...args) {
-  const page = await open(`#run=vortex&bare=1&nearest=1&${hash}`, width, height);
+  await samePicture("vortex", name, hash, width, height, ...args);
+}
+
+async function samePicture(dataset, name, hash, width, height, ...args) {
+  const page = await open(`#run=${dataset}&bare=1&nearest=1&${hash}`, width, height);
   await complete(page);
   const shown = await pixelsOf(await page.screenshot());
   await page.close();
   const file = join(work, `${name}.png`);
-  run("render", vortex, ...args, "--size", String(Math.max(width, height)), "-o", file);
+  run("render", join(work, `${dataset}.bouma`), ...args, "--size", String(Math.max(width, height)), "-o", file);
   const off = bestDifference(await pixelsOf(readFileSync(file)), shown);
   assert.ok(off <= tolerance, `${name}: a pixel differs by ${off} from bouma render`);
   console.log(`  ${name}: largest difference ${off}`);
@@ -36,6 +40,17 @@ const claims = {
     await sameAsRender("max_z", `${density}&mode=max&along=z`, 256, 256, "flow/density", "--project", "max", "--axis", "z");
     await sameAsRender("max_y", `${density}&mode=max&along=y&map=coolwarm`, 256, 256, "flow/density", "--project", "max", "--axis", "y", "--colours", "coolwarm");
     await sameAsRender("max_x", `${density}&mode=max&along=x&level=1`, 256, 256, "flow/density", "--project", "max", "--axis", "x", "--level", "1");
+  },
+
+  async "the datasets of the demo open, and look as bouma render draws them"() {
+    example("heat", "heat.bouma");
+    example("boiler", "--steps", "2", "--particles", "2000", "boiler.bouma");
+    await samePicture("heat", "heat", "grid=cube/temperature&mode=slices&slices=z16&along=z", 256, 256, "cube/temperature", "--slice", "z=16");
+    await samePicture("heat", "heat_exact", "grid=cube/exact&mode=max&along=z", 256, 256, "cube/exact", "--project", "max", "--axis", "z");
+    const page = await open("#run=boiler&particles=coal", 400, 300);
+    const { points } = await complete(page);
+    assert.equal(points, Number(JSON.parse(run("query", "boiler.bouma", "coal", "--json")).count));
+    await page.close();
   },
 
   async "samples without a value are pink, as in bouma render"() {

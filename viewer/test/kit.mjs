@@ -24,6 +24,11 @@ export function run(...args) {
   return execFileSync(bouma, args, { cwd: work, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 }
 
+/** A dataset of one of the examples, on one rank. */
+export function example(name, ...args) {
+  execFileSync(join(build, "bin", `example_${name}`), args, { cwd: work, stdio: ["ignore", "ignore", "inherit"] });
+}
+
 /** A dataset of data.py. */
 export function make(what, directory = work) {
   mkdirSync(directory, { recursive: true });
