@@ -10,7 +10,7 @@ build=$PWD/build-sim
 passed=0 failed=0
 
 mkdir -p "$build"
-{ cmake --preset sim -DBOUMA_WERROR=ON -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" && ninja -C "$build" sim; } >"$build/log" 2>&1 || {
+{ cmake --preset sim -DBOUMA_WERROR=ON -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O1 -DNDEBUG" && ninja -C "$build" sim; } >"$build/log" 2>&1 || {
     grep -v '^\[' "$build/log"
     exit 1
 }
