@@ -90,7 +90,6 @@ int make_call(Call &out, File *f, uint64_t at, uint64_t bytes)
 {
     const sim::Machine &m = sim::machine();
     Range mine = {at, bytes};
-    bm_error error = {};
     int size = f->comm->size;
 
     out.ranges.resize((size_t)size);
@@ -120,7 +119,6 @@ int make_call(Call &out, File *f, uint64_t at, uint64_t bytes)
                      (uint64_t)out.aggregators,
                  m.lock_bytes),
         1);
-    (void)error;
     return BOUMA_OK;
 }
 

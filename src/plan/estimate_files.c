@@ -207,21 +207,30 @@ static int gather(struct bm_estimate *e)
     return rc;
 }
 
+int bm_estimate_new_writers(struct bm_estimate *e,
+                            const struct bm_placement *placement)
+{
+    size_t files = (size_t)e->files;
+
+    e->writer = bm_new_raw(e->a, files, sizeof(*e->writer));
+    e->tier = bm_new_raw(e->a, files, sizeof(*e->tier));
+    if (placement->needs_machine)
+        e->choice = bm_new_raw(e->a, files, sizeof(*e->choice));
+    return e->writer && e->tier && (e->choice || !placement->needs_machine)
+               ? BOUMA_OK
+               : BOUMA_ENOMEM;
+}
+
 int bm_estimate_place_files(struct bm_estimate *e,
                             const struct bm_estimate_task *task)
 {
     struct bm_place_task place = {task->options->place, task->ranks.count,
                                   task->rule};
     const struct bm_placement *p = bm_placement_of(place.scheme);
-    size_t files = (size_t)e->files;
-    int rc = BOUMA_OK;
+    int rc = bm_estimate_new_writers(e, p);
 
-    e->writer = bm_new_raw(e->a, files, sizeof(*e->writer));
-    e->tier = bm_new_raw(e->a, files, sizeof(*e->tier));
-    if (p->needs_machine)
-        e->choice = bm_new_raw(e->a, files, sizeof(*e->choice));
-    if (!e->writer || !e->tier || (p->needs_machine && !e->choice))
-        return BOUMA_ENOMEM;
+    if (rc)
+        return rc;
     if (task->rule.network || p->choose)
         rc = gather(e);
     if (!rc && e->choice)

@@ -2,7 +2,7 @@
  * estimate.h. Each rank's particles are spread evenly over its block. */
 #include <string.h>
 
-#include "plan/estimate.h"
+#include "plan/estimate_parts.h"
 #include "plan/particle_cut.h"
 #include "plan/rounds.h"
 #include "plan/schedule.h"
@@ -203,14 +203,10 @@ static int place_files(struct bm_estimate *e,
     const struct bm_placement *p = bm_placement_of(task->options->place);
     size_t files = (size_t)e->files, count = e->gathering.first[e->files];
     bouma_tier only = task->rule.only;
-    int rc = BOUMA_OK;
+    int rc = bm_estimate_new_writers(e, p);
 
-    e->writer = bm_new_raw(e->a, files, sizeof(*e->writer));
-    e->tier = bm_new_raw(e->a, files, sizeof(*e->tier));
-    if (p->needs_machine)
-        e->choice = bm_new_raw(e->a, files, sizeof(*e->choice));
-    if (!e->writer || !e->tier || (p->needs_machine && !e->choice))
-        return BOUMA_ENOMEM;
+    if (rc)
+        return rc;
     if (!p->choose) /* by numbers of particles */
         rc = bm_place_in_order(e->writer, e->a, task->options->place,
                                &e->gathering);

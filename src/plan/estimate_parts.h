@@ -18,8 +18,8 @@ struct bm_estimate_costs {
 /* A file costs so much besides, if it begins with the chunk at a place. */
 uint64_t bm_estimate_opening(const void *costs, size_t place);
 
-/* Fill e->bytes and the costs, and tell e->owners of all chunks; released after a failure, too. BOUMA_OK or
- * ENOMEM. */
+/* Fill e->bytes and the costs, and tell e->owners of all chunks; released after
+ * a failure, too. BOUMA_OK or ENOMEM. */
 int bm_estimate_sizes(struct bm_estimate *e, struct bm_estimate_costs *costs,
                       const struct bm_estimate_task *task);
 void bm_estimate_costs_release(struct bm_estimate_costs *costs,
@@ -30,6 +30,11 @@ void bm_estimate_costs_release(struct bm_estimate_costs *costs,
 int bm_estimate_cut(struct bm_estimate *e,
                     const struct bm_estimate_costs *costs,
                     const struct bm_estimate_task *task);
+
+/* Memory for the writers of e->files files, and for why they were chosen, if the
+ * placement tells that. BOUMA_OK or ENOMEM. */
+int bm_estimate_new_writers(struct bm_estimate *e,
+                            const struct bm_placement *placement);
 
 /* When the costs are released: e->place of `per-rank`. BOUMA_OK or ENOMEM. */
 int bm_estimate_list_places(struct bm_estimate *e);
