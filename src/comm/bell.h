@@ -8,10 +8,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* In memory that processes may share; zeroed, it is ready. */
+/* In memory that processes may share; zeroed, it is ready. As long as a line of
+ * a processor's cache: in an array that begins with one, none is on two. Not
+ * aligned to it by its type, as the allocators of users need not do that. */
 struct bm_bell {
-    _Alignas(64) _Atomic uint32_t rung; /* so many times */
+    _Atomic uint32_t rung; /* so many times */
     _Atomic uint32_t asleep;
+    uint8_t unused[56];
 };
 
 /* May be called by any thread, of any process that sees it. */

@@ -370,18 +370,23 @@ static void damage_is_found_and_named(void)
 
     make("damaged", &raw);
     all_steps(steps);
-    r = visit("damaged", 2);
+    r = visit("damaged", 1);
     right = point_of(&r, 3 * 40);
 
-    /* The first head: the other one serves. The manifest: it is not needed. */
+    /* The first head: the other one serves. The manifest: it is not needed,
+     * except of the step with which a thread begins. */
     name_file(name, "damaged", 40);
     hurt(name, 200, 1);
     snprintf(name, sizeof(name), "damaged/steps/%08d/manifest", 3 * 41);
     hurt(name, 100, 1);
     MUST(r.ds, read_point(&r, steps, STEPS, values, &done));
     CHECK(values[40] == right);
+    leave(&r);
 
     /* All of the data. */
+    snprintf(name, sizeof(name), "damaged/steps/%08d/manifest", 3 * 41);
+    hurt(name, 100, 1); /* it is whole again */
+    r = visit("damaged", 2);
     name_file(name, "damaged", 50);
     hurt(name, 1000, 800);
     CHECK_EQ(read_point(&r, steps, STEPS, values, &done), BOUMA_EFORMAT);
