@@ -176,6 +176,12 @@ save("fuzz_size_grid", "two", size_grid + b',{"name": "p", "bytes": [0, 0, 90071
 save("fuzz_size_grid", "short", size_grid.replace(b", 4000", b"") + b"]}")
 save("fuzz_size_grid", "many", size_grid.replace(b"[2, 1, 2]", b"[2097152, 2097152, 2097152]") + b"]}")
 
+plot = b'{"format": "bouma-plot", "kind": "curves", "title": "t", "x": {"label": "ranks", "scale": "log2"}, "series": [{"name": "a", "x": [1, 2], "y": [3, null], "low": [2, 1e-9]}'
+save("fuzz_plot", "curves", plot + b"]}")
+save("fuzz_plot", "ends", plot.replace(b'"log2"', b'"log", "low": 0.5, "high": 1e90') + b"]}")
+save("fuzz_plot", "negative", plot.replace(b"[1, 2]", b"[-1, 2]") + b"]}")
+save("fuzz_plot", "bars", plot.replace(b"curves", b"bars").replace(b'"x": {', b'"labels": ["p", "q"], "y": {') + b"]}")
+
 trace_line = b'{"ph":"X","pid":0,"tid":1000,"cat":"file","name":"write","ts":12.345,"dur":0.5'
 save("fuzz_trace_line", "plain", trace_line + b"},")
 save("fuzz_trace_line", "args", trace_line + b',"args":{"file":"steps/0/0.data","bytes":4096,"offset":8}},')

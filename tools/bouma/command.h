@@ -86,6 +86,7 @@ extern const struct command *const commands[];
     X(doctor)                                                                  \
     X(probe)                                                                   \
     X(trace)                                                                   \
+    X(plot)                                                                    \
     X(completion)                                                              \
     X(help)
 #define COMMAND_LIST_ENTRY(name) extern const struct command cmd_##name;

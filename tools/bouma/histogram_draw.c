@@ -14,15 +14,13 @@
 
 #include <math.h>
 
-#include "ticks.h"
+#include "picture_axis.h"
 
 enum { WIDTH = 640, HEIGHT = 320, SCALE = 2, GAP = 8 };
 enum { BAND = OWN_INK, BAR };
 
 struct view {
-    const struct histogram_shown *shown;
-    double low, high, most; /* values; the largest count */
-    int left, top;
+    struct picture_axis values, counts;
 };
 
 /* The highest count that is drawn. Where little is known, bounds may be far
@@ -41,36 +39,25 @@ static double most_of(const struct histogram_shown *shown)
     return 1.05 * fmin(upper, 2 * estimate);
 }
 
-static int x_of(const struct view *view, double value)
-{
-    double part = (value - view->low) / (view->high - view->low);
-
-    return view->left + (int)(fmin(fmax(part, 0), 1) * WIDTH + 0.5);
-}
-
-static int y_of(const struct view *view, double count)
-{
-    double part = fmin(fmax(count / view->most, 0), 1);
-
-    return view->top + HEIGHT - (int)(part * HEIGHT + 0.5);
-}
-
 static void draw_bin(struct canvas *canvas, const struct view *view,
                      const bouma_bin *b)
 {
-    int left = x_of(view, b->low), right = x_of(view, b->high);
+    int left = axis_at(&view->values, b->low),
+        right = axis_at(&view->values, b->high);
     int width = right - left > 3 ? right - left - 1 : right - left;
-    int base = y_of(view, 0), top = y_of(view, b->estimate);
-    int highest = y_of(view, (double)b->upper);
-    int lowest = y_of(view, (double)b->lower), middle = left + width / 2;
+    int base = axis_at(&view->counts, 0),
+        top = axis_at(&view->counts, b->estimate);
+    int highest = axis_at(&view->counts, (double)b->upper);
+    int lowest = axis_at(&view->counts, (double)b->lower),
+        middle = left + width / 2;
 
     width = width < 1 ? 1 : width;
     canvas_fill(canvas, left, top, width, base - top, BAR);
     canvas_fill(canvas, left, highest, width, top - highest, BAND);
     canvas_fill(canvas, left, lowest, width, base - lowest, ACCENT);
     if (b->error > 0) {
-        int up = y_of(view, b->estimate + b->error);
-        int down = y_of(view, fmax(0, b->estimate - b->error));
+        int up = axis_at(&view->counts, b->estimate + b->error);
+        int down = axis_at(&view->counts, fmax(0, b->estimate - b->error));
         int cap = width > 8 ? 3 : 0;
 
         canvas_line(canvas, middle, up, middle, down, INK);
@@ -79,61 +66,36 @@ static void draw_bin(struct canvas *canvas, const struct view *view,
     }
 }
 
-static void draw_axes(struct canvas *canvas, const struct view *view,
-                      const struct ticks *counts)
-{
-    struct ticks values = ticks_choose(view->low, view->high, 5, 0);
-    int base = view->top + HEIGHT, text = text_height(SCALE);
-    char out[FORMAT_BYTES];
-
-    canvas_frame(canvas, view->left - 1, view->top - 1, WIDTH + 2, HEIGHT + 2,
-                 INK);
-    for (long i = counts->first; i <= counts->last; i++) {
-        int y = y_of(view, ticks_value(counts, i));
-
-        ticks_text(out, counts, i);
-        canvas_line(canvas, view->left - GAP / 2, y, view->left, y, INK);
-        canvas_text(canvas, view->left - GAP - text_width(out, SCALE),
-                    y - text / 2, SCALE, out);
-    }
-    for (long i = values.first; i <= values.last; i++) {
-        int x = x_of(view, ticks_value(&values, i));
-
-        ticks_text(out, &values, i);
-        canvas_line(canvas, x, base, x, base + GAP / 2, INK);
-        canvas_text(canvas, x - text_width(out, SCALE) / 2, base + GAP, SCALE,
-                    out);
-    }
-    canvas_text(canvas,
-                view->left +
-                    (WIDTH - text_width(view->shown->label, SCALE)) / 2,
-                base + 2 * GAP + text, SCALE, view->shown->label);
-}
-
 int histogram_draw(struct canvas *out, struct context *ctx,
                    const struct histogram_shown *shown)
 {
-    struct view view = {.shown = shown,
-                        .low = shown->bins[0].low,
-                        .high = shown->bins[shown->count - 1].high,
-                        .most = most_of(shown)};
-    struct ticks counts = ticks_choose(0, view.most, 5, 1);
     int text = text_height(SCALE), title = text_width(shown->title, SCALE);
-    int width, rc;
+    int left, top = 4 * GAP + 2 * text, width, rc;
+    struct view view;
 
-    view.left = 3 * GAP + ticks_width(&counts, SCALE);
-    view.top = 4 * GAP + 2 * text;
-    width = view.left + WIDTH + 8 * GAP;
+    axis_init(&view.values, AXIS_LINEAR, shown->bins[0].low,
+              shown->bins[shown->count - 1].high, 5, 0);
+    axis_init(&view.counts, AXIS_LINEAR, 0, most_of(shown), 5, 1);
+    view.counts.upright = true;
+    left = GAP + axis_room(&view.counts, SCALE);
+    view.values.start = left;
+    view.values.pixels = WIDTH;
+    view.counts.start = top + HEIGHT;
+    view.counts.pixels = HEIGHT;
+    width = left + WIDTH + 8 * GAP;
     if (title + 2 * GAP > width)
         width = title + 2 * GAP;
-    rc = canvas_init(out, ctx, width, view.top + HEIGHT + 4 * GAP + 2 * text);
+    rc = canvas_init(out, ctx, width,
+                     top + HEIGHT + axis_room(&view.values, SCALE) + GAP);
     if (rc)
         return rc;
     out->palette[BAND] = (struct colour){214, 228, 243};
     out->palette[BAR] = (struct colour){120, 170, 220};
     for (size_t i = 0; i < shown->count; i++)
         draw_bin(out, &view, &shown->bins[i]);
-    draw_axes(out, &view, &counts);
+    canvas_frame(out, left - 1, top - 1, WIDTH + 2, HEIGHT + 2, INK);
+    axis_draw(out, &view.counts, left, SCALE, "count");
+    axis_draw(out, &view.values, top + HEIGHT, SCALE, shown->label);
     canvas_text(out, GAP, GAP, SCALE, shown->title);
     canvas_text(out, GAP, 2 * GAP + text, SCALE, "count");
     return DONE;

@@ -33,9 +33,51 @@ struct ticks ticks_choose(double low, double high, int wanted, double least)
     return ticks;
 }
 
+/* Those of 1, 2, 5, 10, 20, ... */
+static double number_125(long i)
+{
+    static const double part[3] = {1, 2, 5};
+    long power = (long)floor((double)i / 3);
+
+    return pow(10, (double)power) * part[i - 3 * power];
+}
+
+static struct ticks choose_125(double low, double high)
+{
+    struct ticks ticks = {.base = 10, .digits = 6};
+
+    ticks.first = 3 * (long)floor(log10(low));
+    ticks.last = 3 * (long)ceil(log10(high));
+    while (number_125(ticks.first) < low * (1 - 1e-6))
+        ticks.first++;
+    while (number_125(ticks.last) > high * (1 + 1e-6))
+        ticks.last--;
+    return ticks;
+}
+
+struct ticks ticks_choose_powers(double low, double high, int base, int wanted)
+{
+    double first = log(low) / log(base), last = log(high) / log(base);
+    struct ticks ticks = {
+        .base = base, .step = 1, .digits = base == 2 ? 15 : 6};
+
+    if (last - first > wanted)
+        ticks.step = ceil((last - first) / wanted);
+    ticks.first = (long)ceil(first / ticks.step - 1e-6);
+    ticks.last = (long)floor(last / ticks.step + 1e-6);
+    if (base == 10 && ticks.last - ticks.first < 2)
+        ticks = choose_125(low, high);
+    if (ticks.last - ticks.first < 1)
+        ticks = ticks_choose(low, high, wanted, 0);
+    return ticks;
+}
+
 double ticks_value(const struct ticks *ticks, long i)
 {
-    return (double)i * ticks->step;
+    if (!ticks->base)
+        return (double)i * ticks->step;
+    return ticks->step > 0 ? pow(ticks->base, (double)i * ticks->step)
+                           : number_125(i);
 }
 
 const char *ticks_text(char *out, const struct ticks *ticks, long i)

@@ -129,6 +129,30 @@ static inline json_int_t json_integer_value(const json_t *value)
     return 0;
 }
 
+static inline bool json_is_number(const json_t *value)
+{
+    (void)value;
+    return false;
+}
+
+static inline bool json_is_null(const json_t *value)
+{
+    (void)value;
+    return false;
+}
+
+static inline bool json_is_true(const json_t *value)
+{
+    (void)value;
+    return false;
+}
+
+static inline double json_number_value(const json_t *value)
+{
+    (void)value;
+    return 0;
+}
+
 static inline const char *json_string_value(const json_t *value)
 {
     (void)value;
