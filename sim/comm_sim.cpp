@@ -29,6 +29,7 @@ extern "C" {
 #include "machine.hpp"
 #include "meeting.hpp"
 #include "rank.hpp"
+#include "work.h"
 
 namespace sg = simgrid::s4u;
 
@@ -132,6 +133,7 @@ uint64_t key_of(int from, int channel)
 
 EndPtr send(Comm *c, int channel, const bm_message &m)
 {
+    sim_pay();
     World &w = *c->world;
     Queue &q = w.queues[m.peer][key_of(c->base.rank, channel)];
     auto s = std::make_shared<Sent>();
@@ -166,6 +168,7 @@ EndPtr send(Comm *c, int channel, const bm_message &m)
 
 EndPtr receive(Comm *c, int channel, const bm_message &m)
 {
+    sim_pay();
     World &w = *c->world;
     Queue &q = w.queues[c->base.rank][key_of(m.peer, channel)];
     auto *want =
@@ -298,6 +301,7 @@ void sim_release(bm_comm *comm)
 
 int sim_signal(bm_comm *comm, const bm_signal *signal)
 {
+    sim_pay();
     Comm *c = of(comm);
     auto world = c->world;
     int to = signal->peer;
@@ -402,6 +406,7 @@ int sim_wait(bm_comm *comm, double)
 
 void sim_wake(bm_comm *comm)
 {
+    sim_pay();
     of(comm)->world->ranks[(size_t)comm->rank]->wake();
 }
 

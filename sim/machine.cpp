@@ -20,6 +20,11 @@ double Machine::together(int ranks, size_t bytes) const
            (ranks > 1 ? (double)bytes / collective_bandwidth : 0);
 }
 
+int Machine::cores() const
+{
+    return std::max(cores_per_node / ranks_per_node, 1);
+}
+
 std::vector<unsigned long> torus_extents(int nodes, int axes)
 {
     std::vector<unsigned long> e((size_t)axes, 1);
@@ -129,7 +134,9 @@ std::map<std::string, Place> places(Machine &m)
             {"metadata_seconds", &m.metadata_seconds},
             {"lookup_seconds", &m.lookup_seconds},
             {"sync_seconds", &m.sync_seconds},
-            {"nodes_per_aggregator", &m.nodes_per_aggregator}};
+            {"nodes_per_aggregator", &m.nodes_per_aggregator},
+            {"cores_per_node", &m.cores_per_node},
+            {"processor_speed", &m.processor_speed}};
 }
 
 [[noreturn]] void give_up(const std::string &message)
@@ -179,7 +186,7 @@ bool parse_machine(Machine &out, const std::string &text, std::string &message)
     if (out.servers < 1 || out.stripe_count < 1 || !out.stripe_bytes ||
         !out.request_bytes || !out.lock_bytes || out.ranks_per_node < 1 ||
         out.nodes_per_gateway < 1 || !(out.gateway_bandwidth > 0) ||
-        !(out.nodes_per_aggregator > 0)) {
+        !(out.nodes_per_aggregator > 0) || !(out.processor_speed > 0)) {
         message = "a number is 0 that must not be";
         return false;
     }

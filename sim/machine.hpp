@@ -44,8 +44,14 @@ struct Machine {
 
     double nodes_per_aggregator = 1; // of MPI-IO
 
+    // Computing (work.hpp).
+    int cores_per_node = 0;     // 0: one for each rank
+    double processor_speed = 1; // compared with the one that was probed
+
     // The time of what 'ranks' do together with 'bytes' bytes in all.
     double together(int ranks, size_t bytes) const;
+    // Those that a rank has for itself.
+    int cores() const;
 };
 
 // That of this simulation: of the file that the variable BOUMA_SIM_MACHINE

@@ -1,5 +1,7 @@
 #include "meeting.hpp"
 
+#include "work.h"
+
 namespace sg = simgrid::s4u;
 
 namespace sim
@@ -18,6 +20,7 @@ Meetings::Meetings(int size) : ranks((size_t)size), next((size_t)size)
 
 void Meetings::attend(int rank, void *mine, const Work &work)
 {
+    sim_pay();
     unsigned long number = next[(size_t)rank]++;
     Meeting &m = meetings[number];
     Rank &self = this_rank();

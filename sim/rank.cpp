@@ -3,6 +3,9 @@
 #include <memory>
 #include <unordered_map>
 
+#include "machine.hpp"
+#include "work.h"
+
 namespace sg = simgrid::s4u;
 
 namespace sim
@@ -25,6 +28,11 @@ Actors &actors()
 
 } // namespace
 
+Rank::Rank(int given)
+    : cores(given), free_cores(sg::Semaphore::create((unsigned)given))
+{
+}
+
 void Rank::wake()
 {
     events++;
@@ -36,6 +44,7 @@ void Rank::wake()
 
 void Rank::sleep(double seconds)
 {
+    sim_pay();
     if (events == seen) {
         asleep = true;
         if (bell->acquire_timeout(seconds)) // true: the time is over
@@ -50,7 +59,7 @@ Rank &this_rank()
     Rank *&r = actors().rank_of[id];
 
     if (!r) {
-        auto made = std::make_unique<Rank>();
+        auto made = std::make_unique<Rank>(machine().cores());
 
         made->host = sg::this_actor::get_host();
         r = made.get();
@@ -67,10 +76,12 @@ bool is_thread()
 void adopt(aid_t actor, Rank &rank)
 {
     actors().rank_of[actor] = &rank;
+    rank.threads++;
 }
 
 void forget(aid_t actor)
 {
+    actors().rank_of[actor]->threads--;
     actors().rank_of.erase(actor);
 }
 

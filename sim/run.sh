@@ -21,6 +21,7 @@ trap 'rm -f "$hosts"' EXIT
 awk -v n="$ranks" -v each="$each" \
     'BEGIN { for (i = 0; i < n; i++) print "n" int(i / each) }' > "$hosts"
 export BOUMA_SIM_MACHINE=$machine BOUMA_SIM_NODES=$nodes
+export BOUMA_SIM_RATES="${BOUMA_SIM_RATES-$here/rates.machine}"
 smpirun -wrapper "env LD_PRELOAD=${BOUMA_SIM_PRELOAD:-}" -np "$ranks" -platform "$build/sim/platform.so" -hostfile "$hosts" \
     --cfg=smpi/privatization:no --cfg=smpi/simulate-computation:no \
     --cfg=smpi/allreduce:rdb --cfg=smpi/bcast:binomial_tree \

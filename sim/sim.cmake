@@ -13,22 +13,39 @@ set(sim_dir ${PROJECT_SOURCE_DIR}/sim)
 # What a simulated machine has of its own instead.
 set(sim_library_sources ${core_sources})
 list(FILTER sim_library_sources EXCLUDE REGEX "/comm/shared\\.c|/store/io_posix\\.c")
+# What moves bytes is counted by copies.h.
+set(sim_moving_sources ${sim_library_sources})
+list(FILTER sim_moving_sources INCLUDE REGEX
+  "src/(comm|store|engine|write|read)/")
+list(REMOVE_ITEM sim_library_sources ${sim_moving_sources})
 add_library(bouma_sim_library OBJECT ${sim_library_sources}
   ${PROJECT_SOURCE_DIR}/src/api/api_mpi.c)
-target_include_directories(bouma_sim_library PRIVATE ${PROJECT_SOURCE_DIR}/src
-  ${PROJECT_SOURCE_DIR}/include)
-target_include_directories(bouma_sim_library SYSTEM PRIVATE
-  ${BOUMA_SMPI_INCLUDE})
-target_compile_definitions(bouma_sim_library PRIVATE BOUMA_BUILDING)
-target_compile_options(bouma_sim_library PRIVATE
-  -include ${sim_dir}/threads.h)
-target_link_libraries(bouma_sim_library PRIVATE bouma_flags PkgConfig::zstd
-  zfp::zfp PkgConfig::xxhash ${hwloc_target})
+add_library(bouma_sim_moving OBJECT ${sim_moving_sources})
+foreach(target bouma_sim_library bouma_sim_moving)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(${target} SYSTEM PRIVATE ${BOUMA_SMPI_INCLUDE})
+  target_compile_definitions(${target} PRIVATE BOUMA_BUILDING)
+  target_compile_options(${target} PRIVATE
+    "SHELL:-include ${sim_dir}/threads.h")
+  target_link_libraries(${target} PRIVATE bouma_flags PkgConfig::zstd
+    zfp::zfp PkgConfig::xxhash ${hwloc_target})
+endforeach()
+target_compile_options(bouma_sim_moving PRIVATE
+  "SHELL:-include ${sim_dir}/copies.h")
+
+# Functions of the library that take time: see work_seams.cpp.
+set(sim_seams bm_codec_find bm_values_encode bm_values_decode bm_tree_build
+  bm_gather bm_patch_take bm_patch_take_dense bm_patch_merge bm_patch_give
+  bm_grid_hz_take bm_grid_hz_give bm_hz_pack bm_hz_unpack bm_subbands_forward
+  bm_subbands_inverse bm_lattice_pack bm_lattice_unpack bm_hash_chunk)
+list(TRANSFORM sim_seams PREPEND "LINKER:--wrap=")
 
 add_library(bouma_sim_machine OBJECT ${sim_dir}/rank.cpp ${sim_dir}/threads.cpp
   ${sim_dir}/courier.cpp ${sim_dir}/machine.cpp ${sim_dir}/comm_sim.cpp
   ${sim_dir}/meeting.cpp ${sim_dir}/shared_sim.cpp ${sim_dir}/storage.cpp
-  ${sim_dir}/mpi_together.cpp ${sim_dir}/mpi_file.cpp ${sim_dir}/comm_id.cpp)
+  ${sim_dir}/mpi_together.cpp ${sim_dir}/mpi_file.cpp ${sim_dir}/comm_id.cpp
+  ${sim_dir}/work.cpp ${sim_dir}/work_seams.c ${sim_dir}/rates.c)
 add_library(bouma_sim_check OBJECT ${sim_dir}/check.cpp)
 foreach(target bouma_sim_machine bouma_sim_check)
   set_target_properties(${target} PROPERTIES CXX_STANDARD 17)
@@ -50,7 +67,9 @@ target_link_libraries(bouma_sim_platform PRIVATE ${BOUMA_SIMGRID})
 # bouma_sim_program(NAME SOURCES...): a program of MPI, for smpirun.
 function(bouma_sim_program name)
   add_library(sim_${name} MODULE ${ARGN}
-    $<TARGET_OBJECTS:bouma_sim_library> $<TARGET_OBJECTS:bouma_sim_machine>)
+    $<TARGET_OBJECTS:bouma_sim_library> $<TARGET_OBJECTS:bouma_sim_moving>
+    $<TARGET_OBJECTS:bouma_sim_machine>)
+  target_link_options(sim_${name} PRIVATE ${sim_seams})
   set_target_properties(sim_${name} PROPERTIES PREFIX "" SUFFIX ""
     OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
   target_include_directories(sim_${name} PRIVATE

@@ -27,6 +27,7 @@ extern "C" {
 #include "courier.hpp"
 #include "machine.hpp"
 #include "rank.hpp"
+#include "work.h"
 
 namespace sg = simgrid::s4u;
 
@@ -138,6 +139,7 @@ sg::Host *bridge_of(const sg::Host *host)
 
 void ask_metadata(double seconds)
 {
+    sim_pay();
     Storage &s = storage();
     auto *host = this_rank().host;
 
@@ -196,6 +198,7 @@ std::vector<size_t> divide(const Node &n, uint64_t offset, size_t bytes)
 // All parts at once.
 void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
 {
+    sim_pay();
     struct Visits {
         size_t left = 0;
         sg::SemaphorePtr over = sg::Semaphore::create(0);
@@ -465,6 +468,7 @@ int write_file(void *, void *file, const void *data, size_t bytes,
     *done = bytes;
     if (!bytes)
         return 0;
+    sim_pay();
     if (f->append)
         offset = n.data.size();
     if (n.data.size() < offset + bytes)
@@ -478,6 +482,7 @@ int write_file(void *, void *file, const void *data, size_t bytes,
 
 int sync_file(void *, void *)
 {
+    sim_pay();
     sg::this_actor::sleep_for(machine().sync_seconds);
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "rank.hpp"
+#include "work.h"
 
 namespace sg = simgrid::s4u;
 
@@ -61,9 +62,12 @@ int sim_thread_create(pthread_t *thread, const pthread_attr_t *,
                       void *(*run)(void *), void *context)
 {
     sim::Rank &rank = sim::this_rank();
+
+    sim_pay();
     auto actor = sg::Actor::create("thread", rank.host, [run, context, &rank] {
         sim::adopt(sg::this_actor::get_pid(), rank);
         run(context);
+        sim_pay();
         sim::forget(sg::this_actor::get_pid());
         rank.wake();
     });
@@ -77,6 +81,7 @@ int sim_thread_join(pthread_t thread, void **result)
 {
     auto *actor = reinterpret_cast<sg::Actor *>(thread);
 
+    sim_pay();
     actor->join();
     intrusive_ptr_release(actor);
     if (result)
@@ -97,12 +102,14 @@ int sim_mutex_destroy(pthread_mutex_t *m)
 
 int sim_mutex_lock(pthread_mutex_t *m)
 {
+    sim_pay();
     mutex_in(m)->lock();
     return 0;
 }
 
 int sim_mutex_unlock(pthread_mutex_t *m)
 {
+    sim_pay();
     mutex_in(m)->unlock();
     return 0;
 }
@@ -122,6 +129,7 @@ int sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
     std::unique_lock<sg::Mutex> lock(*mutex_in(m), std::adopt_lock);
 
+    sim_pay();
     condition_in(c)->wait(lock);
     lock.release();
     return 0;
@@ -132,6 +140,7 @@ int sim_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 {
     std::unique_lock<sg::Mutex> lock(*mutex_in(m), std::adopt_lock);
     double time = (double)until->tv_sec + 1e-9 * (double)until->tv_nsec;
+    sim_pay();
     auto status = condition_in(c)->wait_until(lock, time);
 
     lock.release();
@@ -141,6 +150,7 @@ int sim_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 // Whoever waits for a thread may do so in a nap.
 int sim_cond_signal(pthread_cond_t *c)
 {
+    sim_pay();
     condition_in(c)->notify_one();
     sim::this_rank().wake();
     return 0;
@@ -148,6 +158,7 @@ int sim_cond_signal(pthread_cond_t *c)
 
 int sim_cond_broadcast(pthread_cond_t *c)
 {
+    sim_pay();
     condition_in(c)->notify_all();
     sim::this_rank().wake();
     return 0;
@@ -155,6 +166,7 @@ int sim_cond_broadcast(pthread_cond_t *c)
 
 int sim_clock_gettime(clockid_t, struct timespec *t)
 {
+    sim_pay();
     double now = sg::Engine::get_clock();
 
     t->tv_sec = (time_t)now;
@@ -164,6 +176,7 @@ int sim_clock_gettime(clockid_t, struct timespec *t)
 
 int sim_nanosleep(const struct timespec *t, struct timespec *)
 {
+    sim_pay();
     if (sim::is_thread())
         sg::this_actor::sleep_for((double)t->tv_sec +
                                   1e-9 * (double)t->tv_nsec);

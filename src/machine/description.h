@@ -6,6 +6,7 @@
 #include "base/option.h"
 #include "machine/name_table.h"
 #include "machine/topology.h"
+#include "machine/work_rates.h"
 #include "plan/cost.h"
 
 #define BM_MOST_NAMES (1 << 20) /* nodes, and switches, that a text can name */
@@ -41,6 +42,7 @@ struct bm_description {
     bouma_transport transport;
     struct bm_tier tiers[BM_TIERS]; /* kind 0: not told; at kind - 1 */
     char local[BM_PATH_BYTES];      /* the directory of the tier 'local' */
+    struct bm_work_rates rates;     /* of a processor */
 };
 
 void bm_description_init(struct bm_description *d, const bouma_allocator *a);

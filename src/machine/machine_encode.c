@@ -170,4 +170,5 @@ void bm_machine_file_encode(struct bm_buffer *out,
         put(out, bouma_transport_name(d->transport));
         put(out, "\n");
     }
+    bm_work_rates_put(out, &d->rates);
 }

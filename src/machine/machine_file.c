@@ -199,6 +199,14 @@ static const struct key tier_keys[] = {
     {"keeps", value_keeps, 0},
     {"path", value_path, 0},
     {NULL, NULL, 0}};
+static const struct key codec_keys[] = {
+    {"encode", value_speed, offsetof(struct bm_codec_rates, encode)},
+    {"decode", value_speed, offsetof(struct bm_codec_rates, decode)},
+    {"encode_list", value_speed, offsetof(struct bm_codec_rates, encode_list)},
+    {"decode_list", value_speed, offsetof(struct bm_codec_rates, decode_list)},
+    {NULL, NULL, 0}};
+static const struct key work_keys[] = {{"rate", value_speed, 0},
+                                       {NULL, NULL, 0}};
 static const struct key no_keys[] = {{NULL, NULL, 0}};
 #undef IN
 
@@ -305,12 +313,33 @@ static int line_transport(struct reading *r)
     return wrong(r, word, "must be messages or windows");
 }
 
+static int line_codec(struct reading *r)
+{
+    struct bm_word word = r->lines.words[1];
+
+    for (int i = 1; i < BM_RATED_CODECS; i++)
+        if (bm_word_is(word, bouma_codec_name((bouma_codec)i)))
+            return read_pairs(r, codec_keys, 2, &r->d->rates.codecs[i]);
+    return wrong(r, word, "is no codec");
+}
+
+static int line_work(struct reading *r)
+{
+    struct bm_word word = r->lines.words[1];
+
+    for (int i = 0; i < BM_WORKS; i++)
+        if (bm_word_is(word, bm_work_name(i)))
+            return read_pairs(r, work_keys, 2, &r->d->rates.work[i]);
+    return wrong(r, word, "is no kind of work");
+}
+
 static const struct {
     const char *name;
     int (*read)(struct reading *r);
 } lines[] = {{"network", line_network}, {"switch", line_switch},
              {"node", line_node},       {"tier", line_tier},
-             {"target", line_target},   {"transport", line_transport}};
+             {"target", line_target},   {"transport", line_transport},
+             {"codec", line_codec},     {"work", line_work}};
 
 static int read_line(struct reading *r)
 {
@@ -322,8 +351,8 @@ static int read_line(struct reading *r)
             return r->lines.count > 1 ? lines[i].read(r)
                                       : wrong(r, word, "more must follow");
     return wrong(r, word,
-                 "a line is about network, switch, node, tier, target or "
-                 "transport");
+                 "a line is about network, switch, node, tier, target, "
+                 "transport, codec or work");
 }
 
 /* ---- the whole ---------------------------------------------------------- */

@@ -37,6 +37,18 @@ expect 0 "$BOUMA" probe "${small[@]}" -o -
 [[ $out == "# Measured by 1 rank on 1 node"*"machine 1"*"tier dram"* ]] ||
     complain "said: $out"
 
+expect 0 "$BOUMA" probe "${small[@]}" --work --json -o work.machine
+object "
+w = o['work']
+assert all(rate > 0 for rate in w.values())
+for name in 'copy', 'sort', 'forward', 'zstd encode', 'zstd decode_list', 'interp decode', 'quantise encode_list':
+    assert name in w, name
+assert 'raw encode' not in w and 'quantise encode' not in w"
+grep -q '^work sort rate .*B/s$' work.machine || complain "sort"
+grep -q '^codec interp encode .*B/s decode .*B/s$' work.machine || complain "interp"
+expect 0 "$BOUMA" plan --shape 64,64,64 --ranks 8 --machine work.machine
+! grep -q '^work\|^codec' here.machine || complain "work that was not asked for"
+
 refuse 2 "no such file" "$BOUMA" probe "${small[@]}" --target not/there
 refuse 2 "1 to 100" "$BOUMA" probe --tries 101
 refuse 2 "whole number" "$BOUMA" probe --bytes lots

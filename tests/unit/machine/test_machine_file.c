@@ -231,6 +231,9 @@ static void a_file_survives_being_written_again(void)
                      "node x at 1,2,3\nnode y[1-3] at 0,1,0 target 0\nnode z");
     check_round_trip("machine 1\nswitch a switches b\nswitch c nodes n1\n"
                      "switch b switches c\nnode n0\ntarget switch b\n");
+    check_round_trip("machine 1\ncodec zstd decode_list 5GB/s encode 1GB/s\n"
+                     "work copy rate 10GB/s\ncodec quantise encode_list 1MB/s\n"
+                     "work arrange rate 3kB/s\n");
     /* Not only twice the same: it says what the first one said. */
     bm_buffer_init(&text, bm_allocator_default());
     REQUIRE(!parse(&d, cluster, &error));
@@ -249,6 +252,28 @@ static void a_file_survives_being_written_again(void)
                                   "4M switch leaf2\n");
     CHECK_TEXT((char *)text.data, "transport windows\n");
     bm_buffer_release(&text);
+}
+
+static void a_file_says_how_fast_a_core_works(void)
+{
+    struct bm_description d;
+    struct bm_error error;
+    const struct bm_codec_rates *zstd, *quantise;
+
+    REQUIRE(!parse(&d,
+                   "machine 1\nwork sort rate 500MB/s\n"
+                   "codec zstd encode 1GB/s decode 4GB/s\n"
+                   "codec quantise encode_list 7MB/s decode_list 8MB/s\n",
+                   &error));
+    zstd = &d.rates.codecs[BOUMA_CODEC_ZSTD];
+    quantise = &d.rates.codecs[BOUMA_CODEC_QUANTISE];
+    CHECK(d.rates.work[BM_WORK_SORT] == 500e6);
+    CHECK(d.rates.work[BM_WORK_COPY] == 0);
+    CHECK(zstd->encode == 1e9 && zstd->decode == 4e9);
+    CHECK(zstd->encode_list == 0 && zstd->decode_list == 0);
+    CHECK(quantise->encode_list == 7e6 && quantise->decode_list == 8e6);
+    CHECK(quantise->encode == 0);
+    bm_description_release(&d);
 }
 
 static void nodes_have_positions_in_a_model(void)
@@ -290,6 +315,10 @@ static void what_is_wrong_is_told_by_line_and_word(void)
         {"machine 1\ntier local keeps ever\n", "'ever': must be nothing"},
         {"machine 1\ntier dram capacity lots\n", "'lots': must be a size"},
         {"machine 1\ntarget stripes 8\n", "'stripes': is no key"},
+        {"machine 1\ncodec gzip encode 1GB/s\n", "'gzip': is no codec"},
+        {"machine 1\ncodec zstd sort 1GB/s\n", "'sort': is no key"},
+        {"machine 1\nwork idle rate 1GB/s\n", "'idle': is no kind of work"},
+        {"machine 1\nwork copy rate 3us\n", "'3us': must be a speed"},
         {"machine 1\ntarget switch s1\n", "line 2: no line tells what is below "
                                           "switch s1"},
         {"machine 1\nswitch s1 nodes a[1-\n", "line 2: 'a[1-': a '['"},
@@ -389,6 +418,7 @@ int main(void)
     a_file_says_all_of_a_machine();
     a_file_can_say_next_to_nothing();
     a_file_survives_being_written_again();
+    a_file_says_how_fast_a_core_works();
     nodes_have_positions_in_a_model();
     what_is_wrong_is_told_by_line_and_word();
     a_file_that_was_not_read_is_told_of();
