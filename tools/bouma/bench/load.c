@@ -99,18 +99,35 @@ static double part_of_decay(struct span s, double length)
            (1 - exp(-1 / length));
 }
 
-/* A quarter everywhere, the rest around the flame; radicals, which are the
- * first variables, in a thinner sheet than heat. */
+/* Where along x the flame is. */
+static double flame_at(double y, double z)
+{
+    double turn = 2 * ROOT_PI * ROOT_PI;
+
+    return 0.4 + 0.15 * sin(turn * y + 1) * cos(turn * z + 0.5);
+}
+
+/* Radicals, which are the first variables, are in a thinner sheet than heat. */
+static double flame_width(const struct load_request *r, int variable)
+{
+    return 0.06 + 0.12 * (variable + 1) / r->variables;
+}
+
+double load_burnt(const struct load_request *r, const double at[3],
+                  int variable)
+{
+    return 1 / (1 + exp((flame_at(at[1], at[2]) - at[0]) /
+                        (0.25 * flame_width(r, variable))));
+}
+
+/* A quarter everywhere, the rest around the flame. */
 static double s3d(const struct load_request *r, int64_t rank, int variable)
 {
     struct span x = span_of(r, rank, 0), y = span_of(r, rank, 1);
     struct span z = span_of(r, rank, 2);
-    double half_turn = ROOT_PI * ROOT_PI;
-    double flame = 0.4 + 0.15 * sin(half_turn * (y.low + y.high) + 1) *
-                             cos(half_turn * (z.low + z.high) + 0.5);
-    double width = 0.06 + 0.12 * (variable + 1) / r->variables;
-    double part =
-        0.25 * (x.high - x.low) + 0.75 * part_of_bell(x, flame, width);
+    double flame = flame_at((y.low + y.high) / 2, (z.low + z.high) / 2);
+    double part = 0.25 * (x.high - x.low) +
+                  0.75 * part_of_bell(x, flame, flame_width(r, variable));
 
     return part * (double)r->grid[0] * (double)r->bytes / r->variables;
 }
