@@ -15,7 +15,7 @@
 
 /* What --load can be; a test compares it with the table of loads. */
 #define LOAD_NAMES                                                             \
-    "uniform|random|normal|hacc|hacc-random|hacc-normal|s3d|boiler|dam"
+    "uniform|random|normal|hacc|hacc-random|hacc-normal|s3d|cloud|boiler|dam"
 
 /* "|a|b": the names of all pipelines. */
 #define CHOICE(id, text) "|" text

@@ -5,6 +5,7 @@
  *                       from a bell
  *     hacc*             HACC-IO: 38 bytes a particle in nine variables
  *     s3d               16 variables, dense where a wrinkled flame is
+ *     cloud             particles, every rank the same
  *     boiler            coal is blown in and rises: more and more particles
  *     dam               water that was held back in a quarter of the basin
  *     sizes             a size grid, for any number of ranks */
@@ -181,6 +182,9 @@ static const int hacc_widths[] = {4, 4, 4, 4, 4, 4, 4, 8, 2};
 /* Positions in single precision, and 7 or 4 variables in double. */
 static const int boiler_widths[] = {4, 4, 4, 8, 8, 8, 8, 8, 8, 8};
 static const int dam_widths[] = {4, 4, 4, 8, 8, 8, 8};
+/* The same with 14, as in the uniform test of paper 002. */
+static const int cloud_widths[] = {4, 4, 4, 8, 8, 8, 8, 8, 8,
+                                   8, 8, 8, 8, 8, 8, 8, 8};
 
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof((list)[0])))
 #define HACC_BYTES     ((uint64_t)25000 * 38)
@@ -231,6 +235,13 @@ const struct load loads[] = {
      .variables = 16,
      .axes = 3,
      .of_variable = s3d},
+    {.name = "cloud",
+     .help = "32,768 particles a rank of 124 bytes, all ranks the same",
+     .bytes = (uint64_t)32768 * 124,
+     .variables = COUNT_OF(cloud_widths),
+     .widths = cloud_widths,
+     .axes = 3,
+     .amount = even},
     {.name = "boiler",
      .help = "coal in a boiler, a series: 27,018 particles a rank at its end",
      .bytes = (uint64_t)27018 * 68,
