@@ -33,6 +33,7 @@ void bm_particle_file_release(struct bm_particle_file *b)
     bm_buffer_release(&b->tree_bytes);
     bm_tree_release(&b->tree);
     bm_subfile_release(&b->subfile);
+    bm_file_batch_release(&b->batch);
     memset(b, 0, sizeof(*b));
 }
 
@@ -455,7 +456,12 @@ int bm_particle_file_shape(struct bm_particle_file *b, struct bouma_dataset *ds,
 
 /* ---- store -------------------------------------------------------------- */
 
-/* Bytes that lie side by side, in memory and in the file, go in one call. */
+/* Writes that are sorted together, and the bytes up to which those that lie side
+ * by side in the file go in one call: a level of a variable is often short. */
+#define BATCH_WRITES 1024
+#define BATCH_BYTES  ((size_t)1 << 20)
+
+/* Bytes that lie side by side, in memory and in the file. */
 struct run {
     const uint8_t *data;
     uint64_t offset;
@@ -465,9 +471,8 @@ struct run {
 static int flush(struct bm_particle_file *b, struct run *run,
                  struct bm_error *error)
 {
-    int rc = run->bytes ? bm_file_write(&b->subfile.file, run->data, run->bytes,
-                                        run->offset, error)
-                        : BOUMA_OK;
+    int rc = bm_file_batch_add(&b->batch, &b->subfile.file, run->data,
+                               run->bytes, run->offset, error);
 
     run->bytes = 0;
     return rc;
@@ -477,9 +482,9 @@ static int write_all(struct bm_particle_file *b, struct bm_error *error)
 {
     const struct bm_head *h = &b->subfile.head;
     struct run run = {NULL, 0, 0};
-    int rc =
-        bm_file_write(&b->subfile.file, b->tree_bytes.data, b->tree_bytes.size,
-                      h->summaries.entries[0]->index_offset, error);
+    int rc = bm_file_batch_add(&b->batch, &b->subfile.file, b->tree_bytes.data,
+                               b->tree_bytes.size,
+                               h->summaries.entries[0]->index_offset, error);
 
     for (int j = 0; j < b->set->count && !rc; j++) {
         const struct bm_section *s =
@@ -499,7 +504,9 @@ static int write_all(struct bm_particle_file *b, struct bm_error *error)
                 data += s->sizes[i];
             }
     }
-    return rc ? rc : flush(b, &run, error);
+    if (!rc)
+        rc = flush(b, &run, error);
+    return rc ? rc : bm_file_batch_flush(&b->batch, error);
 }
 
 int bm_particle_file_open(struct bm_particle_file *b, struct bouma_dataset *ds)
@@ -509,6 +516,9 @@ int bm_particle_file_open(struct bm_particle_file *b, struct bouma_dataset *ds)
     int rc;
 
     bm_name_subfile(name, h->step, h->subfile, h->generation);
+    if (bm_file_batch_init(&b->batch, ds->a, BATCH_WRITES, BATCH_BYTES))
+        return bm_fail(&ds->error, BOUMA_ENOMEM,
+                       "no memory to store particles");
     rc = bm_file_open(&b->subfile.file, &ds->store, name,
                       BOUMA_OPEN_MODE_CREATE, &ds->error);
     return rc ? rc : bm_subfile_arrange(&b->subfile, ds);
@@ -524,4 +534,5 @@ void bm_particle_file_drop(struct bm_particle_file *b)
     for (int j = 0; j < b->set->count; j++)
         bm_buffer_release(&b->encoded[j]);
     bm_tree_release(&b->tree);
+    bm_file_batch_release(&b->batch);
 }

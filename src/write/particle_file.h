@@ -23,8 +23,9 @@ struct bm_particle_file {
     struct bm_subfile subfile;
     struct bm_tree tree;
     struct bm_buffer tree_bytes;
-    struct bm_buffer *encoded; /* [variables], levels coarse to fine, in each
+    struct bm_buffer *encoded;  /* [variables], levels coarse to fine, in each
                                   the chunks */
+    struct bm_file_batch batch; /* for whoever stores it */
 };
 
 /* Memory for what comes from other ranks; where all of a column comes from one

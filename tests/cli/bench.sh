@@ -104,6 +104,40 @@ refuse 2 "exists already" "$BOUMA" bench io target
 [[ $(ls target/bouma-bench/*/* | wc -l) -eq 4 ]] || complain "files were touched"
 rm -r target/bouma-bench
 
+# ---- bench write -------------------------------------------------------------
+
+expect 0 "$BOUMA" bench write target "${quick[@]}" --block 20,10,30 --tolerance 1e-3 --load s3d --variables 3 \
+    --json -o b.png
+object "
+assert o['ranks'] == 1 and o['bytes'] == 20 * 10 * 30 * 3 * 4 and o['verified']
+write, read = o['results']
+assert (write['operation'], read['operation']) == ('write', 'read')
+assert 0 < write['stored_bytes'] < o['bytes'] and write['files'] == 1
+assert set(write['phases']) >= {'describe', 'plan', 'distribute', 'shape', 'ship', 'store', 'commit'}"
+[[ -z $(ls target) ]] || complain "left behind: $(ls target)"
+expect 0 "$BOUMA" bench write target "${quick[@]}" --load boiler --bytes 68K --files 1 --codec raw
+[[ $out == *"load boiler: 68.0 KiB"*phases:*commit* ]] || complain "$out"
+expect 0 "$BOUMA" bench write target "${quick[@]}" --bytes 4000 --layout hz --hz-template ranks --keep
+expect 0 "$BOUMA" verify target/bouma-bench/steps/run.bouma deep
+expect 0 "$BOUMA" info target/bouma-bench/steps/run.bouma --json
+object "
+steps = o['steps']  # that of the last repetition
+assert len(steps) == 1 and steps[0]['objects'][0]['layout'] == 'hz'
+assert steps[0]['objects'][0]['shape'] == [10, 10, 10]"
+rm -r target/bouma-bench
+refuse 2 'is for `bench io`' "$BOUMA" bench write target --sizes sizes.json
+refuse 2 'is for `bench io`' "$BOUMA" bench write target --pipeline count
+refuse 2 'is for `bench write`' "$BOUMA" bench io target --codec raw
+refuse 2 'is for `bench write`' "$BOUMA" bench io target --assign optimal
+refuse 2 "neither a grid nor particles" "$BOUMA" bench write target --load random
+refuse 2 "is for grids" "$BOUMA" bench write target --load dam --patch 16
+refuse 2 "for grids" "$BOUMA" bench write target --assign kdtree
+refuse 2 "cannot be combined" "$BOUMA" bench write target --block 8,8,8 --bytes 8
+refuse 2 "has 3 axes" "$BOUMA" bench write target --block 8,8
+refuse 2 "can be checked" "$BOUMA" bench write target --load dam --tolerance 1 --verify
+refuse 1 "no memory for the" "$BOUMA" bench write target --block 1048576,1048576,1
+[[ -z $(ls target) ]] || complain "left behind: $(ls target)"
+
 refuse 2 "no benchmark 'oi'" "$BOUMA" bench oi target
 refuse 2 "there is no directory" "$BOUMA" bench io not/there
 refuse 2 "MPI; run bouma-mpi" "$BOUMA" bench io target --pipeline collective
@@ -151,6 +185,14 @@ for p in 'group-collective', 'count', 'running', 'optimal':
 largest = {r['pipeline']: r['largest_file'] for r in o['results']}
 assert largest['optimal'] <= min(largest['count'], largest['running'])
 assert largest['collective'] == o['bytes']"
+        [[ -z $(ls target) ]] || complain "left behind: $(ls target)"
+    done
+    for load in s3d boiler; do
+        expect 0 on 3 bench write target --load $load --bytes 40K --repetitions 1 --warm-up 0 --verify \
+            --files 2 --json
+        object "
+assert o['ranks'] == 3 and o['verified'] and o['load'] == '$load'
+assert [r['files'] for r in o['results']] == [2, 2]"
         [[ -z $(ls target) ]] || complain "left behind: $(ls target)"
     done
     # On the ranks of the size grid, the sizes are those of the file.

@@ -59,6 +59,8 @@ compile() {
 try "the model against formulas" sim/run.sh 4 check check
 try "the benchmark" sim/run.sh 16 theta bouma-mpi bench io scratch --load hacc-random --bytes 64K --files 3 \
     --repetitions 1 --verify
+try "steps of the benchmark" sim/run.sh 16 theta bouma-mpi bench write scratch --load boiler --bytes 64K --files 3 \
+    --repetitions 1 --verify
 compile openmpi mpicc.openmpi build
 try "Open MPI" with_mpi openmpi mpiexec.openmpi --oversubscribe --timeout 900
 for machine in small mira theta shaheen2 stampede2 summit; do

@@ -140,15 +140,17 @@ int hz_arguments_rank_order(bouma_rank_order *out, struct context *ctx,
 
 int hz_arguments_template(char out[64], struct context *ctx,
                           const struct arguments *args,
-                          const bouma_grid_spec *grid)
+                          const bouma_grid_spec *grid, const int64_t *those)
 {
     int64_t ranks[MAX_AXES] = {session_size(ctx->session), 1, 1};
     const char *given = arguments_text(args, "hz-ranks");
     bouma_rank_order order;
     char why[200] = "";
-    int axes = grid->ndims;
-    int rc = arguments_integers(args, ctx, "hz-ranks", ranks, &axes);
+    int axes = grid->ndims, rc;
 
+    for (int i = 0; i < axes && those; i++)
+        ranks[i] = those[i];
+    rc = arguments_integers(args, ctx, "hz-ranks", ranks, &axes);
     if (!rc)
         rc = hz_arguments_rank_order(&order, ctx, args, true);
     if (!rc && axes != grid->ndims)

@@ -17,10 +17,11 @@ int hz_arguments_rank_order(bouma_rank_order *out, struct context *ctx,
 bool hz_arguments_wants_ranks(const struct arguments *args);
 
 /* That template, for the shape of 'grid' and --hz-ranks, or, without it, for
- * the processes of this call, each with some layers of the first axis. */
+ * 'ranks' along each axis (NULL: the processes of this call, each with some
+ * layers of the first axis). */
 int hz_arguments_template(char out[64], struct context *ctx,
                           const struct arguments *args,
-                          const bouma_grid_spec *grid);
+                          const bouma_grid_spec *grid, const int64_t *ranks);
 
 /* Note the options that choose files but have no effect, given or in the
  * environment: with layout hz, blocks do. */

@@ -374,7 +374,7 @@ static int choose_template(struct import_request *request, struct context *ctx)
         return DONE;
     request->grid.hz_template = request->hz_template;
     return hz_arguments_template(request->hz_template, ctx, request->args,
-                                 &request->grid);
+                                 &request->grid, request->ranks);
 }
 
 int import_request_shape(struct import_request *request, struct context *ctx,

@@ -16,6 +16,8 @@ struct import_request {
     const char *particles_name;     /* NULL: a grid */
     bouma_grid_spec grid;           /* shape: by the sources */
     char hz_template[64];           /* of --hz-template ranks */
+    const int64_t *ranks;           /* along each axis, for that; NULL: each has
+                                       layers of the first one */
     bouma_variable_spec variable;   /* type, components, unit: by the source */
     int patches, spacings, origins; /* how many values were given */
     bool series; /* SRC has variables and steps of its own: see grid_series.h */

@@ -2,7 +2,10 @@
 #include "bench_report.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "format_text.h"
 #include "print_json.h"
@@ -23,6 +26,85 @@ static void add_times(struct text_table *table, uint64_t bytes,
                                           ? (uint64_t)((double)bytes / median)
                                           : 0));
 }
+
+/* ---- phases -------------------------------------------------------------- */
+
+static const struct phase {
+    const char *name;
+    size_t at; /* in a record */
+} phases[] = {{"describe", offsetof(bouma_record, describe_seconds)},
+              {"plan", offsetof(bouma_record, plan_seconds)},
+              {"distribute", offsetof(bouma_record, distribute_seconds)},
+              {"shape", offsetof(bouma_record, shape_seconds)},
+              {"ship", offsetof(bouma_record, ship_seconds)},
+              {"store", offsetof(bouma_record, store_seconds)},
+              {"commit", offsetof(bouma_record, commit_seconds)},
+              {"slowest_encode", offsetof(bouma_record, slowest_encode)},
+              {"mean_encode", offsetof(bouma_record, mean_encode)}};
+enum { PHASES = sizeof(phases) / sizeof(phases[0]), PHASES_OF_STEP = 7 };
+
+/* The record is the last one; times are medians. 'times' has room for all. */
+static double phase_median(const struct bench_request *request,
+                           const struct bench_result *r, int phase,
+                           double *times)
+{
+    for (int i = 0; i < request->repetitions; i++)
+        memcpy(&times[i], (const char *)&r->records[i] + phases[phase].at,
+               sizeof(times[i]));
+    return bench_median(times, request->repetitions);
+}
+
+static json_t *json_phases(const struct bench_request *request,
+                           const struct bench_result *r)
+{
+    double *times = calloc((size_t)request->repetitions, sizeof(*times));
+    json_t *object = json_object();
+
+    for (int i = 0; i < PHASES && times; i++)
+        json_put(object, phases[i].name,
+                 json_number(phase_median(request, r, i, times)));
+    free(times);
+    return object;
+}
+
+static void json_record(json_t *object, const struct bench_request *request,
+                        const struct bench_result *r)
+{
+    const bouma_record *last = &r->records[request->repetitions - 1];
+
+    json_put(object, "stored_bytes", json_count(last->stored_bytes));
+    json_put(object, "moved_bytes", json_count(last->moved_bytes));
+    json_put(object, "moved_messages", json_count(last->moved_messages));
+    json_put(object, "shipped_bytes", json_count(last->shipped_bytes));
+    json_put(object, "shipped_messages", json_count(last->shipped_messages));
+    json_put(object, "most_patches", json_integer(last->most_patches));
+    json_put(object, "mean_file", json_count(last->mean_file));
+    json_put(object, "phases", json_phases(request, r));
+}
+
+/* The phases of a write, below the table. */
+static int print_phases(struct context *ctx,
+                        const struct bench_request *request,
+                        const struct bench_result *r)
+{
+    double *times = calloc((size_t)request->repetitions, sizeof(*times));
+    const bouma_record *last = &r->records[request->repetitions - 1];
+    char text[FORMAT_BYTES];
+
+    if (!times)
+        return context_fail_memory(ctx);
+    printf("stored %s", format_bytes(text, last->stored_bytes));
+    printf(", moved %s", format_bytes(text, last->moved_bytes));
+    printf(", shipped %s\nphases:", format_bytes(text, last->shipped_bytes));
+    for (int i = 0; i < PHASES_OF_STEP; i++)
+        printf("%s %s %s", i ? "," : "", phases[i].name,
+               format_seconds(text, phase_median(request, r, i, times)));
+    printf("\n");
+    free(times);
+    return DONE;
+}
+
+/* ---- all of it ----------------------------------------------------------- */
 
 static int print_table(struct context *ctx, const struct bench_request *request,
                        const struct bench_report *report)
@@ -85,6 +167,8 @@ static json_t *json_operation(const struct bench_request *request,
     json_put(object, "seconds", json_number(bench_median(r->seconds[k], n)));
     json_put(object, "spread", json_number(bench_spread(r->seconds[k], n)));
     json_put(object, "times", json_numbers(r->seconds[k], n));
+    if (r->records && k == BENCH_WRITE)
+        json_record(object, request, r);
     return object;
 }
 
@@ -115,10 +199,15 @@ static int print_object(struct context *ctx,
 int bench_report_print(struct context *ctx, const struct bench_request *request,
                        const struct bench_report *report)
 {
+    int rc;
+
     if (!context_prints(ctx))
         return DONE;
     if (ctx->json)
         return print_object(ctx, request, report);
     print_heading(request, report);
-    return print_table(ctx, request, report);
+    rc = print_table(ctx, request, report);
+    if (!rc && report->results[0].records)
+        rc = print_phases(ctx, request, &report->results[0]);
+    return rc;
 }

@@ -33,9 +33,11 @@ struct bench {
 
 void bench_report_release(struct bench_report *report)
 {
-    for (int i = 0; i < PIPELINES_MOST; i++)
+    for (int i = 0; i < PIPELINES_MOST; i++) {
         for (int k = 0; k < BENCH_OPERATIONS; k++)
             free(report->results[i].seconds[k]);
+        free(report->results[i].records);
+    }
     memset(report, 0, sizeof(*report));
 }
 
@@ -43,16 +45,33 @@ static int reserve_report(struct bench *b)
 {
     size_t n = (size_t)b->request->repetitions;
 
-    for (int i = 0; i < b->request->count; i++)
+    for (int i = 0; i < b->request->count; i++) {
+        struct bench_result *r = &b->report->results[i];
+
         for (int k = 0; k < BENCH_OPERATIONS; k++) {
-            b->report->results[i].seconds[k] = calloc(n, sizeof(double));
-            if (!b->report->results[i].seconds[k])
+            r->seconds[k] = calloc(n, sizeof(double));
+            if (!r->seconds[k])
                 return context_fail_memory(b->ctx);
         }
+        if (b->request->pipelines[i]->own) {
+            r->records = calloc(n, sizeof(*r->records));
+            if (!r->records)
+                return context_fail_memory(b->ctx);
+        }
+    }
     return DONE;
 }
 
 /* ---- buffers ------------------------------------------------------------- */
+
+/* Whether there is a pipeline that takes them. */
+static bool has_buffers(const struct bench *b)
+{
+    for (int i = 0; i < b->request->count; i++)
+        if (!b->request->pipelines[i]->own)
+            return true;
+    return b->request->count == 0;
+}
 
 static int make_buffers(struct bench *b)
 {
@@ -60,6 +79,8 @@ static int make_buffers(struct bench *b)
     int64_t rank = session_rank(b->ctx->session);
     size_t n = (size_t)load->variables;
 
+    if (!has_buffers(b))
+        return DONE;
     b->bytes = calloc(n, sizeof(*b->bytes));
     b->data = calloc(n, sizeof(*b->data));
     b->back = calloc(n, sizeof(*b->back));
@@ -101,8 +122,10 @@ static void sum_bytes(struct bench *b)
     uint64_t mine = 0;
     double most;
 
-    for (int i = 0; i < b->request->load.variables; i++)
+    for (int i = 0; i < b->request->load.variables && b->bytes; i++)
         mine += b->bytes[i];
+    if (!b->bytes)
+        mine = b->request->pipelines[0]->own->bytes(&b->job);
     most = (double)mine;
     b->report->bytes = session_sum(b->ctx->session, mine);
     session_combine(b->ctx->session, &most, 1, SESSION_MAX);
@@ -113,14 +136,16 @@ static void sum_bytes(struct bench *b)
 /* Nothing that was read before may pass for what is read now. */
 static void clear_back(struct bench *b)
 {
-    for (int i = 0; i < b->request->load.variables; i++)
+    for (int i = 0; i < b->request->load.variables && b->back; i++)
         memset(b->back[i], 0, b->bytes[i]);
 }
 
-static int verify(struct bench *b, const struct pipeline *pipeline)
+static int verify(struct bench *b, const struct pipeline *pipeline, void *state)
 {
     int64_t rank = session_rank(b->ctx->session);
 
+    if (pipeline->own)
+        return pipeline->own->verify(state, &b->job);
     for (int i = 0; i < b->request->load.variables; i++) {
         size_t bytes = b->bytes[i];
         size_t wrong =
@@ -219,19 +244,47 @@ static int list_files(struct bench *b, const struct pipeline *pipeline,
                : DONE;
 }
 
+/* A directory with all that is in it. */
+struct tree {
+    struct bench *b;
+    const char *name;
+};
+
+static int remove_below(void *context, const char *entry);
+
+static void remove_tree(struct bench *b, const char *name)
+{
+    struct tree tree = {b, name};
+    struct bm_error ignored = {0};
+
+    /* Once more if that fails: it would leave all that is below. */
+    if (bm_store_list(&b->store, name, remove_below, &tree, &ignored))
+        bm_store_list(&b->store, name, remove_below, &tree, &ignored);
+    bm_store_remove_dir(&b->store, name);
+}
+
+static int remove_below(void *context, const char *entry)
+{
+    const struct tree *tree = context;
+    struct bm_store *store = &tree->b->store;
+    char name[BM_NAME_BYTES];
+    int length = snprintf(name, sizeof(name), "%s/%s", tree->name, entry);
+
+    if (!strcmp(entry, ".") || !strcmp(entry, "..") || length < 0 ||
+        (size_t)length >= sizeof(name))
+        return 0;
+    bm_store_remove(store, name);
+    if (!bm_store_is_absent(store, name))
+        remove_tree(tree->b, name);
+    return 0;
+}
+
 /* What is left, and the directory, unless it is to be kept. */
 static void remove_directory(struct bench *b, int rc)
 {
-    for (int i = 0; i < b->request->count && b->made; i++) {
-        const struct pipeline *p = b->request->pipelines[i];
-        struct listing l = {b, p, NULL};
-        struct bm_error ignored = {0};
-
-        if (!rc && b->request->keep)
-            continue;
-        bm_store_list(&b->store, p->name, take_entry, &l, &ignored);
-        bm_store_remove_dir(&b->store, p->name);
-    }
+    for (int i = 0; i < b->request->count && b->made; i++)
+        if (rc || !b->request->keep)
+            remove_tree(b, b->request->pipelines[i]->name);
     bm_store_close(&b->store);
     if (b->made && (rc || !b->request->keep))
         rmdir(b->report->root);
@@ -258,6 +311,43 @@ static int time_operation(struct bench *b, int i,
     return rc;
 }
 
+/* Look at the files of the last repetition, and remove those of others, if not
+ * of all. Collective. */
+static int end_turn(struct bench *b, int i, bool last)
+{
+    const struct pipeline *p = b->request->pipelines[i];
+    bool keep = last && b->request->keep;
+    int rc = DONE;
+
+    if (p->own)
+        return keep ? DONE : p->own->remove(b->states[i], &b->job);
+    if (session_rank(b->ctx->session) == 0) {
+        if (last)
+            rc = list_files(b, p, &b->report->results[i]);
+        if (!rc && !keep)
+            rc = list_files(b, p, NULL);
+    }
+    return rc;
+}
+
+/* What the library says of the step that was written. Collective. */
+static int take_record(struct bench *b, int i, int turn)
+{
+    const struct pipeline *p = b->request->pipelines[i];
+    struct bench_result *result = &b->report->results[i];
+    bouma_record record = {.size = sizeof(record)};
+    int rc;
+
+    if (!p->own)
+        return DONE;
+    rc = context_agree(b->ctx, p->own->record(b->states[i], &b->job, &record));
+    result->files = (uint64_t)record.files;
+    result->largest_file = record.largest_file;
+    if (turn >= 0)
+        result->records[turn] = record;
+    return rc;
+}
+
 /* Write, read and remove, by one pipeline; 'turn' is below 0 while all warm
  * up. Collective. */
 static int take_turn(struct bench *b, int i, int turn)
@@ -268,21 +358,19 @@ static int take_turn(struct bench *b, int i, int turn)
     double seconds[BENCH_OPERATIONS] = {0};
     int rc = time_operation(b, i, BENCH_WRITE, &seconds[BENCH_WRITE]);
 
+    if (!rc)
+        rc = take_record(b, i, turn);
     if (!rc && b->request->read) {
         if (b->request->verify)
             clear_back(b);
         rc = time_operation(b, i, BENCH_READ, &seconds[BENCH_READ]);
         if (!rc && b->request->verify)
-            rc = verify(b, p);
+            rc = context_agree(b->ctx, verify(b, p, b->states[i]));
     }
     for (int k = 0; k < BENCH_OPERATIONS && turn >= 0; k++)
         result->seconds[k][turn] = seconds[k];
-    if (!rc && session_rank(b->ctx->session) == 0) {
-        if (last)
-            rc = list_files(b, p, result);
-        if (!rc && !(last && b->request->keep))
-            rc = list_files(b, p, NULL);
-    }
+    if (!rc)
+        rc = end_turn(b, i, last);
     return context_agree(b->ctx, rc);
 }
 
@@ -356,7 +444,8 @@ int bench_run(struct bench_report *out, struct context *ctx,
                                .root = out->root,
                                .variables = request->load.variables,
                                .files = request->files,
-                               .sync = request->sync};
+                               .sync = request->sync,
+                               .request = request};
     memcpy(b.job.grid, request->load.grid, sizeof(b.job.grid));
     rc = begin(&b);
     if (!rc) {

@@ -7,6 +7,7 @@
 
 #include "load.h"
 #include "pipeline.h"
+#include "step_data.h"
 
 enum bench_operation { BENCH_WRITE, BENCH_READ, BENCH_OPERATIONS };
 
@@ -21,12 +22,14 @@ struct bench_request {
     int64_t files;
     int repetitions, warm_up;
     bool sync, read, verify, keep;
-    bouma_options options; /* of the library */
+    bouma_options options;    /* of the library */
+    struct step_request step; /* of pipeline_steps */
 };
 
 /* What a pipeline did. */
 struct bench_result {
     double *seconds[BENCH_OPERATIONS]; /* [repetitions], of the slowest rank */
+    bouma_record *records;             /* [repetitions]; NULL: there are none */
     uint64_t files, largest_file;
 };
 

@@ -10,10 +10,12 @@
 #include "mapped_file.h"
 #include "rank_grid.h"
 #include "size_grid.h"
+#include "step_arguments.h"
+#include "storage_options.h"
 
 /* What --load can be; a test compares it with the table of loads. */
 #define LOAD_NAMES                                                             \
-    "uniform|random|normal|hacc|hacc-random|hacc-normal|s3d|boiler|dam"
+    "uniform|random|normal|hacc|hacc-random|hacc-normal|s3d|cloud|boiler|dam"
 
 /* "|a|b": the names of all pipelines. */
 #define CHOICE(id, text) "|" text
@@ -25,7 +27,7 @@ static const struct option_spec options[] = {
      .help = "the bytes of each rank; default: uniform"},
     {.name = "sizes",
      .argument = "FILE",
-     .help = "instead: the sizes of a dataset, from `bouma size-grid`, "
+     .help = "io: instead, the sizes of a dataset, from `bouma size-grid`, "
              "interpolated for the ranks that run"},
     {.name = "ranks",
      .argument = "NXxNYxNZ",
@@ -45,21 +47,35 @@ static const struct option_spec options[] = {
      .argument = "NAME",
      .many = true,
      .choices = &(PIPELINES_ANYWHERE(CHOICE) PIPELINES_OF_MPI(CHOICE))[1],
-     .help = "only this one; may be repeated; default: all that this program "
-             "has"},
+     .help =
+         "io: only this one; may be repeated; default: all that this program "
+         "has"},
     {.name = "files",
      .argument = "F",
-     .help = "files of those that make several; default: one for 8 ranks"},
+     .help = "files of a step, or of those that make several; default: one for "
+             "8 ranks"},
     {.name = "repetitions",
      .argument = "N",
      .help = "of which the median counts; default: 5"},
     {.name = "warm-up",
      .argument = "N",
      .help = "repetitions before these, which do not count; default: 1"},
-    {.name = "fsync", .help = "sync files before they are closed"},
+    {.name = "fsync", .help = "io: sync files before they are closed"},
     {.name = "no-read", .help = "do not read the files back"},
     {.name = "verify", .help = "check every byte that was read"},
     {.name = "keep", .help = "leave the files of the last repetition"},
+    {.name = "block",
+     .argument = "NZ,NY,NX",
+     .scope = FOR_GRIDS,
+     .help =
+         "write: the samples of each rank; default: a cube of about --bytes "
+         "in all variables"},
+    {.name = "type",
+     .argument = "TYPE",
+     .choices = "f32|f64",
+     .scope = FOR_GRIDS,
+     .help = "write: of these samples; default: f32"},
+    STORAGE_OPTIONS,
     {.name = "output",
      .letter = 'o',
      .argument = "OUT.png",
@@ -72,7 +88,28 @@ static const struct option_spec options[] = {
     {.field = "transport"},
     {.field = "message_bytes"},
     {.field = "timeout"},
+    {.field = "distribute"},
+    {.field = "assign"},
+    {.field = "file_size"},
+    {.field = "order"},
+    {.field = "best_axis"},
+    {.field = "threads"},
+    {.field = "durability"},
+    {.field = "group"},
+    {.field = "async"},
+    {.field = "predict"},
+    {.field = "local"},
     {0}};
+
+/* The benchmarks, and the options that only one of them has. */
+enum bench_kind { BENCH_BUFFERS, BENCH_STEPS };
+static const char *const of_buffers[] = {"sizes", "pipeline", "fsync"};
+static const char *const of_both[] = {
+    "load",    "ranks",   "bytes",        "variables", "time",
+    "seed",    "files",   "repetitions",  "warm-up",   "no-read",
+    "verify",  "keep",    "output",       "place",     "machine",
+    "tier",    "buffers", "buffer-bytes", "transport", "message-bytes",
+    "timeout", "json",    "local"};
 
 enum { MOST_VARIABLES = 4096, MOST_REPETITIONS = 10000 };
 #define MOST_FILE_BYTES ((uint64_t)1 << 30) /* of sizes */
@@ -272,7 +309,9 @@ static int parse_counts(struct bench_request *request, struct context *ctx,
                           MOST_REPETITIONS);
     request->repetitions = (int)repetitions;
     request->warm_up = (int)warm_up;
-    request->files = ranks > 8 ? ranks / 8 : 1;
+    request->files = arguments_has(args, "file-size") ? 0
+                     : ranks > 8                      ? ranks / 8
+                                                      : 1;
     if (!rc)
         rc = arguments_integer(args, ctx, "files", 1, &request->files);
     if (!rc && request->files > ranks)
@@ -283,12 +322,48 @@ static int parse_counts(struct bench_request *request, struct context *ctx,
     return rc;
 }
 
+static bool is_in(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i], name))
+            return true;
+    return false;
+}
+
+#define IS_IN(name, list) is_in(name, list, sizeof(list) / sizeof(*(list)))
+
+/* Which benchmark it is; no option is for the other one. */
+static int parse_kind(enum bench_kind *out, struct context *ctx,
+                      const struct arguments *args)
+{
+    const char *name = args->operands[0];
+
+    *out = strcmp(name, "write") ? BENCH_BUFFERS : BENCH_STEPS;
+    if (*out == BENCH_BUFFERS && strcmp(name, "io") != 0)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "there is no benchmark '%s'; there are 'io' and "
+                            "'write'",
+                            name);
+    for (int i = 0; i < args->given_count; i++) {
+        const char *option = args->given[i].option.name;
+
+        if (*out == BENCH_STEPS
+                ? IS_IN(option, of_buffers)
+                : !IS_IN(option, of_buffers) && !IS_IN(option, of_both))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--%s is for `bench %s`; leave it out", option,
+                                *out == BENCH_STEPS ? "io" : "write");
+    }
+    return DONE;
+}
+
 static int parse_request(struct bench_request *request, struct context *ctx,
                          const struct arguments *args)
 {
+    enum bench_kind kind;
     const struct exporter *picture;
     const char *target = arguments_text(args, "output");
-    int rc = DONE;
+    int rc = parse_kind(&kind, ctx, args);
 
     request->directory = args->operands[1];
     request->options.size = sizeof(request->options);
@@ -296,17 +371,15 @@ static int parse_request(struct bench_request *request, struct context *ctx,
     request->read = !arguments_has(args, "no-read");
     request->verify = arguments_has(args, "verify");
     request->keep = arguments_has(args, "keep");
-    if (strcmp(args->operands[0], "io") != 0)
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "there is no benchmark '%s'; there is 'io'",
-                          args->operands[0]);
     if (!rc && request->verify && !request->read)
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--verify and --no-read cannot be combined");
     if (!rc && target)
         rc = exporter_find(&picture, ctx, EXPORT_PICTURE, target);
-    if (!rc)
+    if (!rc && kind == BENCH_BUFFERS)
         rc = parse_pipelines(request, ctx, args);
+    if (!rc && kind == BENCH_STEPS)
+        request->pipelines[request->count++] = &pipeline_steps;
     if (!rc)
         rc = parse_counts(request, ctx, args);
     return rc ? rc : arguments_fields(args, ctx, &request->options);
@@ -338,6 +411,8 @@ static int run(struct context *ctx, const struct arguments *args)
 
     if (!rc)
         rc = context_agree(ctx, parse_load(&request.load, &sizes, ctx, args));
+    if (!rc && request.pipelines[0] == &pipeline_steps)
+        rc = context_agree(ctx, step_arguments(&request, ctx, args));
     if (!rc)
         rc = bench_run(&report, ctx, &request);
     if (!rc && target)
@@ -352,18 +427,21 @@ static int run(struct context *ctx, const struct arguments *args)
 const struct command cmd_bench = {
     .name = "bench",
     .summary = "measure ways to write and read files with all ranks",
-    .operands = "io DIR [--load LOAD | --sizes FILE] [-o OUT.png]",
+    .operands = "io|write DIR [--load LOAD | --sizes FILE] [-o OUT.png]",
     .least = 2,
     .most = 2,
-    .words = "io",
+    .words = "io|write",
     .exports = EXPORT_PICTURE,
     .examples =
         "  mpirun -n 64 bouma-mpi bench io /scratch/me --load s3d --files 8\n"
         "  bouma size-grid run.bouma --ranks 4x4x2 -o sizes.json\n"
         "  mpirun -n 512 bouma-mpi bench io /scratch/me --sizes sizes.json "
-        "--fsync -o bench.png\n",
+        "--fsync -o bench.png\n"
+        "  mpirun -n 64 bouma-mpi bench write /scratch/me --load boiler "
+        "--assign kdtree\n",
     .footer =
-        "Each rank has buffers of the sizes of the load, and writes them to "
+        "io: Each rank has buffers of the sizes of the load, and writes them "
+        "to "
         "files in\n"
         "DIR/bouma-bench, which must not be there, and is removed at the end. "
         "Pipelines:\n"
@@ -376,6 +454,14 @@ const struct command cmd_bench = {
         "the slowest\n"
         "rank, from opening to closing. SPREAD is the time from the fastest "
         "repetition to\n"
-        "the slowest. Reading has the same ranks, and may come from memory.\n",
+        "the slowest. Reading has the same ranks, and may come from memory.\n"
+        "\n"
+        "write: Each rank has a block of a grid (loads uniform and s3d) or "
+        "particles (the\n"
+        "others), and writes them as a step, with all options that `bouma "
+        "import` has; then\n"
+        "it reads what is its own, as after a restart. Phases are those of the "
+        "slowest rank,\n"
+        "and overlap. With --async, a step ends when its data are gathered.\n",
     .options = options,
     .run = run};

@@ -5,6 +5,7 @@
  *                       from a bell
  *     hacc*             HACC-IO: 38 bytes a particle in nine variables
  *     s3d               16 variables, dense where a wrinkled flame is
+ *     cloud             particles, every rank the same
  *     boiler            coal is blown in and rises: more and more particles
  *     dam               water that was held back in a quarter of the basin
  *     sizes             a size grid, for any number of ranks */
@@ -99,18 +100,35 @@ static double part_of_decay(struct span s, double length)
            (1 - exp(-1 / length));
 }
 
-/* A quarter everywhere, the rest around the flame; radicals, which are the
- * first variables, in a thinner sheet than heat. */
+/* Where along x the flame is. */
+static double flame_at(double y, double z)
+{
+    double turn = 2 * ROOT_PI * ROOT_PI;
+
+    return 0.4 + 0.15 * sin(turn * y + 1) * cos(turn * z + 0.5);
+}
+
+/* Radicals, which are the first variables, are in a thinner sheet than heat. */
+static double flame_width(const struct load_request *r, int variable)
+{
+    return 0.06 + 0.12 * (variable + 1) / r->variables;
+}
+
+double load_burnt(const struct load_request *r, const double at[3],
+                  int variable)
+{
+    return 1 / (1 + exp((flame_at(at[1], at[2]) - at[0]) /
+                        (0.25 * flame_width(r, variable))));
+}
+
+/* A quarter everywhere, the rest around the flame. */
 static double s3d(const struct load_request *r, int64_t rank, int variable)
 {
     struct span x = span_of(r, rank, 0), y = span_of(r, rank, 1);
     struct span z = span_of(r, rank, 2);
-    double half_turn = ROOT_PI * ROOT_PI;
-    double flame = 0.4 + 0.15 * sin(half_turn * (y.low + y.high) + 1) *
-                             cos(half_turn * (z.low + z.high) + 0.5);
-    double width = 0.06 + 0.12 * (variable + 1) / r->variables;
-    double part =
-        0.25 * (x.high - x.low) + 0.75 * part_of_bell(x, flame, width);
+    double flame = flame_at((y.low + y.high) / 2, (z.low + z.high) / 2);
+    double part = 0.25 * (x.high - x.low) +
+                  0.75 * part_of_bell(x, flame, flame_width(r, variable));
 
     return part * (double)r->grid[0] * (double)r->bytes / r->variables;
 }
@@ -164,6 +182,9 @@ static const int hacc_widths[] = {4, 4, 4, 4, 4, 4, 4, 8, 2};
 /* Positions in single precision, and 7 or 4 variables in double. */
 static const int boiler_widths[] = {4, 4, 4, 8, 8, 8, 8, 8, 8, 8};
 static const int dam_widths[] = {4, 4, 4, 8, 8, 8, 8};
+/* The same with 14, as in the uniform test of paper 002. */
+static const int cloud_widths[] = {4, 4, 4, 8, 8, 8, 8, 8, 8,
+                                   8, 8, 8, 8, 8, 8, 8, 8};
 
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof((list)[0])))
 #define HACC_BYTES     ((uint64_t)25000 * 38)
@@ -214,6 +235,13 @@ const struct load loads[] = {
      .variables = 16,
      .axes = 3,
      .of_variable = s3d},
+    {.name = "cloud",
+     .help = "32,768 particles a rank of 124 bytes, all ranks the same",
+     .bytes = (uint64_t)32768 * 124,
+     .variables = COUNT_OF(cloud_widths),
+     .widths = cloud_widths,
+     .axes = 3,
+     .amount = even},
     {.name = "boiler",
      .help = "coal in a boiler, a series: 27,018 particles a rank at its end",
      .bytes = (uint64_t)27018 * 68,

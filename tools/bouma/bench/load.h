@@ -47,4 +47,8 @@ const struct load *load_find(const char *name);
 uint64_t load_bytes(const struct load_request *request, int64_t rank,
                     int variable);
 
+/* How far the flame of s3d has burnt what is at x, y, z, from 0 to 1. */
+double load_burnt(const struct load_request *request, const double at[3],
+                  int variable);
+
 #endif

@@ -15,6 +15,8 @@
 #include "context.h"
 #include "store/store.h"
 
+struct bench_request;
+
 /* What all pipelines are given. */
 struct bench_job {
     struct context *ctx;
@@ -27,6 +29,20 @@ struct bench_job {
     const uint64_t *bytes; /* [variables], of this rank */
     int64_t files;         /* for those that make several */
     bool sync;             /* files are synced before they are closed */
+    const struct bench_request *request; /* all that is asked for */
+};
+
+/* What a pipeline has that makes its data itself, in place of buffers, and whose
+ * files only it knows. */
+struct pipeline_own {
+    /* Of this rank, in memory. */
+    uint64_t (*bytes)(const struct bench_job *job);
+    /* What the library says of the last write. Collective. */
+    int (*record)(void *state, const struct bench_job *job, bouma_record *out);
+    /* Whether what was read last is what was written. Collective. */
+    int (*verify)(void *state, const struct bench_job *job);
+    /* Remove what was written last. Collective. */
+    int (*remove)(void *state, const struct bench_job *job);
 };
 
 struct pipeline {
@@ -35,14 +51,18 @@ struct pipeline {
     const char *missing; /* what this program lacks for it; NULL: nothing */
     int (*open)(void **state, const struct pipeline *pipeline,
                 const struct bench_job *job); /* may be NULL */
-    /* The data of variable i are data[i]. */
+    /* The data of variable i are data[i]; NULL of one with 'own'. */
     int (*write)(void *state, const struct bench_job *job,
                  uint8_t *const *data);
     int (*read)(void *state, const struct bench_job *job, uint8_t *const *data);
     /* After a failure of 'open', too. May be NULL. */
     void (*close)(void *state, const struct bench_job *job);
     int choice; /* of one that shares its functions with others */
+    const struct pipeline_own *own; /* NULL: buffers, and plain files */
 };
+
+/* Whole steps of the library, for `bench write`; in no list. */
+extern const struct pipeline pipeline_steps;
 
 /* Those that need no more than the library, and those of MPI. */
 #define PIPELINES_ANYWHERE(X)                                                  \
