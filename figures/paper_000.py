@@ -16,7 +16,7 @@ def s3d(ranks, names, files, each=EACH):
 # ---- figure 6: who encodes a patch ------------------------------------------
 
 # 400^3 samples in patches of 16^3, for the paper's 1600^3 in patches of 64^3: 15,625 patches.
-BLOCKS = {64: "100,100,100", 128: "100,100,50", 256: "100,50,50", 512: "50,50,50", 1024: "50,50,25"}
+BLOCKS = {64: "100,100,100", 128: "100,100,50", 256: "100,50,50", 512: "50,50,50"}
 
 
 def encode(ranks, scheme):
@@ -78,8 +78,8 @@ def figure_8():
 
 
 def figure_9():
-    ranks = [128, 256, 512, 1024]
-    all_bytes = 1024 * EACH
+    ranks = [64, 128, 256, 512]
+    all_bytes = 512 * EACH
     found = [s3d(n, ["count", "running"], n // 8, all_bytes / n)["write"] for n in ranks]
     rows = [[n, f["running"], f["count"], f["running"] / f["count"]] for n, f in zip(ranks, found)]
     lines = [series(NAMES[k], ranks, [f[k] for f in found]) for k in ("running", "count")]
@@ -88,7 +88,7 @@ def figure_9():
 
 
 def figure_11():
-    ranks = [64, 128, 256, 512, 1024]
+    ranks = [64, 128, 256, 512]
     found = [{k: v for name in NAMES for k, v in s3d(n, [name], n // 8)["write"].items()} for n in ranks]
     lines = [series(NAMES[k], ranks, [f[k] for f in found]) for k in NAMES]
     order = list(NAMES)
