@@ -21,8 +21,9 @@ GIB = 2.0**30
 
 def machine(name, scale=1):
     """The file of a machine on which a byte stands for 'scale' bytes: all that counts bytes, and
-    how fast the processors work, is divided by it. A load of 1 MiB a rank then takes as long as
-    'scale' MiB on the machine itself, and needs no more memory here than 1 MiB."""
+    how fast the processors work, is divided by it. A load of 1 MiB a rank should then take as long as
+    'scale' MiB on the machine itself, and needs no more memory here than 1 MiB. But the library does not
+    behave alike with smaller sizes: docs/scale.md compares, and 2 was the most that changed nothing."""
     path = os.path.join(root, "sim", "machines", name + ".txt")
     if scale == 1:
         return path
