@@ -51,6 +51,7 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
 {
     struct bouma_dataset *ds = job->ds;
     struct bm_write_plan *plan = job->plan.grids;
+    int weighted = ds->options.distribute == BOUMA_DISTRIBUTE_WEIGHTED;
     size_t ranks = (size_t)job->comm->size, at = 0;
     size_t *sizes = bm_new(ds->a, ranks, sizeof(*sizes));
     size_t *next = bm_new(ds->a, ranks, sizeof(*next));
@@ -60,7 +61,7 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
     bm_buffer_init(&all, ds->a);
     for (size_t m = 0; m < plan->mine_count && !rc; m++) {
         bm_put_u64(&mine, tell_size(job, m));
-        if (plan->times.each)
+        if (weighted)
             bm_put_u32(&mine, job->held.shaper.times[m]);
     }
     if (!rc && (!sizes || !next ||
@@ -77,13 +78,13 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
 
         record_size(&job->plan, i, bm_load_u64(all.data + *here));
         *here += 8;
-        if (plan->times.each) {
+        if (plan->times.each)
             plan->times.each[i] = bm_load_u32(all.data + *here);
+        if (weighted)
             *here += 4;
-        }
     }
     if (!rc) {
-        plan->times.known = plan->times.each != NULL;
+        plan->times.known = weighted;
         plan->sizes.known = plan->sizes.each != NULL;
     }
     bm_buffer_release(&mine);
