@@ -257,8 +257,10 @@ static void hand_on(struct bm_write_plan *to, struct bm_write_plan *from)
 {
     to->times = from->times;
     to->sizes = from->sizes;
+    to->files = from->files;
     memset(&from->times, 0, sizeof(from->times));
     memset(&from->sizes, 0, sizeof(from->sizes));
+    memset(&from->files, 0, sizeof(from->files));
 }
 
 /* What is in the image, as this rank's plan. */

@@ -108,7 +108,8 @@ static int plan_grids(struct bm_write_job *job)
     return bm_job_agreed(job, rc);
 }
 
-/* Memory for the sizes of chunks, and for what goes between ranks. */
+/* Memory for what goes between ranks; on the first of a node, for the sizes of
+ * chunks. */
 static int reserve_chunks(struct bm_write_job *job)
 {
     struct bouma_dataset *ds = job->ds;
@@ -116,6 +117,8 @@ static int reserve_chunks(struct bm_write_job *job)
     int rc = bm_shaper_init(&job->held.shaper, ds, job->comm, plan->grids,
                             &job->entry);
 
+    if (!bm_comm_leads(job->comm))
+        return rc;
     plan->bytes = bm_new_raw(ds->a, plan->grids->chunks, sizeof(*plan->bytes));
     plan->size_bytes = bm_new_raw(ds->a, plan->grids->chunks, 1);
     return rc || (plan->bytes && plan->size_bytes)

@@ -79,15 +79,16 @@ static int end_files(void *context, size_t only, struct bm_error *error)
     return rc;
 }
 
-/* Of chunks that go to another rank. */
+/* Of this rank's chunks, those that go to another one. */
 static uint64_t shipped_bytes(const struct bm_write_job *job)
 {
+    const struct bm_write_plan *plan = job->plan.grids;
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < job->plan.grids->chunks; i++)
-        if (job->plan.grids->owner[i] !=
-            bm_job_writer(job, job->plan.files.file[i]))
-            bytes += bm_predict_shipped(job, i);
+    for (size_t m = 0; m < plan->mine_count; m++)
+        if (bm_job_writer(job, job->plan.files.file[plan->mine[m]]) !=
+            job->comm->rank)
+            bytes += bm_predict_shipped(job, plan->mine[m]);
     return bytes;
 }
 
@@ -102,7 +103,7 @@ static void fill_record(struct bm_write_job *job, bouma_record *r,
     r->raw_bytes = job->plan.grids->raw_bytes + job->held.particles.raw_bytes;
     r->moved_bytes +=
         job->plan.grids->moved_bytes + job->plan.grids->tiled_bytes;
-    r->shipped_bytes += job->held.particles.shipped_bytes + shipped_bytes(job);
+    r->shipped_bytes += job->held.particles.shipped_bytes;
     r->predicted = job->plan.prediction != NULL;
     r->misfits += (int64_t)job->result.misfits;
     r->files = job->plan.all_files;
@@ -156,10 +157,12 @@ static void tell_group(uint64_t *stats, const struct bm_write_job *part)
     stats[MOVED_MESSAGES] += bm_route_message_count(&part->held.shaper.sends);
     stats[SHIPPED_MESSAGES] += rounds_of(part);
     stats[ENCODE] += nanoseconds(part->held.shaper.encode_seconds);
-    if (part->comm->rank || !part->plan.files.first)
+    if (!part->plan.files.first)
+        return;
+    stats[SHIPPED_BYTES] += shipped_bytes(part);
+    if (part->comm->rank)
         return;
     stats[MOVED_BYTES] = part->plan.grids->moved_bytes;
-    stats[SHIPPED_BYTES] = shipped_bytes(part);
     stats[MISFITS] = part->result.misfits;
     stats[MOST_PATCHES] = (uint64_t)part->plan.grids->most_patches;
 }
@@ -173,6 +176,7 @@ static void tell_stats(uint64_t *stats, const struct bm_write_job *job)
     stats[MOVED_MESSAGES] = bm_route_message_count(&job->held.shaper.sends);
     stats[SHIPPED_MESSAGES] = rounds_of(job) + job->held.particles.rounds;
     stats[ENCODE] = nanoseconds(job->held.shaper.encode_seconds);
+    stats[SHIPPED_BYTES] = shipped_bytes(job);
     if (job->part)
         tell_group(stats, job->part);
     stats[SLOWEST_ENCODE] = stats[ENCODE];
@@ -304,10 +308,11 @@ static int gather_reports(struct bm_write_job *job, struct report *r, int rc)
 
     bm_job_lap(job, BM_STORE);
     rc = bm_comm_collect_at_root(ds->comm, &r->mine, &r->all, rc, &ds->error);
-    tell_stats(stats, job);
-    if (!rc)
+    if (!rc) {
+        tell_stats(stats, job);
         rc = bm_comm_reduce(ds->comm, stats, STATS, STATS - MOVED_MESSAGES,
                             &ds->error);
+    }
     if (!rc && ds->comm->rank == 0)
         rc = make_manifest(job, &r->all, stats);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "dataset/borrowed.h"
 #include "dataset/sweep.h"
+#include "write/files_image.h"
 #include "write/predict.h"
 #include "write/split.h"
 #include "write/write.h"
@@ -189,16 +190,12 @@ static void release(struct bm_write_job *job)
     bm_particles_release(&job->held.particles);
     bm_drop(ds->a, job->held.subfiles);
     bm_shaper_release(&job->held.shaper);
-    bm_drop(ds->a, job->plan.bytes);
-    bm_drop(ds->a, job->plan.size_bytes);
-    bm_writers_release(&job->plan.writers);
-    bm_assignment_release(&job->plan.files);
+    bm_files_release(job);
     bm_route_release(&job->transit.record_sends);
     bm_route_release(&job->transit.record_receives);
     bm_drop(ds->a, job->transit.send_m);
     bm_drop(ds->a, job->transit.arrivals);
     bm_file_batch_release(&job->transit.batch);
-    bm_predict_release(job);
     bm_buffer_release(&job->given.blocks);
     bm_buffer_release(&job->result.manifest);
 }

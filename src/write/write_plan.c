@@ -303,6 +303,7 @@ void bm_plan_free(struct bm_write_plan *plan)
     bm_drop(a, plan->sizes.size_bytes);
     bm_drop(a, plan->sizes.shares);
     bm_common_release(&plan->common);
+    bm_common_release(&plan->files);
     bm_drop(a, plan);
 }
 

@@ -54,12 +54,12 @@ struct bm_plan_times {
     int pause;      /* steps until owners are sought again */
 };
 
-/* With `predict`: the stored bytes of each chunk in the last step, the same on
- * all ranks; and the levels of the files that this rank wrote. */
+/* With `predict`: the stored bytes of each chunk in the last step; and the
+ * levels of the files that this rank wrote. */
 struct bm_plan_sizes {
-    uint64_t *each;                /* [chunks], else NULL */
-    uint8_t *size_bytes;           /* [chunks]: see table_costs.h */
-    int known;                     /* they are there */
+    uint64_t *each;      /* [chunks], on the first rank of a node; else NULL */
+    uint8_t *size_bytes; /* [chunks], the same: see table_costs.h */
+    int known;           /* they are there; the same on all ranks */
     struct bm_level_share *shares; /* [share_room], ascending by file */
     size_t share_count, share_room;
 };
@@ -92,6 +92,7 @@ struct bm_write_plan {
      * then. */
     struct bm_common common;
     int is_view;
+    struct bm_common files; /* what they have in common of a step's files */
 };
 
 /* What a chunk is. */
