@@ -6,6 +6,7 @@
 #include "dataset/borrowed.h"
 #include "dataset/idx.h"
 #include "layout/grid_idx.h"
+#include "store/step_dir.h"
 #include "write/extension.h"
 #include "write/predict.h"
 
@@ -56,6 +57,23 @@ static int link_file(struct bm_write_job *job, const struct bm_subfile *f,
     return bm_idx_link(&ds->store, &link, error);
 }
 
+/* Make the names of files in subdirectories of the step durable. Other ranks
+ * have files there, and see to theirs. */
+static int sync_folders(struct bm_write_job *job, struct bm_error *error)
+{
+    size_t count = bm_job_subfile_count(job);
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < count && !rc; i++) {
+        const char *name = bm_job_subfile(job, i)->file.name;
+
+        if (i + 1 == count ||
+            !bm_name_same_folder(name, bm_job_subfile(job, i + 1)->file.name))
+            rc = bm_step_dir_sync_folder(&job->ds->store, name, error);
+    }
+    return rc;
+}
+
 /* Wait for what is being stored, then write heads and close. The only
  * thing that the thread does, if there is one. */
 static int end_files(void *context, size_t only, struct bm_error *error)
@@ -76,7 +94,8 @@ static int end_files(void *context, size_t only, struct bm_error *error)
         if (!rc)
             rc = link_file(job, bm_job_subfile(job, i), error);
     }
-    return rc;
+    /* What waits for its group is made durable with that. */
+    return rc || !job->synced || hold ? rc : sync_folders(job, error);
 }
 
 /* Of this rank's chunks, those that go to another one. */

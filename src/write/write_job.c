@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "dataset/borrowed.h"
 #include "dataset/sweep.h"
+#include "store/step_dir.h"
 #include "write/files_image.h"
 #include "write/predict.h"
 #include "write/split.h"
@@ -184,8 +185,10 @@ static void release(struct bm_write_job *job)
                         job->entry.generation);
         bm_subfile_release(f);
         /* One that could not be made, since there is one, is not ours. */
-        if (!job->result.keep && f->file.store)
+        if (!job->result.keep && f->file.store) {
             bm_store_remove(&ds->store, name);
+            bm_step_dir_remove_folder(&ds->store, name);
+        }
     }
     bm_particles_release(&job->held.particles);
     bm_drop(ds->a, job->held.subfiles);
