@@ -7,7 +7,7 @@
  *         and removals are thinned out, too
  *     explore --mutants
  *         leave out one safety action at a time: each time a promise must be
- *         seen broken */
+ *         seen broken, and it ends there */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -216,7 +216,7 @@ static void explore_kind(struct tally *t, const struct omission *omission,
     int died = 1;
 
     prepare(base, &before, kind);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         struct oracle after;
 
@@ -416,7 +416,7 @@ static void explore_dropping(struct tally *t, const struct omission *omission,
     int died = 1;
 
     prepare(base, &before, g->how == ALONE ? PLAIN : LOCAL_COPY);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         struct oracle after = before;
 
@@ -548,7 +548,7 @@ void explore_records(struct tally *t, const struct omission *omission)
 
     prepare(base, &before, PLAIN);
     lose_step(base);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
 
         weak_fs_drop(first, omission->what, omission->pattern);

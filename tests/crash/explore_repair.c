@@ -131,7 +131,7 @@ void explore_repairs(struct tally *t, const struct omission *omission)
     int died = 1;
 
     prepare(base, &expected);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
 
         weak_fs_drop(first, omission->what, omission->pattern);
