@@ -1,5 +1,5 @@
-// check.cpp -- is the model right? What one message, one file, one server and one
-// link take, beside the formula by hand. Run on 4 nodes with one rank each of
+// check.cpp -- is the model right? What one message, one file, one server, one
+// link, and cores take, beside the formula by hand. Run on 4 nodes with one rank each of
 // sim/machines/check.txt; ends with a failure if anything is off by 5 %.
 #define SIM_INSIDE
 #include <cmath>
@@ -12,6 +12,7 @@ extern "C" {
 #include "bouma_store.h"
 }
 
+#include "check_work.h"
 #include "comm_sim.hpp"
 #include "machine.hpp"
 
@@ -159,6 +160,60 @@ void check_names(bm_comm *comm, void *root, bool tell)
         compare("64 files made by 4 ranks", all, 64 * m.metadata_seconds);
 }
 
+// On three cores of each rank.
+void check_cores(bm_comm *comm, bool tell)
+{
+    const sim::Machine &m = sim::machine();
+    double rate = check_rate_of_zstd() * m.processor_speed;
+    double encode = (double)CHECK_CHUNK / rate;
+    double cores = m.cores_per_node;
+    double one = measure(comm, [&] { check_encode(); });
+    double alone = measure(comm, [&] { check_encode_all(6, 1); });
+    double enough = measure(comm, [&] { check_encode_all(6, 3); });
+    double many = measure(comm, [&] { check_encode_all(8, 8); });
+
+    if (!tell)
+        return;
+    compare("4 MiB encoded", one, encode);
+    compare("six times that, one thread", alone, 6 * encode);
+    compare("the same, three threads on three cores", enough, 2 * encode);
+    compare("eight times that, eight threads", many, 8 * encode / cores);
+}
+
+// While a round is stored, the next is encoded and sent; or it is not.
+void check_overlap(bm_comm *comm, void *root, bool tell)
+{
+    const sim::Machine &m = sim::machine();
+    const bouma_io *io = bouma_io_posix();
+    const size_t rounds = 8;
+    double n = (double)rounds, bytes = (double)CHECK_CHUNK;
+    double made = bytes / (check_rate_of_zstd() * m.processor_speed) +
+                  m.message_overhead + 2 * m.link_latency +
+                  (bytes + (double)sim::header_bytes) / m.link_bandwidth;
+    double stored = bytes / (double)m.request_bytes * m.server_latency +
+                    bytes / m.server_bandwidth;
+    double seconds[2];
+
+    for (int i = 0; i < 2; i++) {
+        void *file = nullptr;
+
+        if (comm->rank == 0)
+            io->open(io->user, root, &file, i ? "two" : "one",
+                     BOUMA_OPEN_MODE_UPDATE);
+        seconds[i] = measure(comm, [&] {
+            if (check_pipe(comm, rounds, i + 1, file))
+                failures++;
+        });
+        if (file)
+            io->close(io->user, file);
+    }
+    if (!tell)
+        return;
+    compare("8 rounds encoded, sent, stored: one buffer", seconds[0],
+            n * (made + stored));
+    compare("the same with two buffers", seconds[1], made + n * stored);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -182,6 +237,8 @@ int main(int argc, char **argv)
     check_messages(comm, tell);
     check_storage(comm, root, tell);
     check_names(comm, root, tell);
+    check_cores(comm, tell);
+    check_overlap(comm, root, tell);
     io->detach(io->user, root);
     bm_comm_free(comm);
     MPI_Finalize();

@@ -291,6 +291,7 @@ int sim_exchange(bm_comm *comm, const bm_message *sends, size_t send_count,
 void sim_release(bm_comm *comm)
 {
     // bm_comm_free() gives back the memory itself.
+    bm_comm_free(comm->leaders);
     bm_comm_free(comm->near);
     bm_places_release(&comm->places);
     of(comm)->world.~shared_ptr();
@@ -495,11 +496,29 @@ int make_near(bm_comm **out, bm_comm *comm, const bm_places *p)
     return make_group(out, comm, p, members.data(), (int)members.size());
 }
 
+// The group of the first ranks of all nodes, on these; nullptr where there is
+// no need of one.
+int make_leaders(bm_comm **out, bm_comm *comm, const bm_places *p)
+{
+    int node = bm_places_node(p, comm->rank);
+    std::vector<int> members;
+
+    *out = nullptr;
+    if (p->nodes == 1 || p->nodes == p->ranks ||
+        bm_places_position(p, comm->rank) != p->first[node])
+        return BOUMA_OK;
+    for (int i = 0; i < p->nodes; i++)
+        members.push_back(bm_places_rank(p, p->first[i]));
+    return make_group(out, comm, p, members.data(), (int)members.size());
+}
+
 int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
 {
     int rc = make_group(out, whole, &whole->places, members, count);
 
-    return rc ? rc : make_near(&(*out)->near, *out, &(*out)->places);
+    if (!rc)
+        rc = make_near(&(*out)->near, *out, &(*out)->places);
+    return rc ? rc : make_leaders(&(*out)->leaders, *out, &(*out)->places);
 }
 
 int sim_settle(bm_comm *comm, uint64_t node, bm_error *error)
@@ -507,7 +526,7 @@ int sim_settle(bm_comm *comm, uint64_t node, bm_error *error)
     std::vector<size_t> sizes((size_t)comm->size);
     bm_places places = {};
     bm_buffer mine, all;
-    bm_comm *near = nullptr;
+    bm_comm *near = nullptr, *leaders = nullptr;
     int rc;
 
     bm_buffer_init(&mine, comm->a);
@@ -520,10 +539,14 @@ int sim_settle(bm_comm *comm, uint64_t node, bm_error *error)
                             comm->size);
     if (!rc)
         rc = make_near(&near, comm, &places);
+    if (!rc)
+        rc = make_leaders(&leaders, comm, &places);
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
+    bm_comm_free(comm->leaders);
     bm_comm_free(comm->near);
     bm_places_release(&comm->places);
+    comm->leaders = leaders;
     comm->near = near;
     comm->places = places;
     return bm_comm_agree(comm, rc, error);

@@ -123,6 +123,24 @@ int make_call(Call &out, File *f, uint64_t at, uint64_t bytes)
     return BOUMA_OK;
 }
 
+// The first aggregator from that of a rank on, which is the rank itself if it is
+// one.
+int aggregator_at(const Call &c, int rank)
+{
+    int a = (int)((int64_t)rank * c.aggregators / (int64_t)c.ranges.size());
+
+    while (a < c.aggregators && c.rank_of(a) < rank)
+        a++;
+    return a;
+}
+
+bool is_aggregator(const Call &c, int rank)
+{
+    int a = aggregator_at(c, rank);
+
+    return a < c.aggregators && c.rank_of(a) == rank;
+}
+
 // The messages of a rank in a round, and those of an aggregator.
 struct Round {
     std::vector<bm_message> own, gathered;
@@ -148,11 +166,8 @@ Round plan_round(const Call &c, int rank, uint64_t round, uint8_t *data,
                                  (size_t)w.bytes});
         }
     }
-    for (int a =
-             (int)((int64_t)rank * c.aggregators / (int64_t)c.ranges.size());
-         a < c.aggregators && c.rank_of(a) <= rank; a++) {
-        if (c.rank_of(a) != rank)
-            continue;
+    for (int a = aggregator_at(c, rank);
+         a < c.aggregators && c.rank_of(a) == rank; a++) {
         r.window = c.window(a, round);
         for (size_t k = 0; k < c.ranges.size(); k++) {
             Range w = common(c.ranges[k], r.window);
@@ -185,13 +200,16 @@ int move(MPI_File file, MPI_Offset offset, void *data, int count, bool reading)
     Call c;
     int rc = make_call(c, f, (uint64_t)offset, (uint64_t)count);
 
+    // Only those that use it have one.
+    if (!rc && is_aggregator(c, f->comm->rank))
+        buffer.resize((size_t)std::min<uint64_t>(
+            sim::machine().aggregator_bytes, c.each));
     for (uint64_t k = 0; !rc && k < c.rounds(); k++) {
         uint64_t sizes = 0;
         Round r;
 
         // Who sends how much to whom, in each round.
         rc = bm_comm_max(f->comm, &sizes, 1, &error);
-        buffer.resize(sim::machine().aggregator_bytes);
         r = plan_round(c, f->comm->rank, k, static_cast<uint8_t *>(data),
                        buffer.data());
         if (reading && !rc)
@@ -205,8 +223,6 @@ int move(MPI_File file, MPI_Offset offset, void *data, int count, bool reading)
                                             r.gathered.size(), &error);
         if (!reading && !rc)
             rc = store(f, false, r.window, buffer.data());
-        if (r.gathered.empty())
-            std::vector<uint8_t>().swap(buffer);
     }
     // All leave together.
     uint64_t nothing = 0;

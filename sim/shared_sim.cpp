@@ -33,6 +33,10 @@ void bm_shared_seal(bm_shared *)
 {
 }
 
+void bm_shared_protect(bm_shared *)
+{
+}
+
 void bm_shared_release(bm_shared *s)
 {
     if (s->data && s->file == 0)

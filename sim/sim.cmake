@@ -45,8 +45,9 @@ add_library(bouma_sim_machine OBJECT ${sim_dir}/rank.cpp ${sim_dir}/threads.cpp
   ${sim_dir}/courier.cpp ${sim_dir}/machine.cpp ${sim_dir}/comm_sim.cpp
   ${sim_dir}/meeting.cpp ${sim_dir}/shared_sim.cpp ${sim_dir}/storage.cpp
   ${sim_dir}/mpi_together.cpp ${sim_dir}/mpi_file.cpp ${sim_dir}/comm_id.cpp
-  ${sim_dir}/work.cpp ${sim_dir}/work_seams.c ${sim_dir}/rates.c)
-add_library(bouma_sim_check OBJECT ${sim_dir}/check.cpp)
+  ${sim_dir}/contents.cpp ${sim_dir}/work.cpp ${sim_dir}/work_seams.c ${sim_dir}/rates.c)
+add_library(bouma_sim_check OBJECT ${sim_dir}/check.cpp
+  ${sim_dir}/check_work.c)
 foreach(target bouma_sim_machine bouma_sim_check)
   set_target_properties(${target} PROPERTIES CXX_STANDARD 17)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src

@@ -1,5 +1,6 @@
 /* steps.c -- steps of grids and particles that are the same with any MPI and on
- * any simulated machine: see same.sh.
+ * any simulated machine: see tests/ports/sim.sh. The last one is read back, as
+ * by a restart, and looked at.
  *
  *   mpirun -n 64 steps STEPS.bouma [STEPS] */
 #include <bouma_mpi.h>
@@ -62,6 +63,59 @@ static void simulate(struct rank *r, int step)
     }
 }
 
+/* Each rank wants its own block, and the particles of its own box. */
+static void restart(struct rank *r, const char *path, const bouma_box *box,
+                    int last)
+{
+    float exact[N * N * N], lossy[N * N * N];
+    bouma_array arrays[2] = {BOUMA_ARRAY(BOUMA_TYPE_F32, exact, sizeof(exact)),
+                             BOUMA_ARRAY(BOUMA_TYPE_F32, lossy, sizeof(lossy))};
+    bouma_bounds own = {.axes = BOUMA_AXES_XYZ};
+    bouma_particles_query query = {.size = sizeof(query), .box = &own};
+    bouma_particle_data *data = NULL;
+    bouma_dataset *ds = NULL;
+    bouma_step *step = NULL;
+    unsigned long long count, wrong = 0, sums[2];
+
+    check(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, NULL), ds);
+    check(bouma_step_open(&step, ds, last), ds);
+    bouma_grid *grid = bouma_step_find_grid(step, "cube");
+    bouma_request requests[2] = {
+        {.size = sizeof(requests[0]),
+         .variable = bouma_grid_find_variable(grid, "exact"),
+         .box = *box,
+         .array = &arrays[0]},
+        {.size = sizeof(requests[0]),
+         .variable = bouma_grid_find_variable(grid, "lossy"),
+         .box = *box,
+         .array = &arrays[1]}};
+
+    check(bouma_step_read(step, requests, 2), ds);
+    for (int i = 0; i < N * N * N; i++)
+        wrong += exact[i] != r->field[i] ||
+                 fabs((double)lossy[i] - (double)r->field[i]) > 0.01;
+    for (int d = 0; d < 3; d++) {
+        own.low[d] = r->at[d];
+        own.high[d] = r->at[d] + 1;
+    }
+    check(bouma_particles_restart(
+              &data, bouma_step_find_particles(step, "cloud"), &query),
+          ds);
+    count = data->count;
+    bouma_particle_data_free(data);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    MPI_Allreduce((unsigned long long[]){count, wrong}, sums, 2,
+                  MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (sums[1] || sums[0] != (unsigned long long)r->ranks * PARTICLES) {
+        fprintf(stderr,
+                "steps: a restart gave %llu particles, and %llu wrong "
+                "samples\n",
+                sums[0], sums[1]);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct rank *r = calloc(1, sizeof(*r));
@@ -103,6 +157,8 @@ int main(int argc, char **argv)
         box.lo[d] = r->at[d] * N;
         box.hi[d] = box.lo[d] + N;
     }
+    double begun = MPI_Wtime(), written;
+
     rc = bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, argv[1], &options);
     check(rc, ds);
     check(bouma_grid_define(&grid, ds, "cube", &shape), ds);
@@ -125,6 +181,11 @@ int main(int argc, char **argv)
     }
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
+    written = MPI_Wtime();
+    restart(r, argv[1], &box, steps - 1);
+    if (r->rank == 0)
+        printf("written in %.6f s, read back in %.6f s\n", written - begun,
+               MPI_Wtime() - written);
     free(r);
     MPI_Finalize();
     return EXIT_SUCCESS;

@@ -24,6 +24,7 @@ extern "C" {
 #include "bouma_store.h"
 }
 
+#include "contents.hpp"
 #include "courier.hpp"
 #include "machine.hpp"
 #include "rank.hpp"
@@ -48,7 +49,8 @@ struct Counts {
 
 struct Node {
     Kind kind = Kind::file;
-    std::vector<uint8_t> data; // of a file; or the text of a link
+    Contents data;    // of a file
+    std::string text; // of a link
     unsigned first_server = 0;
     std::unordered_map<uint64_t, const Rank *> owners; // of its blocks
 };
@@ -282,8 +284,7 @@ bool save_files(const std::string &directory)
         } else if (n.second->kind == Kind::file) {
             std::ofstream out(path, std::ios::binary);
 
-            out.write((const char *)n.second->data.data(),
-                      (std::streamsize)n.second->data.size());
+            n.second->data.save(out);
             if (!out)
                 return false;
         }
@@ -449,12 +450,12 @@ int read_file(void *, void *file, void *data, size_t bytes, uint64_t offset,
     Node &n = node_of(file);
 
     *done = offset < n.data.size()
-                ? std::min(bytes, n.data.size() - (size_t)offset)
+                ? (size_t)std::min<uint64_t>(bytes, n.data.size() - offset)
                 : 0;
     if (!*done)
         return 0;
     move(n, offset, *done, false);
-    std::memcpy(data, n.data.data() + offset, *done);
+    n.data.read(offset, data, *done);
     storage().counts.read += *done;
     return 0;
 }
@@ -471,9 +472,7 @@ int write_file(void *, void *file, const void *data, size_t bytes,
     sim_pay();
     if (f->append)
         offset = n.data.size();
-    if (n.data.size() < offset + bytes)
-        n.data.resize((size_t)offset + bytes);
-    std::memcpy(n.data.data() + offset, data, bytes);
+    n.data.write(offset, data, bytes);
     storage().counts.written += bytes;
     take_locks(n, offset, bytes);
     move(n, offset, bytes, true);
@@ -526,7 +525,7 @@ int make_link(void *, void *root, const char *name, const char *text)
     auto n = std::make_shared<Node>();
 
     n->kind = Kind::link;
-    n->data.assign(text, text + std::strlen(text));
+    n->text = text;
     storage().nodes[path] = n;
     return 0;
 }
@@ -538,10 +537,9 @@ int read_link(void *, void *root, const char *name, char *text, size_t bytes)
     ask_metadata(machine().lookup_seconds);
     if (!n || n->kind != Kind::link)
         return n ? EINVAL : ENOENT;
-    if (n->data.size() >= bytes)
+    if (n->text.size() >= bytes)
         return ENAMETOOLONG;
-    std::memcpy(text, n->data.data(), n->data.size());
-    text[n->data.size()] = 0;
+    std::memcpy(text, n->text.c_str(), n->text.size() + 1);
     return 0;
 }
 

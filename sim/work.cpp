@@ -79,7 +79,7 @@ void occupy(sim::Rank &rank, double seconds)
 {
     double slice = std::max(least_slice, seconds / 16);
 
-    if (rank.threads <= rank.cores) {
+    if (rank.threads == 1) {
         sg::this_actor::sleep_for(seconds);
         return;
     }

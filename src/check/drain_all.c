@@ -8,6 +8,7 @@
 #include "dataset/local_copy.h"
 #include "layout/writings.h"
 #include "store/identity.h"
+#include "store/step_dir.h"
 
 /* ---- what there is ------------------------------------------------------ */
 
@@ -337,7 +338,7 @@ static void mark_waiting(struct bm_store *far, const struct bm_manifest *m,
     struct bm_file f;
 
     bm_name_copy(name, m->step, file, m->generation, 0);
-    if (!bm_file_open(&f, far, name, BOUMA_OPEN_MODE_CREATE, &ignored))
+    if (!bm_step_dir_create(&f, far, name, &ignored))
         bm_file_close(&f, &ignored);
 }
 

@@ -9,6 +9,7 @@
 #include "dataset/sweep.h"
 #include "layout/writings.h"
 #include "store/identity.h"
+#include "store/step_dir.h"
 
 #define MOST_TRIES 20 /* to claim the target */
 
@@ -307,13 +308,11 @@ static void sweep_dropped(struct bm_store *far,
                           const struct bm_step_entry *entry)
 {
     struct bm_generation next = entry->generation;
-    char dir[BM_NAME_BYTES];
 
     next.attempt += next.attempt < UINT32_MAX;
     bm_sweep_older(far, entry->step, next);
     bm_copies_remove(far, entry->step, entry->generation);
-    bm_name_step(dir, entry->step);
-    bm_store_remove_dir(far, dir);
+    bm_step_dir_remove(far, entry->step);
 }
 
 /* Copies that did not arrive, of all writings of a step that is there now. */

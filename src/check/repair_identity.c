@@ -5,6 +5,7 @@
 
 #include "check/repair.h"
 #include "store/identity.h"
+#include "store/step_dir.h"
 
 struct id_search {
     struct bm_repair *r;
@@ -51,13 +52,11 @@ static int search_heads(void *context, const char *entry)
 {
     struct head_search search = {context, 0};
     struct bm_error ignored = {0};
-    char dir[BM_NAME_BYTES];
 
     if (search.ids->found || !bm_name_parse_step(entry, &search.step))
         return 0;
-    bm_name_step(dir, search.step);
-    bm_store_list(&search.ids->r->ds.store, dir, search_head, &search,
-                  &ignored);
+    bm_step_dir_list(&search.ids->r->ds.store, search.step, search_head,
+                     &search, &ignored);
     return 0;
 }
 

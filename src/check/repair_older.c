@@ -6,6 +6,7 @@
 
 #include "check/repair.h"
 #include "layout/writings.h"
+#include "store/step_dir.h"
 
 /* What becomes of a file. */
 enum fate { STAYS, REMOVED, MOVED };
@@ -91,13 +92,14 @@ int bm_repair_older(struct bm_repair *r, const struct bm_manifest *m)
     char dir[BM_NAME_BYTES];
 
     bm_name_step(dir, m->step);
-    bm_store_list(&r->ds.store, dir, look_at_older, &found, &ignored);
+    bm_step_dir_list(&r->ds.store, m->step, look_at_older, &found, &ignored);
     for (enum fate what = REMOVED; what <= MOVED && !found.rc; what++) {
         struct older o = {.r = r, .m = m, .what = what, .act = 1};
 
         if (found.counts[what] &&
             bm_repair_act(r, (int64_t)m->step, dir, texts[what]))
-            bm_store_list(&r->ds.store, dir, look_at_older, &o, &ignored);
+            bm_step_dir_list(&r->ds.store, m->step, look_at_older, &o,
+                             &ignored);
         found.rc = o.rc;
     }
     return found.rc;

@@ -9,6 +9,7 @@
 
 #include "check/repair.h"
 #include "layout/writings.h"
+#include "store/step_dir.h"
 
 struct walk {
     struct bm_repair *r;
@@ -63,11 +64,17 @@ static int move_file(struct bm_repair *r, const char *from, uint64_t dir,
     bm_name_step(there, step);
     rc = bm_store_make_dir(s, there, 1, r->error);
     if (!rc)
+        rc = bm_step_dir_make_folder(s, to, r->error);
+    if (!rc)
         rc = bm_store_publish(s, from, to, 0, r->error);
+    if (!rc)
+        rc = bm_step_dir_sync_folder(s, to, r->error);
     if (!rc)
         rc = bm_store_sync_dir(s, there, r->error);
     if (!rc)
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, r->error);
+    if (!rc)
+        rc = bm_step_dir_sync_folder(s, from, r->error);
     return rc ? rc : bm_store_sync_dir(s, here, r->error);
 }
 
@@ -242,11 +249,8 @@ static int look_at_file(void *context, const char *entry)
 static int go_through(struct walk *w)
 {
     struct bm_error why = {0};
-    char dir[BM_NAME_BYTES];
-    int rc;
+    int rc = bm_step_dir_list(&w->r->ds.store, w->dir, look_at_file, w, &why);
 
-    bm_name_step(dir, w->dir);
-    rc = bm_store_list(&w->r->ds.store, dir, look_at_file, w, &why);
     close_step(w);
     /* That it cannot be listed is told when the step is looked at. */
     if (w->rc || !rc || rc == BOUMA_ENOTFOUND || w->count)
@@ -387,9 +391,8 @@ int bm_repair_foreign(struct bm_repair *r, uint64_t dir)
     rc = bm_repair_move_away(r, name);
     if (rc)
         return rc;
-    bm_name_step(name, dir);
-    bm_store_list(&r->ds.store, name, move_foreign, &w, &ignored);
+    bm_step_dir_list(&r->ds.store, dir, move_foreign, &w, &ignored);
     if (!w.rc) /* if nothing else is in it */
-        bm_store_remove_dir(&r->ds.store, name);
+        bm_step_dir_remove(&r->ds.store, dir);
     return w.rc;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/step_dir.h"
+
 static int any_entry(void *context, const char *entry)
 {
     (void)entry;
@@ -17,11 +19,9 @@ static int any_entry(void *context, const char *entry)
 static int is_free(struct bm_repair *r, uint64_t step)
 {
     struct bm_error ignored = {0};
-    char dir[BM_NAME_BYTES];
     int any = 0, rc;
 
-    bm_name_step(dir, step);
-    rc = bm_store_list(&r->ds.store, dir, any_entry, &any, &ignored);
+    rc = bm_step_dir_list(&r->ds.store, step, any_entry, &any, &ignored);
     return (rc == BOUMA_ENOTFOUND || (!rc && !any)) &&
            !bm_step_list_find(&r->returned, step);
 }
@@ -112,15 +112,12 @@ static int tell_losses(struct bm_repair *r, const struct bm_step_list *emptied)
 static int sort_out(struct bm_repair *r, uint64_t step,
                     const struct bm_step_entry *found, struct later *later)
 {
-    char dir[BM_NAME_BYTES];
     int rc = bm_repair_return_files(r, step, found);
 
     if (!rc && found && found->step != step)
         rc = bm_repair_return_manifest(r, step, found, &later->waiting);
-    if (!rc && r->apply) {
-        bm_name_step(dir, step); /* if nothing else is in it */
-        bm_store_remove_dir(&r->ds.store, dir);
-    }
+    if (!rc && r->apply)
+        bm_step_dir_remove(&r->ds.store, step); /* if nothing else is in it */
     if (rc || r->apply)
         return rc;
     /* What will be there cannot be looked at yet. */

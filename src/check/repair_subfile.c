@@ -8,6 +8,7 @@
 #include "layout/front.h"
 #include "layout/writings.h"
 #include "store/identity.h"
+#include "store/step_dir.h"
 
 #define PIECE ((size_t)1 << 20) /* bytes that are copied at once */
 
@@ -183,15 +184,23 @@ static int good_head(struct bm_repair *r, struct bm_buffer *out,
     return rc == BOUMA_EVERSION ? bm_fail(r->error, rc, "%s", why.text) : rc;
 }
 
+/* Make what was done in the directory of a subfile durable. */
+static int sync_beside(struct bm_repair *r, uint64_t step, const char *name)
+{
+    char dir[BM_NAME_BYTES];
+
+    if (!bm_name_folder(dir, name))
+        bm_name_step(dir, step);
+    return bm_store_sync_dir(&r->ds.store, dir, r->error);
+}
+
 /* Put a mended copy where a file was that is out of the way. */
 static int put_back(struct bm_repair *r, uint64_t step, const char *mended,
                     const char *name)
 {
-    char dir[BM_NAME_BYTES];
     int rc = bm_store_publish(&r->ds.store, mended, name, 0, r->error);
 
-    bm_name_step(dir, step);
-    return rc ? rc : bm_store_sync_dir(&r->ds.store, dir, r->error);
+    return rc ? rc : sync_beside(r, step, name);
 }
 
 /* Put a mended copy of a subfile where it was. Who is killed in between leaves
@@ -199,11 +208,10 @@ static int put_back(struct bm_repair *r, uint64_t step, const char *mended,
 static int replace_ends(struct bm_repair *r, uint64_t step, const char *name,
                         const struct mended *as)
 {
-    char mended[BM_NAME_BYTES], dir[BM_NAME_BYTES];
+    char mended[BM_NAME_BYTES];
     int rc;
 
-    bm_name_step(dir, step);
-    bm_name_mended(mended, step, r->ds.claim.epoch);
+    bm_name_mended(mended, name, r->ds.claim.epoch);
     bm_store_remove(&r->ds.store, mended);
     r->changing = 0; /* nothing is, until the copy is whole */
     rc = copy_file(r, name, mended, as);
@@ -211,7 +219,7 @@ static int replace_ends(struct bm_repair *r, uint64_t step, const char *name,
         bm_store_remove(&r->ds.store, mended);
     r->changing |= !rc;
     if (!rc) /* from here on it may be the only one */
-        rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
+        rc = sync_beside(r, step, name);
     if (!rc)
         rc = bm_repair_move_away(r, name);
     return rc ? rc : put_back(r, step, mended, name);
@@ -355,16 +363,15 @@ static int copy_of(struct bm_repair *r, const struct bm_manifest *m,
 
 /* One copy that a killed repair has left. */
 static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
-                         uint32_t epoch, size_t *back)
+                         const char *mended, uint32_t epoch, size_t *back)
 {
     struct bm_store *s = &r->ds.store;
-    char mended[BM_NAME_BYTES], name[BM_NAME_BYTES];
+    char name[BM_NAME_BYTES];
     struct bm_error why = {0}, ignored = {0};
     struct bm_file f;
     size_t i;
     int is_back = 0, rc;
 
-    bm_name_mended(mended, m->step, epoch);
     if (bm_store_is_no_file(s, mended))
         return bm_repair_no_file(r, (int64_t)m->step, mended);
     rc = bm_file_open(&f, s, mended, BOUMA_OPEN_MODE_READ, &why);
@@ -414,10 +421,13 @@ struct mended_search {
 static int find_mended(void *context, const char *entry)
 {
     struct mended_search *search = context;
+    char mended[BM_NAME_BYTES];
     uint32_t epoch;
 
+    bm_name_in_step(mended, search->m->step, entry);
     if (bm_name_parse_mended(entry, &epoch))
-        search->rc = finish_mended(search->r, search->m, epoch, search->back);
+        search->rc =
+            finish_mended(search->r, search->m, mended, epoch, search->back);
     return search->rc ? ECANCELED : 0;
 }
 
@@ -426,12 +436,10 @@ int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
 {
     struct mended_search search = {r, m, back, BOUMA_OK};
     struct bm_error why = {0};
-    char dir[BM_NAME_BYTES];
     int rc;
 
     *back = bm_manifest_files(m);
-    bm_name_step(dir, m->step);
-    rc = bm_store_list(&r->ds.store, dir, find_mended, &search, &why);
+    rc = bm_step_dir_list(&r->ds.store, m->step, find_mended, &search, &why);
     if (search.rc)
         return search.rc;
     return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;

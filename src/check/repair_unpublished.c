@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "check/repair.h"
+#include "store/step_dir.h"
 
 /* A writing of a step: its manifest that was not published, or a subfile. */
 struct found {
@@ -78,6 +79,8 @@ static int look(void *context, const char *entry)
     struct bm_generation g;
     uint32_t subfile, epoch;
 
+    if (bm_name_is_folder(entry)) /* what was in it has been looked at */
+        return 0;
     c->any = 1;
     c->arrives |= bm_name_is_copy(entry, &g);
     if ((bm_name_parse_manifest_new(entry, &g) ||
@@ -107,18 +110,14 @@ struct leftovers {
 static int move_leftover(void *context, const char *entry)
 {
     struct leftovers *m = context;
-    char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
+    char name[BM_NAME_BYTES];
     struct bm_generation g;
     uint32_t epoch;
-    int is_mended = bm_name_parse_mended(entry, &epoch);
 
-    if (is_mended) {
-        bm_name_step(dir, m->step);
-        snprintf(name, sizeof(name), "%.40s/%.80s", dir, entry);
-    }
-    if (m->manifests ? bm_name_parse_manifest_new(entry, &g) &&
-                           bm_name_written(name, m->step, entry)
-                     : is_mended || bm_name_written(name, m->step, entry))
+    bm_name_in_step(name, m->step, entry);
+    if (m->manifests ? bm_name_parse_manifest_new(entry, &g)
+                     : bm_name_parse_mended(entry, &epoch) ||
+                           bm_name_written(name, m->step, entry))
         m->rc = bm_repair_move_away(m->r, name);
     return m->rc ? ECANCELED : 0;
 }
@@ -126,14 +125,14 @@ static int move_leftover(void *context, const char *entry)
 /* A writer from which the dataset was taken by force may be about to publish
  * its manifest, and has written it by then. Once that is moved it cannot; and
  * if it was quicker, the step is whole, and all of it stays. */
-static void move_leftovers(struct leftovers *m, const char *dir)
+static void move_leftovers(struct leftovers *m)
 {
     struct bm_store *s = &m->r->ds.store;
     struct bm_error ignored = {0};
     char manifest[BM_NAME_BYTES];
 
     m->manifests = 1;
-    bm_store_list(s, dir, move_leftover, m, &ignored);
+    bm_step_dir_list(s, m->step, move_leftover, m, &ignored);
     m->manifests = 0;
     bm_name_manifest(manifest, m->step);
     if (!m->rc && !bm_store_is_absent(s, manifest))
@@ -142,23 +141,22 @@ static void move_leftovers(struct leftovers *m, const char *dir)
                         "repair the dataset again",
                         s->path, manifest);
     if (!m->rc)
-        bm_store_list(s, dir, move_leftover, m, &ignored);
+        bm_step_dir_list(s, m->step, move_leftover, m, &ignored);
 }
 
 int bm_repair_move_step(struct bm_repair *r, uint64_t step)
 {
     struct leftovers mover = {r, step, BOUMA_OK, 0};
     struct bm_error ignored = {0};
-    char dir[BM_NAME_BYTES], manifest[BM_NAME_BYTES];
+    char manifest[BM_NAME_BYTES];
 
-    bm_name_step(dir, step);
     bm_name_manifest(manifest, step);
     if (!bm_store_is_absent(&r->ds.store, manifest))
         mover.rc = bm_repair_move_away(r, manifest);
     if (!mover.rc)
-        bm_store_list(&r->ds.store, dir, move_leftover, &mover, &ignored);
+        bm_step_dir_list(&r->ds.store, step, move_leftover, &mover, &ignored);
     if (!mover.rc)
-        bm_store_remove_dir(&r->ds.store, dir);
+        bm_step_dir_remove(&r->ds.store, step);
     return mover.rc;
 }
 
@@ -205,9 +203,9 @@ static int clear_away(struct bm_repair *r, uint64_t step,
                                    : "the leftovers of a step that was never "
                                      "complete moved to lost/"))
         return BOUMA_OK;
-    move_leftovers(&mover, dir);
+    move_leftovers(&mover);
     if (!mover.rc && (was_there || c->dropped)) {
-        bm_store_remove_dir(&r->ds.store, dir);
+        bm_step_dir_remove(&r->ds.store, step);
         mover.rc = bm_store_sync_dir(&r->ds.store, BM_NAME_STEPS, r->error);
     }
     return mover.rc;
@@ -285,7 +283,7 @@ static int give_up(struct bm_repair *r, const struct contents *c,
     char dir[BM_NAME_BYTES];
 
     bm_name_step(dir, c->step);
-    bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
+    bm_step_dir_list(&r->ds.store, c->step, look_for_newer, &newer, &ignored);
     if (newer.rc)
         return newer.rc;
     if (arrives || (r->is_part && (is_begun || known))) {
@@ -307,11 +305,8 @@ int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
     struct contents c = {
         .a = r->ds.a, .truncations = &r->truncations, .step = number};
     const struct bm_step_entry *known = known_of(r, number);
-    char dir[BM_NAME_BYTES];
-    int rc;
+    int rc = bm_step_dir_list(&r->ds.store, number, look, &c, r->error);
 
-    bm_name_step(dir, number);
-    rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
     if (!rc && (c.writings.count || c.dropped || damaged || known)) {
         rc = find_manifest(r, &c, known, damaged);
         if (rc == BOUMA_EFORMAT)

@@ -237,34 +237,54 @@ int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
 
 /* ---- gathering ----------------------------------------------------------- */
 
-/* What all ranks have, on rank 0, and with 'everywhere' from there to all; in
- * the order of positions. */
-static int gather(struct bm_comm *comm, const void *data, size_t bytes,
-                  void *all, size_t total, int everywhere,
-                  struct bm_error *error)
-{
-    int rc = comm->functions->gather(comm, data, bytes, all);
+/* Who gets what is gathered. */
+enum reach { AT_ROOT, AT_NODES, EVERYWHERE };
 
-    if (!rc && everywhere && total)
-        rc = comm->functions->broadcast(comm, all, total, 0);
-    return comm_failed(comm, error, rc);
+/* Whether this rank does. */
+static int is_reached(const struct bm_comm *comm, enum reach reach)
+{
+    return reach == EVERYWHERE ||
+           (reach == AT_NODES ? bm_comm_leads(comm) : comm->rank == 0);
 }
 
-/* The sizes of all ranks' buffers, everywhere: told[size], by position. */
+/* Those that rank 0 has to pass it on to; NULL: none, or not this rank. */
+static struct bm_comm *receivers(struct bm_comm *comm, enum reach reach)
+{
+    if (reach == AT_NODES && comm->places.nodes != comm->size)
+        return comm->leaders;
+    return reach == AT_ROOT ? NULL : comm;
+}
+
+/* What all ranks have, on rank 0, and from there to others; in the order of
+ * positions. */
+static int gather(struct bm_comm *comm, const void *data, size_t bytes,
+                  void *all, size_t total, enum reach reach,
+                  struct bm_error *error)
+{
+    struct bm_comm *to = receivers(comm, reach);
+    int rc = comm->functions->gather(comm, data, bytes, all);
+
+    if (rc || !to || !total)
+        return comm_failed(comm, error, rc);
+    return comm_failed(to, error, to->functions->broadcast(to, all, total, 0));
+}
+
+/* The sizes of all ranks' buffers: told[size], by position. */
 static int tell_sizes(struct bm_comm *comm, const struct bm_buffer *mine,
-                      uint64_t *told, int rc, struct bm_error *error)
+                      uint64_t *told, enum reach reach, int rc,
+                      struct bm_error *error)
 {
     uint64_t bytes = mine->size;
 
     if (mine->failed && !rc)
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for a message");
-    if (!told && !rc)
+    if (!told && is_reached(comm, reach) && !rc)
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %d sizes", comm->size);
     /* Who has no memory for what all tell cannot take part in that. */
     rc = bm_comm_agree(comm, rc, error);
     return rc ? rc
               : gather(comm, &bytes, sizeof(bytes), told,
-                       (size_t)comm->size * sizeof(*told), 1, error);
+                       (size_t)comm->size * sizeof(*told), reach, error);
 }
 
 /* The order of ranks, instead of that of positions; told[size] are the sizes by
@@ -289,28 +309,30 @@ static void put_in_order(uint8_t *to, const struct bm_comm *comm,
     }
 }
 
-/* With the sizes known: what all have, on all. */
+/* With the sizes known: what all have. */
 static int gather_all(struct bm_comm *comm, struct bm_buffer *mine,
                       struct bm_buffer *all, uint64_t *told,
-                      const size_t *sizes, struct bm_error *error)
+                      const size_t *sizes, enum reach reach,
+                      struct bm_error *error)
 {
+    int reached = is_reached(comm, reach);
+    int rc = BOUMA_OK, is_mixed = reached && comm->places.position != NULL;
     struct bm_buffer mixed;
-    int rc = BOUMA_OK, is_mixed = comm->places.position != NULL;
     size_t total = 0;
 
-    for (int r = 0; r < comm->size; r++)
+    for (int r = 0; r < comm->size && reached; r++)
         total += sizes[r];
     bm_buffer_init(&mixed, comm->a);
     bm_buffer_clear(all);
-    if (!bm_buffer_extend(all, total) ||
-        (is_mixed && !bm_buffer_extend(&mixed, total)))
+    if (reached && (!bm_buffer_extend(all, total) ||
+                    (is_mixed && !bm_buffer_extend(&mixed, total))))
         rc = bm_fail(error, BOUMA_ENOMEM,
                      "no memory for %zu bytes gathered from %d ranks", total,
                      comm->size);
     rc = bm_comm_agree(comm, rc, error);
     if (!rc)
         rc = gather(comm, mine->data, mine->size,
-                    is_mixed ? mixed.data : all->data, total, 1, error);
+                    is_mixed ? mixed.data : all->data, total, reach, error);
     if (!rc && is_mixed)
         put_in_order(all->data, comm, mixed.data, told, sizes);
     abandon(comm, mine);
@@ -320,20 +342,36 @@ static int gather_all(struct bm_comm *comm, struct bm_buffer *mine,
     return rc;
 }
 
+static int collect(struct bm_comm *comm, struct bm_buffer *mine,
+                   struct bm_buffer *all, size_t *sizes, enum reach reach,
+                   int rc, struct bm_error *error)
+{
+    int reached = is_reached(comm, reach);
+    uint64_t *told =
+        reached ? bm_new(comm->a, (size_t)comm->size, sizeof(*told)) : NULL;
+
+    rc = tell_sizes(comm, mine, told, reach, rc, error);
+    for (int r = 0; r < comm->size && reached && !rc; r++)
+        sizes[r] = (size_t)told[bm_places_position(&comm->places, r)];
+    if (!rc)
+        rc = gather_all(comm, mine, all, told, sizes, reach, error);
+    if (!comm->lost)
+        bm_drop(comm->a, told);
+    return rc;
+}
+
 int bm_comm_collect(struct bm_comm *comm, struct bm_buffer *mine,
                     struct bm_buffer *all, size_t *sizes, int rc,
                     struct bm_error *error)
 {
-    uint64_t *told = bm_new(comm->a, (size_t)comm->size, sizeof(*told));
+    return collect(comm, mine, all, sizes, EVERYWHERE, rc, error);
+}
 
-    rc = tell_sizes(comm, mine, told, rc, error);
-    for (int r = 0; r < comm->size && !rc; r++)
-        sizes[r] = (size_t)told[bm_places_position(&comm->places, r)];
-    if (!rc)
-        rc = gather_all(comm, mine, all, told, sizes, error);
-    if (!comm->lost)
-        bm_drop(comm->a, told);
-    return rc;
+int bm_comm_collect_at_nodes(struct bm_comm *comm, struct bm_buffer *mine,
+                             struct bm_buffer *all, size_t *sizes, int rc,
+                             struct bm_error *error)
+{
+    return collect(comm, mine, all, sizes, AT_NODES, rc, error);
 }
 
 int bm_comm_collect_at_root(struct bm_comm *comm, struct bm_buffer *mine,
@@ -358,7 +396,7 @@ int bm_comm_collect_at_root(struct bm_comm *comm, struct bm_buffer *mine,
                      said[1], comm->size);
     rc = bm_comm_agree(comm, rc, error);
     if (!rc)
-        rc = gather(comm, mine->data, mine->size, all->data, 0, 0, error);
+        rc = gather(comm, mine->data, mine->size, all->data, 0, AT_ROOT, error);
     abandon(comm, mine);
     abandon(comm, all);
     return rc;

@@ -63,8 +63,11 @@ struct bm_comm {
     void *reserve;            /* memory for hard times; NULL: used up */
     struct bm_places places;  /* who is on which node; see bm_comm_settle() */
     struct bm_comm *near;     /* the ranks of this node; NULL: these are all */
-    int crowded;              /* the node has many ranks for a processor */
-    int looks; /* before it sleeps again, since something has come */
+    /* On the first rank of each node: these. NULL: there is one node, or nodes
+     * have one rank each. */
+    struct bm_comm *leaders;
+    int crowded; /* the node has many ranks for a processor */
+    int looks;   /* before it sleeps again, since something has come */
     struct bm_trace *trace; /* NULL: nothing is traced; see comm_trace.h */
     const struct bm_comm_functions *untraced; /* while something is */
 };
@@ -140,6 +143,12 @@ static inline struct bm_comm *bm_comm_near(struct bm_comm *comm)
     return comm->near ? comm->near : comm;
 }
 
+/* Whether this is the first rank of its node. */
+static inline int bm_comm_leads(const struct bm_comm *comm)
+{
+    return comm->near ? comm->near->rank == 0 : comm->rank == 0;
+}
+
 /* The worst status of all ranks and, where it is not BOUMA_OK, the message of
  * the lowest rank that has it, in 'error' on every rank. */
 int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error);
@@ -171,6 +180,11 @@ int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
 int bm_comm_collect(struct bm_comm *comm, struct bm_buffer *mine,
                     struct bm_buffer *all, size_t *sizes, int rc,
                     struct bm_error *error);
+/* The same on the first rank of each node only; the others need not have room
+ * for sizes. */
+int bm_comm_collect_at_nodes(struct bm_comm *comm, struct bm_buffer *mine,
+                             struct bm_buffer *all, size_t *sizes, int rc,
+                             struct bm_error *error);
 /* The same on rank 0 only, and in any order: who it is from is to be told by
  * what is in it. */
 int bm_comm_collect_at_root(struct bm_comm *comm, struct bm_buffer *mine,

@@ -693,6 +693,9 @@ static int mpi_group(struct bm_comm **out, struct bm_comm *whole,
     if (!rc)
         rc = bm_mpi_make_near(&(*out)->near, (struct bm_mpi_comm *)*out,
                               &(*out)->places);
+    if (!rc)
+        rc = bm_mpi_make_leaders(&(*out)->leaders, (struct bm_mpi_comm *)*out,
+                                 &(*out)->places);
     if (rc) {
         bm_comm_free(*out);
         *out = NULL;

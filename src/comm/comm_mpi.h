@@ -96,6 +96,8 @@ int bm_mpi_settle_group(struct bm_mpi_comm *m, const struct bm_places *whole,
                         const int *members);
 int bm_mpi_make_near(struct bm_comm **out, struct bm_mpi_comm *whole,
                      const struct bm_places *p);
+int bm_mpi_make_leaders(struct bm_comm **out, struct bm_mpi_comm *whole,
+                        const struct bm_places *p);
 int bm_mpi_settle(struct bm_comm *comm, uint64_t node, struct bm_error *error);
 void bm_mpi_unsettle(struct bm_mpi_comm *m);
 

@@ -147,8 +147,33 @@ int bm_mpi_make_near(struct bm_comm **out, struct bm_mpi_comm *whole,
     return rc;
 }
 
+/* The group of the first ranks of all nodes, on these; NULL where there is no
+ * need of one. */
+int bm_mpi_make_leaders(struct bm_comm **out, struct bm_mpi_comm *whole,
+                        const struct bm_places *p)
+{
+    const bouma_allocator *a = whole->base.a;
+    int node = bm_places_node(p, whole->base.rank), rc;
+    int *members;
+
+    *out = NULL;
+    if (p->nodes == 1 || p->nodes == p->ranks ||
+        bm_places_position(p, whole->base.rank) != p->first[node])
+        return BOUMA_OK;
+    members = bm_new_raw(a, (size_t)p->nodes, sizeof(*members));
+    if (!members)
+        return BOUMA_ENOMEM;
+    for (int i = 0; i < p->nodes; i++)
+        members[i] = bm_places_rank(p, p->first[i]);
+    rc = bm_mpi_make_group(out, whole, p, members, p->nodes);
+    bm_drop(a, members);
+    return rc;
+}
+
 void bm_mpi_unsettle(struct bm_mpi_comm *m)
 {
+    bm_comm_free(m->base.leaders);
+    m->base.leaders = NULL;
     bm_comm_free(m->base.near);
     m->base.near = NULL;
     bm_places_release(&m->base.places);
@@ -163,7 +188,7 @@ void bm_mpi_unsettle(struct bm_mpi_comm *m)
 /* What is found out of nodes, before it is used. */
 struct found {
     struct bm_places places;
-    struct bm_comm *near;
+    struct bm_comm *near, *leaders;
     uint8_t *relay;
 };
 
@@ -189,7 +214,8 @@ static int find_nodes(struct found *out, struct bm_mpi_comm *m, uint64_t node,
     if (!rc &&
         (bm_places_init(&out->places, comm->a,
                         (const uint64_t *)(const void *)all.data, comm->size) ||
-         bm_mpi_make_near(&out->near, m, &out->places)))
+         bm_mpi_make_near(&out->near, m, &out->places) ||
+         bm_mpi_make_leaders(&out->leaders, m, &out->places)))
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for a communicator");
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
@@ -205,6 +231,7 @@ int bm_mpi_settle(struct bm_comm *comm, uint64_t node, struct bm_error *error)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (rc) {
+        bm_comm_free(found.leaders);
         bm_comm_free(found.near);
         bm_places_release(&found.places);
         bm_drop(comm->a, found.relay);
@@ -213,6 +240,7 @@ int bm_mpi_settle(struct bm_comm *comm, uint64_t node, struct bm_error *error)
     bm_mpi_unsettle(m);
     comm->places = found.places;
     comm->near = found.near;
+    comm->leaders = found.leaders;
     here = bm_comm_near(comm)->size;
     /* Where a processor has two ranks, the other still comes soon. */
     comm->crowded = processors > 0 && here > 2 * processors;

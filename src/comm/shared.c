@@ -137,6 +137,13 @@ void bm_shared_seal(struct bm_shared *s)
     s->file = -1;
 }
 
+/* If it cannot be done, nothing is wrong: nobody means to write. */
+void bm_shared_protect(struct bm_shared *s)
+{
+    if (s->data)
+        (void)mprotect(s->data, s->bytes, PROT_READ);
+}
+
 void bm_shared_release(struct bm_shared *s)
 {
     if (s->data)

@@ -27,6 +27,8 @@ int bm_shared_make(struct bm_shared *out, struct bm_shared_handle *handle,
 int bm_shared_map(struct bm_shared *out, const struct bm_shared_handle *handle);
 /* All have mapped it: nobody can from now on. */
 void bm_shared_seal(struct bm_shared *s);
+/* This process only reads it from now on. */
+void bm_shared_protect(struct bm_shared *s);
 void bm_shared_release(struct bm_shared *s);
 
 /* A number that processes have in common if they run on one machine and see

@@ -11,6 +11,7 @@
 #include "store/identity.h"
 #include "store/index.h"
 #include "store/losses.h"
+#include "store/step_dir.h"
 #include "store/truncations.h"
 
 /* ---- what it is --------------------------------------------------------- */
@@ -192,8 +193,9 @@ int bm_clobber_check(struct bm_clobber *c, double until, int *more,
         struct search search = {.dir = dir};
         struct bm_error why = {0};
 
-        bm_name_step(dir, c->there.entries[c->at++].step);
-        rc = bm_store_list(c->s, dir, find_foreign, &search, &why);
+        bm_name_step(dir, c->there.entries[c->at].step);
+        rc = bm_step_dir_list(c->s, c->there.entries[c->at++].step,
+                              find_foreign, &search, &why);
         rc = judge(c->s, &search, rc, &why, error);
         *more = bm_clock() > until && c->at < c->there.count;
     }
@@ -221,17 +223,23 @@ static int is_ghost(void *context, const char *entry)
     return bm_name_is_ghost(entry) ? 0 : EEXIST;
 }
 
+/* In the directory of a step: or a subdirectory that has no more in it. */
+static int is_ghost_of_step(void *context, const char *entry)
+{
+    return bm_name_is_folder(entry) ? 0 : is_ghost(context, entry);
+}
+
 /* A directory that had to stay, since there are ghosts in it, is no step. */
 static int is_empty_step(void *context, const char *entry)
 {
     struct bm_error ignored = {0};
-    char dir[BM_NAME_BYTES];
     uint64_t step;
 
     if (!bm_name_parse_step(entry, &step))
         return is_ghost(NULL, entry);
-    bm_name_step(dir, step);
-    return bm_store_list(context, dir, is_ghost, NULL, &ignored) ? EEXIST : 0;
+    return bm_step_dir_list(context, step, is_ghost_of_step, NULL, &ignored)
+               ? EEXIST
+               : 0;
 }
 
 int bm_clobber_is_unfinished(struct bm_store *s)

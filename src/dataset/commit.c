@@ -17,6 +17,7 @@
 #include "dataset/sweep.h"
 #include "layout/writings.h"
 #include "store/identity.h"
+#include "store/step_dir.h"
 
 /* Rename the manifest; then readers of IDX get to see the step. *is_new is set
  * if the step had none before. On a network file system an answer may get lost,
@@ -186,6 +187,24 @@ static int decode(struct bouma_dataset *ds, const struct bm_buffer *bytes,
     return rc;
 }
 
+/* Make the names of files in subdirectories of the step durable. */
+static int sync_folders(struct bm_store *s, const struct bm_manifest *m,
+                        size_t count, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < count && !rc; i++) {
+        char name[BM_NAME_BYTES], next[BM_NAME_BYTES] = "";
+
+        bm_manifest_file_name(name, m, i);
+        if (i + 1 < count)
+            bm_manifest_file_name(next, m, i + 1);
+        if (!bm_name_same_folder(name, next))
+            rc = bm_step_dir_sync_folder(s, name, error);
+    }
+    return rc;
+}
+
 int bm_commit_sync_files(struct bm_store *s, const struct bm_manifest *m,
                          size_t count, struct bm_error *error)
 {
@@ -204,7 +223,7 @@ int bm_commit_sync_files(struct bm_store *s, const struct bm_manifest *m,
         closed = bm_file_close(&f, error);
         rc = rc ? rc : closed;
     }
-    return rc;
+    return rc ? rc : sync_folders(s, m, count, error);
 }
 
 /* Whether the writing that was added to is still the step. */
@@ -311,16 +330,20 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     return rc;
 }
 
-/* The oldest writing of a step that was extended, into how->oldest. */
-static int find_oldest(struct bouma_dataset *ds,
-                       const struct bm_buffer *manifest,
-                       struct bm_commit_how *how)
+/* The oldest writing of a step that was extended, into how->oldest; and the
+ * copies of its files have got their names for good. */
+static int begin_copy(struct bouma_dataset *ds,
+                      const struct bm_buffer *manifest,
+                      struct bm_commit_how *how)
 {
     struct bm_writing *w;
     int rc = decode(ds, manifest, &w);
 
     if (!rc && w->manifest.earlier_count)
         how->oldest = bm_manifest_writing(&w->manifest, 0)->generation;
+    if (!rc)
+        rc = sync_folders(&ds->store, &w->manifest,
+                          bm_manifest_files(&w->manifest), &ds->error);
     bm_writing_free(w);
     return rc;
 }
@@ -330,7 +353,7 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
 {
     struct bm_commit_how how = {.synced = 1};
     char name[BM_NAME_BYTES];
-    int rc = find_oldest(ds, manifest, &how), published = 0;
+    int rc = begin_copy(ds, manifest, &how), published = 0;
 
     if (rc)
         return rc;
@@ -356,13 +379,17 @@ static int sync_subfiles(struct bm_commits *c, struct bm_error *error)
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < c->held_file_count; i++) {
-        int closed;
+        struct bm_file *f = &c->held_files[i];
+        int closed, is_last = i + 1 == c->held_file_count ||
+                              !bm_name_same_folder(f->name, f[1].name);
 
         if (!rc)
-            rc = bm_file_sync(&c->held_files[i], error);
-        closed = bm_file_close(&c->held_files[i], error);
+            rc = bm_file_sync(f, error);
+        closed = bm_file_close(f, error);
         if (!rc)
             rc = closed;
+        if (!rc && is_last)
+            rc = bm_step_dir_sync_folder(f->store, f->name, error);
     }
     c->held_file_count = 0;
     return rc;

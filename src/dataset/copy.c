@@ -12,6 +12,7 @@
 #include "layout/front.h"
 #include "layout/writings.h"
 #include "store/identity.h"
+#include "store/step_dir.h"
 
 #define PIECE_BYTES ((size_t)4 << 20)
 #define MOST_TRIES  20 /* to make a file in a directory that others remove */
@@ -399,7 +400,7 @@ static int create_copy(struct trip *t, const char *copy)
         bm_error_clear(&why);
         rc = bm_store_make_dir(to, dir, 1, &why);
         if (!rc)
-            rc = bm_file_open(&t->out, to, copy, BOUMA_OPEN_MODE_CREATE, &why);
+            rc = bm_step_dir_create(&t->out, to, copy, &why);
     }
     return rc ? bm_fail(t->error, rc, "%s", why.text) : BOUMA_OK;
 }
@@ -408,11 +409,8 @@ static int create_copy(struct trip *t, const char *copy)
  * like a step of which all is lost. */
 static void leave_nothing(struct bm_store *to, const char *copy, uint64_t step)
 {
-    char dir[BM_NAME_BYTES];
-
     bm_store_remove(to, copy);
-    bm_name_step(dir, step);
-    bm_store_remove_dir(to, dir);
+    bm_step_dir_remove(to, step);
 }
 
 /* Write the copy under its own name, then give it the right one. Whoever has
@@ -489,8 +487,7 @@ static int remove_copy(void *context, const char *entry)
     if (!bm_name_is_copy(entry, &g) || g.epoch != t->generation.epoch ||
         g.attempt != t->generation.attempt || strlen(entry) > 100)
         return 0;
-    snprintf(name, sizeof(name), BM_NAME_STEPS "/%08" PRIu64 "/%s", t->step,
-             entry);
+    bm_name_in_step(name, t->step, entry);
     bm_store_remove(t->s, name);
     return 0;
 }
@@ -500,8 +497,6 @@ void bm_copies_remove(struct bm_store *s, uint64_t step,
 {
     struct tidy t = {s, step, generation};
     struct bm_error ignored = {0};
-    char dir[BM_NAME_BYTES];
 
-    bm_name_step(dir, step);
-    bm_store_list(s, dir, remove_copy, &t, &ignored);
+    bm_step_dir_list(s, step, remove_copy, &t, &ignored);
 }

@@ -2,6 +2,7 @@
 #include "dataset/dropped.h"
 
 #include "dataset/sweep.h"
+#include "store/step_dir.h"
 
 /* What a store has of a step; UNKNOWN: it cannot be read. */
 enum has { NONE, DROPPED, LATER, UNKNOWN };
@@ -64,7 +65,7 @@ static int remove_step(const struct bm_dropped *d, uint64_t step,
         return rc;
     next.attempt += next.attempt < UINT32_MAX; /* the first that stays */
     bm_sweep_older(s, step, next);
-    bm_store_remove_dir(s, name);
+    bm_step_dir_remove(s, step);
     return BOUMA_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "dataset/dataset.h"
 #include "layout/front.h"
 #include "store/losses.h"
+#include "store/step_dir.h"
 #include "store/truncations.h"
 
 int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
@@ -153,11 +154,10 @@ static int note_incomplete(const struct bm_step_search *w, uint64_t step)
     struct bm_store *s = w->store;
     struct bm_error ignored = {0};
     struct leftovers l = {.subfiles = 0};
-    char name[BM_NAME_BYTES], text[256];
+    char text[256];
     int is_whole;
 
-    bm_name_step(name, step);
-    if (bm_store_list(s, name, count_leftover, &l, &ignored))
+    if (bm_step_dir_list(s, step, count_leftover, &l, &ignored))
         return BOUMA_OK;
     is_whole = !l.manifests && !l.copies && looks_whole(s, step, &l);
     if ((l.manifests && is_dropped(w, step, l.written)) ||

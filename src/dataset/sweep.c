@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "layout/writings.h"
+#include "store/step_dir.h"
 
 struct broom {
     struct bm_store *s;
@@ -27,6 +28,10 @@ static int sweep_older(void *context, const char *entry)
     uint32_t subfile;
     int is_subfile = bm_name_parse_subfile(entry, &subfile, &g);
 
+    if (bm_name_is_folder(entry) && !b->counts) {
+        bm_name_in_step(name, b->step, entry);
+        bm_store_remove_dir(b->s, name); /* if nothing is in it now */
+    }
     if ((!is_subfile && !bm_name_parse_manifest_new(entry, &g)) ||
         !bm_generation_is_later(b->kept, g) ||
         bm_generation_is_later(b->oldest, g) ||
@@ -42,10 +47,8 @@ static int sweep_older(void *context, const char *entry)
 static void sweep(struct broom *b)
 {
     struct bm_error ignored = {0};
-    char dir[BM_NAME_BYTES];
 
-    bm_name_step(dir, b->step);
-    bm_store_list(b->s, dir, sweep_older, b, &ignored);
+    bm_step_dir_list(b->s, b->step, sweep_older, b, &ignored);
 }
 
 void bm_sweep_older(struct bm_store *s, uint64_t step,
@@ -85,7 +88,8 @@ int bm_sweep_is_ours(const char *entry)
     uint32_t epoch;
 
     return !strcmp(entry, "manifest") || bm_name_parse_mended(entry, &epoch) ||
-           bm_name_written(name, 0, entry) || bm_name_is_copy(entry, &g);
+           bm_name_written(name, 0, entry) || bm_name_is_copy(entry, &g) ||
+           bm_name_is_folder(entry);
 }
 
 /* The walk through one directory. */
@@ -104,7 +108,10 @@ static int remove_ours(void *context, const char *entry)
     if (!bm_sweep_is_ours(entry))
         return 0;
     snprintf(name, sizeof(name), "%s/%s", walk->dir, entry);
-    bm_store_remove(walk->s, name);
+    if (bm_name_is_folder(entry))
+        bm_store_remove_dir(walk->s, name);
+    else
+        bm_store_remove(walk->s, name);
     /* The next shift begins at the front: if this one could not be removed, it
      * would be its first again, and nothing would ever be done. */
     walk->w->paused =
@@ -117,6 +124,8 @@ static int look_at_left(void *context, const char *entry)
     struct walk *walk = context;
     char *kind = bm_sweep_is_ours(entry) ? walk->w->ours : walk->w->foreign;
 
+    if (walk->any && bm_name_is_folder(entry))
+        return 0; /* it stays since something is in it */
     walk->any = 1;
     if (!kind[0])
         snprintf(kind, BM_NAME_BYTES * 2, "%s/%.250s", walk->dir, entry);
@@ -132,12 +141,12 @@ int bm_sweep_dir(struct bm_sweep *w, struct bm_store *s, uint64_t step,
 
     w->paused = 0;
     bm_name_step(walk.dir, step);
-    rc = bm_store_list(s, walk.dir, remove_ours, &walk, &why);
+    rc = bm_step_dir_list(s, step, remove_ours, &walk, &why);
     if (w->paused)
         return BOUMA_OK;
     if (!rc) {
         bm_store_remove_dir(s, walk.dir);
-        rc = bm_store_list(s, walk.dir, look_at_left, &walk, &why);
+        rc = bm_step_dir_list(s, step, look_at_left, &walk, &why);
     }
     if (!rc) { /* it is still there */
         w->left += walk.any != 0;

@@ -9,6 +9,7 @@
 #include "dataset/sweep.h"
 #include "store/identity.h"
 #include "store/losses.h"
+#include "store/step_dir.h"
 #include "store/truncations.h"
 
 /* What is left of an ascending list: steps up to 'last'. */
@@ -263,8 +264,7 @@ static int has_rest(struct bm_store *s, uint64_t step)
     bm_name_manifest(name, step);
     if (!bm_store_is_absent(s, name))
         return 0;
-    bm_name_step(name, step);
-    bm_store_list(s, name, see_any, &any, &ignored);
+    bm_step_dir_list(s, step, see_any, &any, &ignored);
     return any;
 }
 

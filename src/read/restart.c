@@ -20,6 +20,7 @@
 
 /* What a reader has for a rank. */
 struct reply {
+    int rank;
     uint64_t at;           /* in the stream of this reader */
     uint64_t first, count; /* of the particles in 'found' */
 };
@@ -37,7 +38,9 @@ struct restart {
     struct bm_requests requests;
     struct own_file *mine;
     size_t mine_count;
-    struct reply *replies;     /* [ranks], of the slice at hand */
+    struct reply *replies; /* [reply_count], room for [ranks]: of the slice at
+                              hand, to those who get some, ascending */
+    size_t reply_count;
     struct bm_collector found; /* in it, for one rank after the other */
     uint64_t *first; /* [ranks + 1], of what each reader has for this one */
     size_t lanes;    /* of all variables */
@@ -69,6 +72,7 @@ static int share_requests(struct restart *r, int rc)
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
     r->requests.all = bm_new(ds->a, (size_t)ranks, sizeof(*r->requests.all));
+    r->requests.meet = bm_new(ds->a, (size_t)ranks, sizeof(*r->requests.meet));
     r->first = bm_new(ds->a, (size_t)ranks + 1, sizeof(*r->first));
     bm_put_u32(&mine, r->query ? (uint32_t)r->query->boxed : 0);
     bm_put_u32(&mine, r->query ? r->query->closed : 0);
@@ -76,7 +80,8 @@ static int share_requests(struct restart *r, int rc)
         bm_put_f64(&mine, r->query ? r->query->low[d] : 0);
         bm_put_f64(&mine, r->query ? r->query->high[d] : 0);
     }
-    if (!rc && (!sizes || !r->requests.all || !r->first || mine.failed))
+    if (!rc && (!sizes || !r->requests.all || !r->requests.meet || !r->first ||
+                mine.failed))
         rc = no_memory(r);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     c = bm_cursor_of(all.data, all.size);
@@ -198,6 +203,8 @@ static int collect_slice(struct restart *r, struct slice *s)
     bm_shelf_clear(&s->shelf);
     bm_shelf_clear(&s->values);
     bm_collector_clear(&r->found);
+    if (s->from == 0 || r->requests.shares)
+        bm_requests_list(&r->requests, c, s->at + s->from, s->at + s->to);
     if (bm_requests_box(&r->requests, c, &all))
         rc = query_slice(r, s, &all, s->from, s->to, NULL);
     /* It may have met damage that nobody asks for: each reads its own then. */
@@ -206,8 +213,10 @@ static int collect_slice(struct restart *r, struct slice *s)
         bm_shelf_clear(&s->shelf);
         rc = BOUMA_OK;
     }
-    for (uint64_t i = 0; i < ranks && !rc; i++) {
-        uint64_t from = s->from, to = s->to;
+    for (size_t k = 0; k < r->requests.meet_count && !rc; k++) {
+        int rank = r->requests.meet[k];
+        uint64_t from = s->from, to = s->to, i = (uint64_t)rank;
+        struct reply *reply = &r->replies[r->reply_count];
 
         if (r->requests.shares) {
             uint64_t begin = bm_cut(r->set->particles, ranks, i);
@@ -218,10 +227,11 @@ static int collect_slice(struct restart *r, struct slice *s)
             from = begin > from ? begin : from;
             to = end < to ? end : to;
         }
-        r->replies[i].first = r->found.count;
-        if (from < to && bm_requests_meet(&r->requests, &r->requests.all[i], c))
+        *reply = (struct reply){.rank = rank, .first = r->found.count};
+        if (from < to)
             rc = query_slice(r, s, &r->requests.all[i], from, to, &r->found);
-        r->replies[i].count = r->found.count - r->replies[i].first;
+        reply->count = r->found.count - reply->first;
+        r->reply_count += reply->count != 0;
     }
     return rc;
 }
@@ -266,8 +276,7 @@ static int collect_next(struct restart *r, size_t *k, struct slice *s)
 {
     uint64_t slots = slice_slots(r), count;
 
-    for (int i = 0; i < r->step->ds->comm->size; i++)
-        r->replies[i].count = 0;
+    r->reply_count = 0;
     if (*k < r->mine_count &&
         s->to == r->requests.tree->summaries[r->mine[*k].file]->count) {
         ++*k;
@@ -322,11 +331,10 @@ static int share_counts(struct restart *r, struct bm_flow_builder *flows,
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
-    for (int i = 0; i < ranks && !rc; i++)
-        if (r->replies[i].count) {
-            bm_put_u32(&mine, (uint32_t)i);
-            bm_put_u64(&mine, r->replies[i].count);
-        }
+    for (size_t i = 0; i < r->reply_count && !rc; i++) {
+        bm_put_u32(&mine, (uint32_t)r->replies[i].rank);
+        bm_put_u64(&mine, r->replies[i].count);
+    }
     if (!rc && (!sizes || mine.failed || bm_flow_builder_init(flows, ds->comm)))
         rc = no_memory(r);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
@@ -387,12 +395,12 @@ static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
 {
     struct restart *r = context;
     struct window w = {at, at + bytes, data};
-    size_t i = 0, ranks = (size_t)r->step->ds->comm->size;
+    size_t i = 0;
     uint64_t begin;
 
     (void)error;
-    BM_BISECT(i, ranks, k, r->replies[k].at <= at);
-    for (begin = r->replies[i].at; i < ranks && begin < w.end; i++)
+    BM_BISECT(i, r->reply_count, k, r->replies[k].at <= at);
+    for (begin = r->replies[i].at; i < r->reply_count && begin < w.end; i++)
         for (size_t v = 0; v < r->query->variable_count; v++) {
             size_t size = size_of(r, v);
             uint64_t lane = r->replies[i].count * size;
@@ -444,7 +452,7 @@ static int deliver(struct restart *r, struct bm_flow_builder *flows, int rc)
     struct bouma_dataset *ds = r->step->ds;
     uint64_t at = 0;
 
-    for (int i = 0; i < ds->comm->size && !rc; i++) {
+    for (size_t i = 0; i < r->reply_count && !rc; i++) {
         r->replies[i].at = at;
         at += r->replies[i].count * r->sample;
     }
@@ -526,6 +534,7 @@ int bm_restart(struct bm_restart_out *out, struct bouma_step *step,
     bm_drop(ds->a, r.replies);
     bm_drop(ds->a, r.mine);
     bm_drop(ds->a, r.requests.all);
+    bm_drop(ds->a, r.requests.meet);
     bm_drop(ds->a, r.first);
     return rc;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/search.h"
 #include "plan/rounds.h"
 
 /* The bounds of all finite positions; 0 if there are none. */
@@ -135,6 +136,21 @@ uint64_t bm_requests_expect(const struct bm_requests *r, int rank,
     return some_of(q->quality - q->from, n);
 }
 
+void bm_requests_list(struct bm_requests *r,
+                      const struct bm_particle_summary *c, uint64_t from,
+                      uint64_t to)
+{
+    uint64_t ranks = (uint64_t)r->ranks, all = r->set->particles;
+    size_t i = 0;
+
+    r->meet_count = 0;
+    if (r->shares) /* the one whose share the first slot is in */
+        BM_BISECT(i, (size_t)ranks, k, bm_cut(all, ranks, k) <= from);
+    for (; i < ranks && !(r->shares && bm_cut(all, ranks, i) >= to); i++)
+        if (bm_requests_meet(r, &r->all[i], c))
+            r->meet[r->meet_count++] = (int)i;
+}
+
 int bm_requests_box(const struct bm_requests *r,
                     const struct bm_particle_summary *c, struct bm_request *out)
 {
@@ -144,11 +160,9 @@ int bm_requests_box(const struct bm_requests *r,
     *out = (struct bm_request){.boxed = !r->shares, .closed = 7};
     if (r->shares)
         return 1;
-    for (int i = 0; i < r->ranks; i++) {
-        const struct bm_request *w = &r->all[i];
+    for (size_t i = 0; i < r->meet_count; i++) {
+        const struct bm_request *w = &r->all[r->meet[i]];
 
-        if (!bm_requests_meet(r, w, c))
-            continue;
         if (!w->boxed) {
             out->boxed = 0;
             return 1;

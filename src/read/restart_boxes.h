@@ -20,6 +20,9 @@ struct bm_requests {
     struct bm_request *all; /* [ranks] */
     int ranks;
     int shares; /* no boxes: equal shares */
+    int *meet;  /* [ranks], of which 'meet_count' are those that can have
+                   particles of the file at hand, ascending */
+    size_t meet_count;
 };
 
 /* A box that ends at the far face of all particles includes it, unless another
@@ -31,8 +34,14 @@ void bm_requests_close_faces(struct bm_requests *r);
 int bm_requests_meet(const struct bm_requests *r, const struct bm_request *w,
                      const struct bm_particle_summary *c);
 
-/* The box around all that ranks want of a file; 0 if they leave out much of it,
- * so that reading all that is in it would be a waste. */
+/* List the ranks that can have particles of a file: its slots [from, to), of
+ * the slots of all files one after the other, if they have equal shares. */
+void bm_requests_list(struct bm_requests *r,
+                      const struct bm_particle_summary *c, uint64_t from,
+                      uint64_t to);
+
+/* The box around all that the listed ranks want of a file; 0 if they leave out
+ * much of it, so that reading all that is in it would be a waste. */
 int bm_requests_box(const struct bm_requests *r,
                     const struct bm_particle_summary *c,
                     struct bm_request *out);

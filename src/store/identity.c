@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "store/envelope.h"
+#include "store/step_dir.h"
 
 static int find_step(void *context, const char *entry)
 {
@@ -453,14 +454,12 @@ static int look_at_file(void *context, const char *entry)
 static int look_at_step(void *context, const char *entry)
 {
     struct latest *l = context;
-    char dir[BM_NAME_BYTES];
     uint64_t step;
     int rc;
 
     if (!bm_name_parse_step(entry, &step))
         return 0;
-    bm_name_step(dir, step);
-    rc = bm_store_list(l->s, dir, look_at_file, l, l->error);
+    rc = bm_step_dir_list(l->s, step, look_at_file, l, l->error);
     l->rc = l->rc ? l->rc : rc;
     return 0;
 }

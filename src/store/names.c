@@ -5,6 +5,15 @@
 
 #include "store/store.h"
 
+#define MENDED "mended.tmp.e"
+
+static const char *last_part(const char *entry)
+{
+    const char *slash = strrchr(entry, '/');
+
+    return slash ? slash + 1 : entry;
+}
+
 void bm_name_step(char name[BM_NAME_BYTES], uint64_t step)
 {
     snprintf(name, BM_NAME_BYTES, BM_NAME_STEPS "/%08" PRIu64, step);
@@ -24,28 +33,52 @@ void bm_name_manifest_new(char name[BM_NAME_BYTES], uint64_t step,
              step, g.epoch, g.attempt);
 }
 
+/* The files that one directory has; tests have fewer. */
+#ifndef BM_FOLDER_FILES
+#define BM_FOLDER_FILES 1024u
+#endif
+
+/* The directory that a subfile lies in, with a slash; gives its length. It
+ * follows from the number alone: who makes a file need not know how many there
+ * will be, and who finds one need not know how many there were. */
+static size_t folder_of(char name[BM_NAME_BYTES], uint64_t step,
+                        uint32_t subfile)
+{
+    uint32_t folder = subfile / BM_FOLDER_FILES;
+    int n = folder ? snprintf(name, BM_NAME_BYTES,
+                              BM_NAME_STEPS "/%08" PRIu64 "/%04" PRIu32 "/",
+                              step, folder)
+                   : snprintf(name, BM_NAME_BYTES,
+                              BM_NAME_STEPS "/%08" PRIu64 "/", step);
+
+    return (size_t)n;
+}
+
 void bm_name_subfile(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
                      struct bm_generation g)
 {
-    snprintf(name, BM_NAME_BYTES,
-             BM_NAME_STEPS "/%08" PRIu64 "/d.%04" PRIu32 ".e%" PRIu32
-                           "a%" PRIu32,
-             step, subfile, g.epoch, g.attempt);
+    size_t n = folder_of(name, step, subfile);
+
+    snprintf(name + n, BM_NAME_BYTES - n,
+             "d.%04" PRIu32 ".e%" PRIu32 "a%" PRIu32, subfile, g.epoch,
+             g.attempt);
 }
 
 void bm_name_copy(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
                   struct bm_generation g, uint32_t nonce)
 {
-    snprintf(name, BM_NAME_BYTES,
-             BM_NAME_STEPS "/%08" PRIu64 "/copy.%04" PRIu32 ".%08" PRIx32
-                           ".e%" PRIu32 "a%" PRIu32,
-             step, subfile, nonce, g.epoch, g.attempt);
+    size_t n = folder_of(name, step, subfile);
+
+    snprintf(name + n, BM_NAME_BYTES - n,
+             "copy.%04" PRIu32 ".%08" PRIx32 ".e%" PRIu32 "a%" PRIu32, subfile,
+             nonce, g.epoch, g.attempt);
 }
 
-void bm_name_mended(char name[BM_NAME_BYTES], uint64_t step, uint32_t epoch)
+void bm_name_mended(char name[BM_NAME_BYTES], const char *subfile,
+                    uint32_t epoch)
 {
-    snprintf(name, BM_NAME_BYTES,
-             BM_NAME_STEPS "/%08" PRIu64 "/mended.tmp.e%" PRIu32, step, epoch);
+    snprintf(name, BM_NAME_BYTES, "%.*s" MENDED "%" PRIu32,
+             (int)(last_part(subfile) - subfile), subfile, epoch);
 }
 
 void bm_name_epoch(char name[BM_NAME_BYTES], uint32_t epoch)
@@ -113,6 +146,13 @@ static int is_last_part(const char *name, const char *entry)
     return slash && !strcmp(slash + 1, entry);
 }
 
+/* The same for what is in the directory of a step or in one below that: 'name'
+ * is that of step 0. */
+static int is_in_step(const char *name, const char *entry)
+{
+    return !strcmp(name + sizeof(BM_NAME_STEPS "/00000000/") - 1, entry);
+}
+
 /* A directory may have very many of them: so without writing the name. */
 int bm_name_parse_step(const char *entry, uint64_t *step)
 {
@@ -144,48 +184,98 @@ int bm_name_parse_manifest_new(const char *entry, struct bm_generation *g)
         !generation(entry + sizeof(prefix) - 1, g))
         return 0;
     bm_name_manifest_new(name, 0, *g);
-    return is_last_part(name, entry);
+    return is_in_step(name, entry);
 }
 
 int bm_name_parse_subfile(const char *entry, uint32_t *subfile,
                           struct bm_generation *g)
 {
-    const char *p = entry + 2;
+    const char *p = last_part(entry);
     char name[BM_NAME_BYTES];
     uint64_t v;
 
-    if (strncmp(entry, "d.", 2) || !number(&p, UINT32_MAX, &v) || *p++ != '.' ||
-        !generation(p, g))
+    if (strncmp(p, "d.", 2))
+        return 0;
+    p += 2;
+    if (!number(&p, UINT32_MAX, &v) || *p++ != '.' || !generation(p, g))
         return 0;
     *subfile = (uint32_t)v;
     bm_name_subfile(name, 0, *subfile, *g);
-    return is_last_part(name, entry);
+    return is_in_step(name, entry);
 }
 
 int bm_name_is_copy(const char *entry, struct bm_generation *g)
 {
     static const char prefix[] = "copy.";
-    const char *p = entry + sizeof(prefix) - 1;
+    const char *base = last_part(entry), *p = base + sizeof(prefix) - 1;
+    char folder[BM_NAME_BYTES];
     uint64_t subfile;
 
-    if (strncmp(entry, prefix, sizeof(prefix) - 1) ||
+    if (strncmp(base, prefix, sizeof(prefix) - 1) ||
         !number(&p, UINT32_MAX, &subfile) || *p++ != '.' ||
         strspn(p, "0123456789abcdef") != 8 || p[8] != '.')
         return 0;
-    return generation(p + 9, g);
+    folder_of(folder, 0, (uint32_t)subfile);
+    snprintf(folder + strlen(folder), BM_NAME_BYTES - strlen(folder), "%.100s",
+             base);
+    return is_in_step(folder, entry) && generation(p + 9, g);
+}
+
+void bm_name_in_step(char name[BM_NAME_BYTES], uint64_t step, const char *entry)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_STEPS "/%08" PRIu64 "/%.200s", step,
+             entry);
+}
+
+int bm_name_is_folder(const char *entry)
+{
+    const char *p = entry;
+    char name[BM_NAME_BYTES];
+    uint64_t folder;
+    size_t n;
+
+    if (!number(&p, UINT32_MAX / BM_FOLDER_FILES, &folder) || *p || !folder)
+        return 0;
+    n = folder_of(name, 0, (uint32_t)folder * BM_FOLDER_FILES);
+    name[n - 1] = 0;
+    return is_in_step(name, entry);
+}
+
+int bm_name_folder(char folder[BM_NAME_BYTES], const char *name)
+{
+    size_t n = sizeof(BM_NAME_STEPS); /* with the slash */
+    const char *last = strrchr(name, '/'), *second;
+
+    if (strncmp(name, BM_NAME_STEPS "/", n))
+        return 0;
+    second = strchr(name + n, '/');
+    if (second == last) /* or there is none */
+        return 0;
+    snprintf(folder, BM_NAME_BYTES, "%.*s", (int)(last - name), name);
+    return second != NULL;
+}
+
+int bm_name_same_folder(const char *a, const char *b)
+{
+    size_t n = (size_t)(last_part(a) - a);
+
+    return n == (size_t)(last_part(b) - b) && !strncmp(a, b, n);
 }
 
 int bm_name_parse_mended(const char *entry, uint32_t *epoch)
 {
-    static const char prefix[] = "mended.tmp.e";
-    const char *p = entry + sizeof(prefix) - 1;
+    const char *base = last_part(entry), *p = base + sizeof(MENDED) - 1;
+    char folder[BM_NAME_BYTES];
     uint64_t n;
 
-    if (strncmp(entry, prefix, sizeof(prefix) - 1) ||
+    if (strncmp(base, MENDED, sizeof(MENDED) - 1) ||
         !number(&p, UINT32_MAX, &n) || *p)
         return 0;
+    snprintf(folder, sizeof(folder), "%.*s", (int)(base - entry), entry);
+    if (folder[0])
+        folder[strlen(folder) - 1] = 0; /* the slash */
     *epoch = (uint32_t)n;
-    return 1;
+    return base == entry || bm_name_is_folder(folder);
 }
 
 int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry)
@@ -204,5 +294,5 @@ int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry)
 
 int bm_name_is_ghost(const char *entry)
 {
-    return !strncmp(entry, ".nfs", 4);
+    return !strncmp(last_part(entry), ".nfs", 4);
 }

@@ -126,20 +126,27 @@ void bm_name_step(char name[BM_NAME_BYTES], uint64_t step);
 void bm_name_manifest(char name[BM_NAME_BYTES], uint64_t step);
 void bm_name_manifest_new(char name[BM_NAME_BYTES], uint64_t step,
                           struct bm_generation g);
+/* The first 1,024 subfiles of a step are in its directory, the others in
+ * subdirectories of that, of as many files each: storage is slow when very many
+ * files are made in one directory. */
 void bm_name_subfile(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
                      struct bm_generation g);
 /* A subfile while it is copied to here: each copier has a name of its own. */
 void bm_name_copy(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
                   struct bm_generation g, uint32_t nonce);
-/* A subfile that repair makes whole: each repair has a name of its own. */
-void bm_name_mended(char name[BM_NAME_BYTES], uint64_t step, uint32_t epoch);
+/* A subfile that repair makes whole, beside it: each repair has a name of its
+ * own. */
+void bm_name_mended(char name[BM_NAME_BYTES], const char *subfile,
+                    uint32_t epoch);
 void bm_name_epoch(char name[BM_NAME_BYTES], uint32_t epoch);
 void bm_name_epoch_owner(char name[BM_NAME_BYTES], uint32_t epoch);
 /* The same while it is not signed. */
 void bm_name_epoch_owner_new(char name[BM_NAME_BYTES], uint32_t epoch);
 void bm_name_epoch_closed(char name[BM_NAME_BYTES], uint32_t epoch);
 
-/* Back from an entry of a directory; 0 unless it is exactly such a name. */
+/* Back from an entry of a directory; 0 unless it is exactly such a name. Those
+ * of the directory of a step are entries of that or of a subdirectory, with its
+ * name and a slash: see step_dir.h. */
 int bm_name_parse_step(const char *entry, uint64_t *step);
 int bm_name_parse_epoch(const char *entry, uint32_t *epoch);
 int bm_name_parse_manifest_new(const char *entry, struct bm_generation *g);
@@ -147,6 +154,15 @@ int bm_name_parse_subfile(const char *entry, uint32_t *subfile,
                           struct bm_generation *g);
 int bm_name_is_copy(const char *entry, struct bm_generation *g);
 int bm_name_parse_mended(const char *entry, uint32_t *epoch);
+/* The name of an entry of the directory of a step. */
+void bm_name_in_step(char name[BM_NAME_BYTES], uint64_t step,
+                     const char *entry);
+/* Whether an entry of the directory of a step can be a subdirectory. */
+int bm_name_is_folder(const char *entry);
+/* The subdirectory of a step that the file 'name' is in; 0 if it is in none. */
+int bm_name_folder(char folder[BM_NAME_BYTES], const char *name);
+/* Whether two files are in the same directory. */
+int bm_name_same_folder(const char *a, const char *b);
 /* The name of what a writer leaves in the directory of a step, a subfile or a
  * manifest that is not published; 0 if the entry is neither. */
 int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry);

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/parallel_for.h"
 #include "layout/particle_summary.h"
+#include "store/step_dir.h"
 
 static size_t lanes_of(const struct bm_set_plan *set)
 {
@@ -519,8 +520,7 @@ int bm_particle_file_open(struct bm_particle_file *b, struct bouma_dataset *ds)
     if (bm_file_batch_init(&b->batch, ds->a, BATCH_WRITES, BATCH_BYTES))
         return bm_fail(&ds->error, BOUMA_ENOMEM,
                        "no memory to store particles");
-    rc = bm_file_open(&b->subfile.file, &ds->store, name,
-                      BOUMA_OPEN_MODE_CREATE, &ds->error);
+    rc = bm_step_dir_create(&b->subfile.file, &ds->store, name, &ds->error);
     return rc ? rc : bm_subfile_arrange(&b->subfile, ds);
 }
 

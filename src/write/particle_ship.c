@@ -152,6 +152,25 @@ static uint8_t *pack(const struct bm_particle_write *p,
     return to;
 }
 
+/* What a rank has for a file; NULL: nothing. */
+static const struct bm_delivery *delivery_of(const struct bm_set_plan *set,
+                                             uint32_t file, int rank)
+{
+    size_t at = set->first_delivery[file], end = set->first_delivery[file + 1];
+
+    BM_BISECT(at, end, i, set->deliveries[i].rank <= rank);
+    return at < end && set->deliveries[at].rank == rank ? &set->deliveries[at]
+                                                        : NULL;
+}
+
+/* The bytes that go between ranks for a file. */
+static uint64_t bytes_between(const struct bm_set_plan *set, uint32_t file)
+{
+    const struct bm_delivery *own = delivery_of(set, file, set->writer[file]);
+
+    return (set->files.counts[file] - (own ? own->count : 0)) * set->bytes;
+}
+
 /* ---- what comes --------------------------------------------------------- */
 
 /* Whether all that comes to a file of this rank is this rank's own. */
@@ -310,14 +329,12 @@ static int route_file(struct bm_particle_write *p,
         &set->deliveries[set->first_delivery[file]];
     const struct bm_delivery *end =
         &set->deliveries[set->first_delivery[file + 1]];
-    uint64_t buffer = p->ds->engine.env.buffer_bytes, bytes = 0, rounds;
+    uint64_t buffer = p->ds->engine.env.buffer_bytes, rounds;
+    uint64_t bytes = bytes_between(set, file);
     uint64_t slack =
         (uint64_t)(end - first) * set->bytes; /* shares are whole */
     int rc = BOUMA_OK;
 
-    for (const struct bm_delivery *d = first; d < end; d++)
-        if (d->rank != set->writer[file])
-            bytes += d->count * set->bytes;
     if (buffer <= 2 * slack)
         slack = 0;
     rounds = (bytes + buffer - slack - 1) / (buffer - slack);
@@ -336,7 +353,6 @@ static int route_file(struct bm_particle_write *p,
                 rc = route_parcel(p, flows, &c);
         }
     }
-    p->shipped_bytes += bytes;
     return rc;
 }
 
@@ -382,32 +398,57 @@ static int make_particle_files(struct bm_particle_write *p)
     return rc;
 }
 
-/* Columns for this rank's files, and what goes through the pipe; all ranks go
- * through all files in the same order. */
-static int route_all(struct bm_particle_write *p)
+/* Mark the writers to which this rank sends, and itself, in concerned[ranks].
+ * The streams of others are of no concern to it. */
+static void find_writers(const struct bm_particle_write *p, uint8_t *concerned)
 {
     int me = p->ds->comm->rank;
+
+    concerned[me] = 1;
+    for (size_t i = 0; i < p->plan.set_count; i++) {
+        const struct bm_set_plan *set = &p->plan.sets[i];
+
+        for (int64_t f = 0; f < set->files.files; f++)
+            if (delivery_of(set, (uint32_t)f, me))
+                concerned[set->writer[f]] = 1;
+    }
+}
+
+/* Columns for this rank's files, and what goes through the pipe; all ranks that
+ * a writer's stream concerns go through its files in the same order. */
+static int route_all(struct bm_particle_write *p)
+{
+    const struct bm_comm *comm = p->ds->comm;
+    uint8_t *concerned = bm_new(p->ds->a, (size_t)comm->size, 1);
     size_t next = 0;
     struct bm_flow_builder flows;
-    int rc = bm_flow_builder_init(&flows, p->ds->comm);
+    int rc = bm_flow_builder_init(&flows, comm);
+
+    if (!concerned)
+        rc = BOUMA_ENOMEM;
+    if (!rc)
+        find_writers(p, concerned);
 
     for (size_t i = 0; i < p->plan.set_count; i++) {
         const struct bm_set_plan *set = &p->plan.sets[i];
 
         p->raw_bytes += set->particles * set->bytes;
         for (int64_t f = 0; f < set->files.files && !rc; f++) {
-            struct bm_particle_file *b =
-                set->writer[f] == me ? &p->particle_files[next++] : NULL;
+            struct bm_particle_file *b = set->writer[f] == comm->rank
+                                             ? &p->particle_files[next++]
+                                             : NULL;
 
+            p->shipped_bytes += bytes_between(set, (uint32_t)f);
             if (b && !is_own(p, b))
                 rc = make_columns(p, b);
-            if (!rc)
+            if (!rc && concerned[set->writer[f]])
                 rc = route_file(p, &flows, set, (uint32_t)f, b);
         }
     }
     if (!rc && p->shipped_bytes)
         rc = make_pipe(p, &flows);
     bm_flow_builder_release(&flows);
+    bm_drop(p->ds->a, concerned);
     return rc;
 }
 
@@ -436,13 +477,12 @@ int bm_particles_exchange(struct bm_particle_write *p)
     if (p->shipped_bytes)
         rc = bm_pipe_open(p->pipe, ds->comm, &ds->engine.pool, rc, &ds->error);
     for (size_t i = 0; i < p->particle_file_count && !rc; i++) {
-        const struct bm_particle_file *b = &p->particle_files[i];
-        const struct bm_set_plan *set = b->set;
+        struct bm_particle_file *b = &p->particle_files[i];
+        const struct bm_delivery *own =
+            delivery_of(b->set, b->file, ds->comm->rank);
 
-        for (size_t k = set->first_delivery[b->file];
-             k < set->first_delivery[b->file + 1]; k++)
-            if (set->deliveries[k].rank == ds->comm->rank && !is_own(p, b))
-                pack_own(p, &p->particle_files[i], &set->deliveries[k]);
+        if (own && !is_own(p, b))
+            pack_own(p, b, own);
     }
     if (p->shipped_bytes && !rc)
         rc = bm_pipe_run(p->pipe, 1, rc, &ds->error);

@@ -28,7 +28,8 @@ struct stage {
 };
 
 struct bm_prediction {
-    uint64_t *room; /* [chunks], for bytes in the slots */
+    uint64_t *room; /* [chunks], for bytes in the slots; a node's ranks have it
+                       in common */
     int division;   /* a buffer is that many smaller ones */
     struct turn *turns;
     size_t turn_count;
@@ -117,7 +118,10 @@ static int make_slots(struct bm_write_job *job)
         bytes += (size_t)bm_predict_slot_bytes(job, job->plan.grids->mine[m]);
     }
     p->memory = bm_new_raw(job->ds->a, bytes, 1);
-    return p->memory ? BOUMA_OK : BOUMA_ENOMEM;
+    return p->memory ? BOUMA_OK
+                     : bm_fail(&job->ds->error, BOUMA_ENOMEM,
+                               "no memory for %zu chunks",
+                               job->plan.grids->mine_count);
 }
 
 int bm_predict_begin(struct bm_write_job *job)
@@ -125,29 +129,31 @@ int bm_predict_begin(struct bm_write_job *job)
     const bouma_allocator *a = job->ds->a;
     struct bm_prediction *p = bm_new(a, 1, sizeof(*p));
     size_t mine = job->plan.grids->mine_count;
-    int rc = p ? BOUMA_OK : BOUMA_ENOMEM;
+    int rc = p ? BOUMA_OK : BOUMA_ENOMEM, leads = bm_comm_leads(job->comm);
 
     job->plan.prediction = p;
     job->transit.cargo = BM_SLOTS;
     if (p) {
-        p->room = bm_new_raw(a, job->plan.grids->chunks, sizeof(*p->room));
+        if (leads)
+            p->room = bm_new_raw(a, job->plan.grids->chunks, sizeof(*p->room));
         p->turns = bm_new_raw(a, mine, sizeof(*p->turns));
         p->at = bm_new_raw(a, mine, sizeof(*p->at));
         p->there = bm_new(a, mine, 1);
-        if (!p->room || !p->turns || !p->at || !p->there)
+        if ((leads && !p->room) || !p->turns || !p->at || !p->there)
             rc = BOUMA_ENOMEM;
     }
-    for (size_t i = 0; i < job->plan.grids->chunks && !rc; i++) {
+    for (size_t i = 0; i < job->plan.grids->chunks && leads && !rc; i++) {
         job->plan.bytes[i] = job->plan.grids->sizes.each[i];
         job->plan.size_bytes[i] = job->plan.grids->sizes.size_bytes[i];
         p->room[i] = guess_room(job->plan.grids, i);
     }
-    if (!rc) {
-        p->division = divide_buffers(job);
-        rc = make_slots(job);
-    }
     return rc ? bm_fail(&job->ds->error, rc, "no memory for %zu chunks", mine)
               : rc;
+}
+
+uint64_t **bm_predict_room(struct bm_write_job *job)
+{
+    return &job->plan.prediction->room;
 }
 
 void bm_predict_release(struct bm_write_job *job)
@@ -157,7 +163,8 @@ void bm_predict_release(struct bm_write_job *job)
 
     if (!p)
         return;
-    bm_drop(a, p->room);
+    if (!job->plan.is_view)
+        bm_drop(a, p->room);
     bm_drop(a, p->turns);
     bm_drop(a, p->memory);
     bm_drop(a, p->at);
@@ -290,7 +297,9 @@ find_share(const struct bm_plan_sizes *sizes, uint32_t file)
  * them when it had that number the last time. */
 int bm_predict_rooms(struct bm_write_job *job)
 {
-    int rc = BOUMA_OK;
+    int rc = make_slots(job);
+
+    job->plan.prediction->division = divide_buffers(job);
 
     for (size_t i = 0; i < job->held.subfile_count && !rc; i++) {
         struct bm_subfile *f = &job->held.subfiles[i];

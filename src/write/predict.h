@@ -21,12 +21,14 @@
 /* Whether this step can be predicted; the same on all ranks. */
 int bm_predict_possible(const struct bm_write_job *job);
 
-/* Once plan.bytes has room: fill it with what the chunks had, and make slots
- * for them. */
+/* On the first rank of a node, once plan.bytes has room: fill it with what the
+ * chunks had, and find the room of their slots; see bm_files_share(). */
 int bm_predict_begin(struct bm_write_job *job);
 void bm_predict_release(struct bm_write_job *job);
+uint64_t **bm_predict_room(struct bm_write_job *job); /* [chunks] */
 
-/* With the subfiles there: how their levels will lie. */
+/* With the subfiles there: slots of this rank's chunks, and how levels will
+ * lie. */
 int bm_predict_rooms(struct bm_write_job *job);
 
 /* The bytes of a chunk's slot; whether a chunk fits that has plan.bytes. */

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/search.h"
+#include "write/files_image.h"
 #include "write/predict.h"
 #include "write/split.h"
 #include "write/table_costs.h"
@@ -31,7 +32,7 @@ static int assign_none(struct bm_write_job *job)
     job->plan.files.first =
         bm_new(job->ds->a, 1, sizeof(*job->plan.files.first));
     return job->plan.files.first
-               ? number_files(job)
+               ? BOUMA_OK
                : bm_fail(&job->ds->error, BOUMA_ENOMEM,
                          "no memory to assign chunks to files");
 }
@@ -121,8 +122,7 @@ static int assign_files(struct bm_write_job *job)
     if (rc)
         return bm_fail(&job->ds->error, rc,
                        "no memory to assign chunks to files");
-    rc = place_files(job, &sizes);
-    return rc ? rc : number_files(job);
+    return place_files(job, &sizes);
 }
 
 /* Make the subfiles that this rank writes. */
@@ -149,14 +149,20 @@ static int make_subfiles(struct bm_write_job *job)
     return rc;
 }
 
-/* With the sizes of all chunks there. */
-static int assign(struct bm_write_job *job)
+/* With the sizes of all chunks there, on the first rank of the node.
+ * Collective among its ranks. */
+static int assign(struct bm_write_job *job, int rc)
 {
-    int rc = assign_files(job);
+    int leads = bm_comm_leads(job->comm);
 
-    if (!rc && bm_writers_init(&job->plan.writers, &job->plan.files))
+    if (!rc && leads)
+        rc = assign_files(job);
+    if (!rc && leads && bm_writers_init(&job->plan.writers, &job->plan.files))
         rc = bm_fail(&job->ds->error, BOUMA_ENOMEM,
                      "no memory for the writers of files");
+    rc = bm_files_share(job, rc);
+    if (!rc)
+        rc = number_files(job);
     if (!rc)
         rc = make_subfiles(job);
     return rc ? rc : bm_predict_reserve(job);
@@ -164,7 +170,7 @@ static int assign(struct bm_write_job *job)
 
 int bm_stage_assign(struct bm_write_job *job, int rc)
 {
-    return rc ? rc : assign(job);
+    return assign(job, rc);
 }
 
 /* The bytes of every chunk, from the geometry. */
@@ -186,17 +192,15 @@ static void know_sizes(struct bm_write_job *job)
 
 int bm_stage_assign_known(struct bm_write_job *job, int rc)
 {
-    if (rc)
-        return rc;
-    know_sizes(job);
-    return assign(job);
+    if (!rc && bm_comm_leads(job->comm))
+        know_sizes(job);
+    return assign(job, rc);
 }
 
 int bm_stage_assign_predicted(struct bm_write_job *job, int rc)
 {
     if (!rc)
         rc = bm_predict_begin(job);
-    if (!rc)
-        rc = assign(job);
+    rc = assign(job, rc);
     return rc ? rc : bm_predict_rooms(job);
 }

@@ -4,6 +4,7 @@
 #include "dataset/idx.h"
 #include "layout/grid_idx.h"
 #include "store/identity.h"
+#include "store/step_dir.h"
 #include "write/write_job.h"
 
 /* Room for the step among those that are to be drained. */
@@ -112,13 +113,11 @@ void bm_job_remove_directory(struct bm_write_job *job, int rc)
 {
     struct bouma_dataset *ds = job->ds;
     struct bm_error ignored = {0};
-    char name[BM_NAME_BYTES];
     int unlinks;
 
     if (rc == BOUMA_ECOMM || (job->held.may_have_files &&
                               bm_comm_agree(ds->comm, BOUMA_OK, &ignored)))
         return;
-    bm_name_step(name, job->entry.step);
     unlinks = ds->comm->rank == 0 && !job->result.keep &&
               bm_schema_has_idx(&ds->schema);
     if ((!job->held.made_directory && !unlinks) ||
@@ -127,5 +126,5 @@ void bm_job_remove_directory(struct bm_write_job *job, int rc)
     if (unlinks)
         bm_idx_unlink_step(&ds->store, &ds->schema, &job->entry);
     if (job->held.made_directory)
-        bm_store_remove_dir(&ds->store, name);
+        bm_step_dir_remove(&ds->store, job->entry.step);
 }

@@ -46,12 +46,38 @@ static void record_size(struct bm_job_plan *plan, size_t chunk, uint64_t told)
     }
 }
 
+/* What all ranks told, in the order of ranks; next[ranks] has room. */
+static void record_sizes(struct bm_write_job *job, const uint8_t *all,
+                         const size_t *sizes, size_t *next)
+{
+    struct bm_write_plan *plan = job->plan.grids;
+    size_t at = 0;
+
+    for (int r = 0; r < job->comm->size; r++) {
+        next[r] = at;
+        at += sizes[r];
+    }
+    for (size_t i = 0; i < plan->chunks; i++) {
+        size_t *here = &next[plan->owner[i]];
+
+        record_size(&job->plan, i, bm_load_u64(all + *here));
+        *here += 8;
+        if (plan->times.each) {
+            plan->times.each[i] = bm_load_u32(all + *here);
+            *here += 4;
+        }
+    }
+}
+
 /* With `weighted` the times come along. Collective. */
 int bm_job_gather_sizes(struct bm_write_job *job, int rc)
 {
     struct bouma_dataset *ds = job->ds;
     struct bm_write_plan *plan = job->plan.grids;
-    size_t ranks = (size_t)job->comm->size, at = 0;
+    int weighted = ds->options.distribute == BOUMA_DISTRIBUTE_WEIGHTED;
+    int predict = ds->options.predict == BOUMA_PREDICT_ON;
+    int leads = bm_comm_leads(job->comm);
+    size_t ranks = leads ? (size_t)job->comm->size : 0;
     size_t *sizes = bm_new(ds->a, ranks, sizeof(*sizes));
     size_t *next = bm_new(ds->a, ranks, sizeof(*next));
     struct bm_buffer mine, all;
@@ -60,31 +86,20 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
     bm_buffer_init(&all, ds->a);
     for (size_t m = 0; m < plan->mine_count && !rc; m++) {
         bm_put_u64(&mine, tell_size(job, m));
-        if (plan->times.each)
+        if (weighted)
             bm_put_u32(&mine, job->held.shaper.times[m]);
     }
     if (!rc && (!sizes || !next ||
-                (ds->options.predict == BOUMA_PREDICT_ON &&
+                (predict && leads &&
                  reserve_sizes(&plan->sizes, plan->chunks, plan->a))))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
-    rc = bm_comm_collect(job->comm, &mine, &all, sizes, rc, &ds->error);
-    for (size_t r = 0; r < ranks && !rc; r++) {
-        next[r] = at;
-        at += sizes[r];
-    }
-    for (size_t i = 0; i < plan->chunks && !rc; i++) {
-        size_t *here = &next[plan->owner[i]];
-
-        record_size(&job->plan, i, bm_load_u64(all.data + *here));
-        *here += 8;
-        if (plan->times.each) {
-            plan->times.each[i] = bm_load_u32(all.data + *here);
-            *here += 4;
-        }
-    }
+    rc =
+        bm_comm_collect_at_nodes(job->comm, &mine, &all, sizes, rc, &ds->error);
+    if (!rc && leads)
+        record_sizes(job, all.data, sizes, next);
     if (!rc) {
-        plan->times.known = plan->times.each != NULL;
-        plan->sizes.known = plan->sizes.each != NULL;
+        plan->times.known = weighted;
+        plan->sizes.known = predict;
     }
     bm_buffer_release(&mine);
     bm_buffer_release(&all);

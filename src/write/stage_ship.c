@@ -1,4 +1,5 @@
 /* stage_ship.c -- chunks go to the writers of their files, and are stored. */
+#include "write/files_image.h"
 #include "write/predict.h"
 #include "write/ship.h"
 
@@ -48,8 +49,9 @@ int bm_stage_ship_predicted(struct bm_write_job *job, int rc)
         return rc;
     rc = bm_predict_carry_out(job);
     rc = bm_job_gather_sizes(job, rc);
-    if (!rc)
+    if (!rc && bm_comm_leads(job->comm))
         job->result.misfits = bm_predict_misfits(job);
+    rc = bm_files_share(job, rc);
     if (!rc && job->result.misfits)
         rc = bm_predict_ship_misfits(job, rc);
     rc = bm_predict_make_heads(job, rc);

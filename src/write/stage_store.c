@@ -6,6 +6,7 @@
 #include "dataset/borrowed.h"
 #include "dataset/idx.h"
 #include "layout/grid_idx.h"
+#include "store/step_dir.h"
 #include "write/extension.h"
 #include "write/predict.h"
 
@@ -56,6 +57,23 @@ static int link_file(struct bm_write_job *job, const struct bm_subfile *f,
     return bm_idx_link(&ds->store, &link, error);
 }
 
+/* Make the names of files in subdirectories of the step durable. Other ranks
+ * have files there, and see to theirs. */
+static int sync_folders(struct bm_write_job *job, struct bm_error *error)
+{
+    size_t count = bm_job_subfile_count(job);
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < count && !rc; i++) {
+        const char *name = bm_job_subfile(job, i)->file.name;
+
+        if (i + 1 == count ||
+            !bm_name_same_folder(name, bm_job_subfile(job, i + 1)->file.name))
+            rc = bm_step_dir_sync_folder(&job->ds->store, name, error);
+    }
+    return rc;
+}
+
 /* Wait for what is being stored, then write heads and close. The only
  * thing that the thread does, if there is one. */
 static int end_files(void *context, size_t only, struct bm_error *error)
@@ -76,18 +94,20 @@ static int end_files(void *context, size_t only, struct bm_error *error)
         if (!rc)
             rc = link_file(job, bm_job_subfile(job, i), error);
     }
-    return rc;
+    /* What waits for its group is made durable with that. */
+    return rc || !job->synced || hold ? rc : sync_folders(job, error);
 }
 
-/* Of chunks that go to another rank. */
+/* Of this rank's chunks, those that go to another one. */
 static uint64_t shipped_bytes(const struct bm_write_job *job)
 {
+    const struct bm_write_plan *plan = job->plan.grids;
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < job->plan.grids->chunks; i++)
-        if (job->plan.grids->owner[i] !=
-            bm_job_writer(job, job->plan.files.file[i]))
-            bytes += bm_predict_shipped(job, i);
+    for (size_t m = 0; m < plan->mine_count; m++)
+        if (bm_job_writer(job, job->plan.files.file[plan->mine[m]]) !=
+            job->comm->rank)
+            bytes += bm_predict_shipped(job, plan->mine[m]);
     return bytes;
 }
 
@@ -102,7 +122,7 @@ static void fill_record(struct bm_write_job *job, bouma_record *r,
     r->raw_bytes = job->plan.grids->raw_bytes + job->held.particles.raw_bytes;
     r->moved_bytes +=
         job->plan.grids->moved_bytes + job->plan.grids->tiled_bytes;
-    r->shipped_bytes += job->held.particles.shipped_bytes + shipped_bytes(job);
+    r->shipped_bytes += job->held.particles.shipped_bytes;
     r->predicted = job->plan.prediction != NULL;
     r->misfits += (int64_t)job->result.misfits;
     r->files = job->plan.all_files;
@@ -156,10 +176,12 @@ static void tell_group(uint64_t *stats, const struct bm_write_job *part)
     stats[MOVED_MESSAGES] += bm_route_message_count(&part->held.shaper.sends);
     stats[SHIPPED_MESSAGES] += rounds_of(part);
     stats[ENCODE] += nanoseconds(part->held.shaper.encode_seconds);
-    if (part->comm->rank || !part->plan.files.first)
+    if (!part->plan.files.first)
+        return;
+    stats[SHIPPED_BYTES] += shipped_bytes(part);
+    if (part->comm->rank)
         return;
     stats[MOVED_BYTES] = part->plan.grids->moved_bytes;
-    stats[SHIPPED_BYTES] = shipped_bytes(part);
     stats[MISFITS] = part->result.misfits;
     stats[MOST_PATCHES] = (uint64_t)part->plan.grids->most_patches;
 }
@@ -173,6 +195,7 @@ static void tell_stats(uint64_t *stats, const struct bm_write_job *job)
     stats[MOVED_MESSAGES] = bm_route_message_count(&job->held.shaper.sends);
     stats[SHIPPED_MESSAGES] = rounds_of(job) + job->held.particles.rounds;
     stats[ENCODE] = nanoseconds(job->held.shaper.encode_seconds);
+    stats[SHIPPED_BYTES] = shipped_bytes(job);
     if (job->part)
         tell_group(stats, job->part);
     stats[SLOWEST_ENCODE] = stats[ENCODE];
@@ -304,10 +327,11 @@ static int gather_reports(struct bm_write_job *job, struct report *r, int rc)
 
     bm_job_lap(job, BM_STORE);
     rc = bm_comm_collect_at_root(ds->comm, &r->mine, &r->all, rc, &ds->error);
-    tell_stats(stats, job);
-    if (!rc)
+    if (!rc) {
+        tell_stats(stats, job);
         rc = bm_comm_reduce(ds->comm, stats, STATS, STATS - MOVED_MESSAGES,
                             &ds->error);
+    }
     if (!rc && ds->comm->rank == 0)
         rc = make_manifest(job, &r->all, stats);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);

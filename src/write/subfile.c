@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layout/front.h"
+#include "store/step_dir.h"
 
 /* Chunks by variable, with their keys: a file's chunks are on the order of the
  * step, so those of one variable come by ascending key. */
@@ -72,8 +73,7 @@ int bm_subfile_make(struct bm_subfile *f, struct bouma_dataset *ds,
         return bm_fail(&ds->error, rc,
                        "no memory for the table of subfile %" PRIu32, number);
     bm_name_subfile(name, f->head.step, number, f->head.generation);
-    return bm_file_open(&f->file, &ds->store, name, BOUMA_OPEN_MODE_CREATE,
-                        &ds->error);
+    return bm_step_dir_create(&f->file, &ds->store, name, &ds->error);
 }
 
 void bm_subfile_release(struct bm_subfile *f)

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "dataset/borrowed.h"
 #include "dataset/sweep.h"
+#include "store/step_dir.h"
+#include "write/files_image.h"
 #include "write/predict.h"
 #include "write/split.h"
 #include "write/write.h"
@@ -183,22 +185,20 @@ static void release(struct bm_write_job *job)
                         job->entry.generation);
         bm_subfile_release(f);
         /* One that could not be made, since there is one, is not ours. */
-        if (!job->result.keep && f->file.store)
+        if (!job->result.keep && f->file.store) {
             bm_store_remove(&ds->store, name);
+            bm_step_dir_remove_folder(&ds->store, name);
+        }
     }
     bm_particles_release(&job->held.particles);
     bm_drop(ds->a, job->held.subfiles);
     bm_shaper_release(&job->held.shaper);
-    bm_drop(ds->a, job->plan.bytes);
-    bm_drop(ds->a, job->plan.size_bytes);
-    bm_writers_release(&job->plan.writers);
-    bm_assignment_release(&job->plan.files);
+    bm_files_release(job);
     bm_route_release(&job->transit.record_sends);
     bm_route_release(&job->transit.record_receives);
     bm_drop(ds->a, job->transit.send_m);
     bm_drop(ds->a, job->transit.arrivals);
     bm_file_batch_release(&job->transit.batch);
-    bm_predict_release(job);
     bm_buffer_release(&job->given.blocks);
     bm_buffer_release(&job->result.manifest);
 }

@@ -58,9 +58,11 @@ struct bm_job_given {
     int is_new; /* on some rank it is not what the last plan was made of */
 };
 
-/* Who does what; the same on all ranks. */
+/* Who does what; the same on all ranks. Those of a node have it in common, but
+ * for the size_bytes, which only their first has: see files_image.h. */
 struct bm_job_plan {
     struct bm_write_plan *grids;      /* the dataset's, which keeps it */
+    int is_view;                      /* what follows is that of another rank */
     uint64_t *bytes;                  /* [chunks] */
     uint8_t *size_bytes;              /* [chunks]: see table_costs.h */
     struct bm_assignment files;       /* of grids */
@@ -204,7 +206,7 @@ int bm_job_mismatch(struct bm_write_job *job);
 /* The partitions of each object, which the schema's bytes need not have. */
 void bm_job_put_partitions(struct bm_buffer *b, const struct bm_schema *schema);
 
-/* Tell all ranks the sizes of all chunks. Collective. */
+/* Tell the first rank of each node the sizes of all chunks. Collective. */
 int bm_job_gather_sizes(struct bm_write_job *job, int rc);
 
 /* Room in the lists that a committed step enters, so that this cannot fail. */

@@ -152,7 +152,6 @@ static void gather_entry(void *context, int rank, const struct entry *entry)
 struct collector {
     struct bm_decomposition *d;
     uint32_t variable;
-    int rank;
 };
 
 static void collect_entry(void *context, int rank, const struct entry *entry)
@@ -161,8 +160,6 @@ static void collect_entry(void *context, int rank, const struct entry *entry)
 
     if (entry->variable != c->variable)
         return;
-    if (rank == c->rank)
-        c->d->my_first_block = c->d->block_count;
     for (size_t i = 0; i < entry->count; i++) {
         struct bm_block *b = &c->d->blocks[c->d->block_count++];
 
@@ -212,10 +209,8 @@ static int plan_tiles(struct bm_decomposition *d, const bouma_allocator *a,
     d->tiles = bm_new(a, 1, sizeof(*d->tiles));
     if (!d->tiles)
         return BOUMA_ENOMEM;
-    *d->tiles = (struct bm_tile_plan){.a = a,
-                                      .given = d->blocks,
-                                      .given_count = d->block_count,
-                                      .my_first_given = d->my_first_block};
+    *d->tiles = (struct bm_tile_plan){
+        .a = a, .given = d->blocks, .given_count = d->block_count};
     d->blocks = NULL;
     rc = bm_tile_plan_make(d->tiles, a, &tiling, scheme, told->ranks, fault);
     if (rc)
@@ -223,10 +218,6 @@ static int plan_tiles(struct bm_decomposition *d, const bouma_allocator *a,
     d->block_count = d->tiles->block_count;
     d->blocks = d->tiles->blocks;
     d->tiles->blocks = NULL;
-    d->my_first_block = 0;
-    while (d->my_first_block < d->block_count &&
-           d->blocks[d->my_first_block].rank < told->rank)
-        d->my_first_block++;
     return BOUMA_OK;
 }
 
@@ -236,7 +227,7 @@ static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
                      const struct reader *r, const struct bouma_variable *v,
                      bouma_distribute scheme, struct bm_error *error)
 {
-    struct collector c = {d, v->id, r->told->rank};
+    struct collector c = {d, v->id};
     struct bm_cover_fault fault;
     struct bm_chunking chunking = d->partition.chunking;
     int rc = BOUMA_ENOMEM;
@@ -265,6 +256,29 @@ static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
 
 /* ---- the plan ----------------------------------------------------------- */
 
+/* What is not this rank's own. */
+static void free_arrays(struct bm_write_plan *plan)
+{
+    const bouma_allocator *a = plan->a;
+
+    for (size_t i = 0; i < plan->decomposition_count; i++) {
+        bm_partition_release(&plan->decompositions[i].partition);
+        bm_drop(a, plan->decompositions[i].blocks);
+        bm_drop(a, plan->decompositions[i].owner);
+        if (plan->decompositions[i].tiles)
+            bm_tile_plan_release(plan->decompositions[i].tiles);
+    }
+    for (size_t i = 0; i < plan->grid_count; i++) {
+        if (plan->grids[i].subset)
+            bm_drop(a, plan->grids[i].subset->chunk);
+        bm_drop(a, plan->grids[i].order);
+    }
+    bm_drop(a, plan->file);
+    bm_drop(a, plan->file_grid);
+    bm_drop(a, plan->file_number);
+    bm_drop(a, plan->owner);
+}
+
 void bm_plan_free(struct bm_write_plan *plan)
 {
     const bouma_allocator *a;
@@ -272,31 +286,24 @@ void bm_plan_free(struct bm_write_plan *plan)
     if (!plan)
         return;
     a = plan->a;
-    for (size_t i = 0; i < plan->decomposition_count; i++) {
-        bm_partition_release(&plan->decompositions[i].partition);
-        bm_drop(a, plan->decompositions[i].blocks);
-        bm_drop(a, plan->decompositions[i].owner);
-        if (plan->decompositions[i].tiles)
-            bm_tile_plan_release(plan->decompositions[i].tiles);
+    if (!plan->is_view)
+        free_arrays(plan);
+    for (size_t i = 0; i < plan->decomposition_count; i++)
         bm_drop(a, plan->decompositions[i].tiles);
-    }
     for (size_t i = 0; i < plan->grid_count; i++) {
-        bm_chunk_subset_free(plan->grids[i].subset);
-        bm_drop(a, plan->grids[i].order);
+        bm_drop(a, plan->grids[i].subset);
         bm_drop(a, plan->grids[i].variables);
         bm_drop(a, plan->grids[i].of);
     }
     bm_drop(a, plan->decompositions);
     bm_drop(a, plan->grids);
-    bm_drop(a, plan->file);
-    bm_drop(a, plan->file_grid);
-    bm_drop(a, plan->file_number);
-    bm_drop(a, plan->owner);
     bm_drop(a, plan->mine);
     bm_drop(a, plan->times.each);
     bm_drop(a, plan->sizes.each);
     bm_drop(a, plan->sizes.size_bytes);
     bm_drop(a, plan->sizes.shares);
+    bm_common_release(&plan->common);
+    bm_common_release(&plan->files);
     bm_drop(a, plan);
 }
 
@@ -427,14 +434,47 @@ static int sum_up(struct bm_write_plan *plan, int ranks)
     return BOUMA_OK;
 }
 
+/* The first block of a rank, if it has one. */
+static size_t first_block(const struct bm_block *blocks, size_t count, int rank)
+{
+    size_t at = 0;
+
+    if (!count || blocks[0].rank >= rank)
+        return 0;
+    BM_BISECT(at, count, i, blocks[i].rank < rank);
+    return at + 1;
+}
+
+int bm_plan_find_mine(struct bm_write_plan *plan, int rank)
+{
+    size_t n = 0;
+
+    bm_drop(plan->a, plan->mine);
+    plan->mine_count = 0;
+    for (size_t i = 0; i < plan->chunks; i++)
+        plan->mine_count += plan->owner[i] == rank;
+    plan->mine = bm_new_raw(plan->a, plan->mine_count, sizeof(*plan->mine));
+    if (!plan->mine)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < plan->chunks; i++)
+        if (plan->owner[i] == rank)
+            plan->mine[n++] = i;
+    for (size_t i = 0; i < plan->decomposition_count; i++) {
+        struct bm_decomposition *d = &plan->decompositions[i];
+
+        d->my_first_block = first_block(d->blocks, d->block_count, rank);
+        if (d->tiles)
+            d->tiles->my_first_given =
+                first_block(d->tiles->given, d->tiles->given_count, rank);
+    }
+    return BOUMA_OK;
+}
+
 int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank)
 {
     size_t n = 0;
 
     bm_drop(plan->a, plan->owner);
-    bm_drop(plan->a, plan->mine);
-    plan->mine = NULL;
-    plan->mine_count = 0;
     plan->owner = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->owner));
     if (!plan->owner)
         return BOUMA_ENOMEM;
@@ -445,16 +485,7 @@ int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank)
             for (size_t j = 0; j < g->count; j++)
                 plan->owner[n++] = g->of[j]->owner[g->order[p]];
     }
-    for (size_t i = 0; i < plan->chunks; i++)
-        plan->mine_count += plan->owner[i] == rank;
-    plan->mine = bm_new_raw(plan->a, plan->mine_count, sizeof(*plan->mine));
-    if (!plan->mine)
-        return BOUMA_ENOMEM;
-    n = 0;
-    for (size_t i = 0; i < plan->chunks; i++)
-        if (plan->owner[i] == rank)
-            plan->mine[n++] = i;
-    return sum_up(plan, ranks);
+    return bm_plan_find_mine(plan, rank) ? BOUMA_ENOMEM : sum_up(plan, ranks);
 }
 
 /* Whose each fixed file is. */

@@ -1,9 +1,11 @@
 /* write_plan.h -- who holds, who encodes: the plan of a step up to the point
- * where sizes are known. Every rank computes the same from the same facts; it
- * is kept for the next step, which mostly is alike. */
+ * where sizes are known. The first rank of each node computes the same from the
+ * same facts, for all of its node (plan_image.h); it is kept for the next step,
+ * which mostly is alike. */
 #ifndef BM_WRITE_PLAN_H
 #define BM_WRITE_PLAN_H
 
+#include "comm/common.h"
 #include "dataset/dataset.h"
 #include "plan/chunk_subset.h"
 #include "plan/distribute.h"
@@ -45,20 +47,19 @@ struct bm_level_share {
     uint64_t bytes[BM_MAX_LEVELS];
 };
 
-/* With `weighted`: what it took to encode each chunk in the last step, the same
- * on all ranks. */
+/* With `weighted`: what it took to encode each chunk in the last step. */
 struct bm_plan_times {
-    uint32_t *each; /* [chunks], else NULL */
-    int known;      /* they are there */
+    uint32_t *each; /* [chunks], on the first rank of a node; else NULL */
+    int known;      /* they are there; the same on all ranks */
     int pause;      /* steps until owners are sought again */
 };
 
-/* With `predict`: the stored bytes of each chunk in the last step, the same on
- * all ranks; and the levels of the files that this rank wrote. */
+/* With `predict`: the stored bytes of each chunk in the last step; and the
+ * levels of the files that this rank wrote. */
 struct bm_plan_sizes {
-    uint64_t *each;                /* [chunks], else NULL */
-    uint8_t *size_bytes;           /* [chunks]: see table_costs.h */
-    int known;                     /* they are there */
+    uint64_t *each;      /* [chunks], on the first rank of a node; else NULL */
+    uint8_t *size_bytes; /* [chunks], the same: see table_costs.h */
+    int known;           /* they are there; the same on all ranks */
     struct bm_level_share *shares; /* [share_room], ascending by file */
     size_t share_count, share_room;
 };
@@ -86,6 +87,12 @@ struct bm_write_plan {
     int64_t most_patches; /* of any rank; once for variables laid out alike */
     struct bm_plan_times times;
     struct bm_plan_sizes sizes;
+    /* What the ranks of the node have in common; and whether the arrays are in
+     * there, but for 'mine' and those of times and sizes. They are only read
+     * then. */
+    struct bm_common common;
+    int is_view;
+    struct bm_common files; /* what they have in common of a step's files */
 };
 
 /* What a chunk is. */
@@ -129,6 +136,10 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
                  const struct bm_schema *schema, bouma_distribute scheme,
                  const struct bm_descriptions *told, struct bm_error *error);
 void bm_plan_free(struct bm_write_plan *plan);
+
+/* Fill in what is this rank's own: mine, and where its blocks begin. BOUMA_OK
+ * or ENOMEM. */
+int bm_plan_find_mine(struct bm_write_plan *plan, int rank);
 
 /* Fill in all that follows from the owners of the decompositions: owner, mine,
  * moved_bytes, most_patches. BOUMA_OK or ENOMEM. */

@@ -7,12 +7,13 @@
  *         and removals are thinned out, too
  *     explore --mutants
  *         leave out one safety action at a time: each time a promise must be
- *         seen broken */
+ *         seen broken, and it ends there */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "explore.h"
+#include "store/store.h"
 
 #define DEFAULT_REPETITIONS 40
 #define MUTANT_REPETITIONS  12
@@ -193,14 +194,45 @@ static const struct mutant mutants[] = {
      explore_claims},
 };
 
+/* Of the program whose steps have subdirectories. */
+static const struct mutant mutants_with_folders[] = {
+    {"no sync of subdirectories",
+     {WEAK_DROP_SYNC_DIR, "steps/*/*", 0},
+     0,
+     NULL},
+    {"group: no sync of subdirectories",
+     {WEAK_DROP_SYNC_DIR, "steps/*/*", 0},
+     4,
+     NULL},
+    {"drain: no sync of subdirectories",
+     {WEAK_DROP_SYNC_DIR, "steps/*/*", 0},
+     0,
+     explore_drains},
+    {"repair: no sync of subdirectories",
+     {WEAK_DROP_SYNC_DIR, "steps/*/*", 0},
+     0,
+     explore_repairs},
+};
+
+static int has_folders(void)
+{
+    char name[BM_NAME_BYTES], folder[BM_NAME_BYTES];
+
+    bm_name_subfile(name, 0, 1, (struct bm_generation){1, 1});
+    return bm_name_folder(folder, name);
+}
+
 /* The number of mutants that were not noticed; of those with 'only' in their
  * names, unless it is NULL. */
 static long run_mutants(const char *only)
 {
+    const struct mutant *all = has_folders() ? mutants_with_folders : mutants;
+    size_t count =
+        has_folders() ? sizeof(mutants_with_folders) : sizeof(mutants);
     long missed = 0;
 
-    for (size_t i = 0; i < sizeof(mutants) / sizeof(mutants[0]); i++) {
-        const struct mutant *m = &mutants[i];
+    for (size_t i = 0; i < count / sizeof(*all); i++) {
+        const struct mutant *m = &all[i];
         struct tally t = {0};
         long violations;
 

@@ -36,6 +36,13 @@ static inline long explore_stride(const struct omission *omission)
     return omission->every ? omission->every : 1;
 }
 
+/* Whether a safety action that is left out was missed: once is enough. */
+static inline int explore_noticed(const struct tally *t,
+                                  const struct omission *omission)
+{
+    return omission->what && tally_violations(t);
+}
+
 /* Options of a variant over 'io'. */
 void explore_options(bouma_options *opts, const struct variant *v,
                      const bouma_io *io);

@@ -222,7 +222,8 @@ void explore_crashes(struct tally *t, const struct variant *v,
 {
     long calls = calls_of_first_writer(v);
 
-    for (long die_at = 1; die_at <= calls + 1; die_at++) {
+    for (long die_at = 1; die_at <= calls + 1 && !explore_noticed(t, omission);
+         die_at++) {
         struct world first = {
             .variant = v, .fs = weak_fs_new((uint64_t)die_at), .tally = t};
 

@@ -129,7 +129,7 @@ void explore_drains(struct tally *t, const struct omission *omission)
 {
     int died = 1;
 
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct pair first = {.fs = weak_fs_new((uint64_t)at), .tally = t};
 
         weak_fs_drop(first.fs, omission->what, omission->pattern);

@@ -331,7 +331,7 @@ static void explore_act(struct tally *t, const struct omission *omission,
         prepare_fast(base);
     else
         prepare(base, act);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         int is_done;
 

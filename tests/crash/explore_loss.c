@@ -75,7 +75,7 @@ void explore_lost_claims(struct tally *t, const struct omission *omission)
     int died = 1;
 
     prepare(base, &expected);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *fs = weak_fs_clone(base, (uint64_t)at);
         struct oracle o = expected;
         bouma_options opts;

@@ -297,7 +297,7 @@ static void at_each_call(struct tally *t, const struct omission *omission,
     struct variant v = {.name = name, .durability = BOUMA_DURABILITY_DURABLE};
     int reached = 1;
 
-    for (long at = 1; reached; at++) {
+    for (long at = 1; reached && !explore_noticed(t, omission); at++) {
         char context[64];
 
         snprintf(context, sizeof(context), "%s, call %ld", name, at);

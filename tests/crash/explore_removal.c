@@ -5,6 +5,7 @@
  * Whoever does the same again comes to its end. And of a step that was lost and
  * is written again, the loss is known or the step is there.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -215,7 +216,7 @@ static void explore_kind(struct tally *t, const struct omission *omission,
     int died = 1;
 
     prepare(base, &before, kind);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         struct oracle after;
 
@@ -415,7 +416,7 @@ static void explore_dropping(struct tally *t, const struct omission *omission,
     int died = 1;
 
     prepare(base, &before, g->how == ALONE ? PLAIN : LOCAL_COPY);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         struct oracle after = before;
 
@@ -465,19 +466,31 @@ void explore_deletions(struct tally *t, const struct omission *omission)
 
 #define LOST 1 /* the step */
 
+/* A directory of the store. */
+struct doomed {
+    const bouma_io *io;
+    void *root;
+    const char *dir;
+};
+
+static void remove_all(const struct doomed *d);
+
 static int remove_entry(void *context, const char *entry)
 {
-    struct weak_fs *fs = context;
-    const bouma_io *io = weak_fs_io(fs);
+    const struct doomed *d = context;
     char name[300];
-    void *root;
 
-    snprintf(name, sizeof(name), "steps/%08d/%.200s", LOST, entry);
-    if (!io->attach(io->user, &root, EXPLORE_PATH, 0)) {
-        io->remove(io->user, root, name);
-        io->detach(io->user, root);
-    }
+    snprintf(name, sizeof(name), "%s/%.200s", d->dir, entry);
+    if (d->io->remove(d->io->user, d->root, name) == EISDIR)
+        remove_all(&(struct doomed){d->io, d->root, name});
     return 0;
+}
+
+static void remove_all(const struct doomed *d)
+{
+    d->io->list(d->io->user, d->root, d->dir, remove_entry, (void *)d);
+    d->io->sync_dir(d->io->user, d->root, d->dir);
+    d->io->remove_dir(d->io->user, d->root, d->dir);
 }
 
 /* Its directory is gone; who opens to append puts that on record. */
@@ -491,9 +504,7 @@ static void lose_step(struct weak_fs *fs)
 
     snprintf(dir, sizeof(dir), "steps/%08d", LOST);
     if (!io->attach(io->user, &root, EXPLORE_PATH, 0)) {
-        io->list(io->user, root, dir, remove_entry, fs);
-        io->sync_dir(io->user, root, dir);
-        io->remove_dir(io->user, root, dir);
+        remove_all(&(struct doomed){io, root, dir});
         io->sync_dir(io->user, root, "steps");
         io->detach(io->user, root);
     }
@@ -537,7 +548,7 @@ void explore_records(struct tally *t, const struct omission *omission)
 
     prepare(base, &before, PLAIN);
     lose_step(base);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
 
         weak_fs_drop(first, omission->what, omission->pattern);

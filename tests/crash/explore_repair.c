@@ -6,6 +6,7 @@
 
 #include "explore.h"
 #include "scenario.h"
+#include "store/store.h"
 
 #define STEPS  2
 #define STATES 6 /* after each death: none kept, killed, and some kept */
@@ -14,14 +15,19 @@ static const struct variant variant = {.name = "repair",
                                        .durability = BOUMA_DURABILITY_DURABLE};
 
 /* Flip a byte of a file, durably. */
-static void damage(const bouma_io *io, const char *name, const char *dir,
+static void damage(const bouma_io *io, uint64_t step, uint32_t subfile,
                    uint64_t at)
 {
     static unsigned char bytes[1 << 16];
+    char name[BM_NAME_BYTES], dir[BM_NAME_BYTES];
     void *root, *file;
     uint64_t size = 0;
     size_t n = 0;
 
+    bm_name_subfile(name, step, subfile,
+                    (struct bm_generation){1, (uint32_t)step + 1});
+    if (!bm_name_folder(dir, name))
+        bm_name_step(dir, step);
     if (io->attach(io->user, &root, EXPLORE_PATH, 0) ||
         io->open(io->user, root, &file, name, BOUMA_OPEN_MODE_READ) ||
         io->file_size(io->user, file, &size) || size > sizeof(bytes) ||
@@ -58,9 +64,9 @@ static void prepare(struct weak_fs *fs, struct oracle *o)
     }
     bouma_dataset_close(ds);
     bouma_dataset_free(ds);
-    damage(io, "steps/00000000/d.0000.e1a1", "steps/00000000", 70);
-    damage(io, "steps/00000000/d.0001.e1a1", "steps/00000000", 70);
-    damage(io, "steps/00000001/d.0001.e1a2", "steps/00000001", 70);
+    damage(io, 0, 0, 70);
+    damage(io, 0, 1, 70);
+    damage(io, 1, 1, 70);
 }
 
 /* With 'count', what cannot be mended is a violation. */
@@ -125,7 +131,7 @@ void explore_repairs(struct tally *t, const struct omission *omission)
     int died = 1;
 
     prepare(base, &expected);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
 
         weak_fs_drop(first, omission->what, omission->pattern);

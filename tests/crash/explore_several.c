@@ -155,7 +155,7 @@ void explore_several(struct tally *t, const struct omission *omission)
     int states = explore_some(omission, STATES), died = 1;
 
     prepare(base, t);
-    for (long at = 1; died; at++) {
+    for (long at = 1; died && !explore_noticed(t, omission); at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
 
         weak_fs_drop(first, omission->what, omission->pattern);

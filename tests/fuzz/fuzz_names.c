@@ -31,7 +31,7 @@ static void try_numbers(const char *entry)
         HOLDS(ends_in(name, entry));
     }
     if (bm_name_parse_mended(entry, &epoch))
-        HOLDS(!strncmp(entry, "mended.tmp.e", 12));
+        HOLDS(strstr(entry, "mended.tmp.e") != NULL);
 }
 
 static void try_generations(const char *entry)
@@ -43,7 +43,7 @@ static void try_generations(const char *entry)
 
     if (bm_name_parse_subfile(entry, &subfile, &g)) {
         bm_name_subfile(name, 7, subfile, g);
-        HOLDS(ends_in(name, entry));
+        HOLDS(!strcmp(name + strlen("steps/00000007/"), entry));
         found++;
     }
     if (bm_name_parse_manifest_new(entry, &g)) {
@@ -54,6 +54,11 @@ static void try_generations(const char *entry)
     HOLDS(bm_name_written(again, 7, entry) == found && found <= 1);
     HOLDS(!found || !strcmp(name, again));
     HOLDS(!found || !bm_name_is_copy(entry, &g));
+    if (bm_name_is_folder(entry)) {
+        bm_name_subfile(name, 7, 1024 * (uint32_t)strtoul(entry, NULL, 10),
+                        (struct bm_generation){1, 1});
+        HOLDS(bm_name_folder(again, name) && ends_in(again, entry) && !found);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

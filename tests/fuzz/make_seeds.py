@@ -261,6 +261,8 @@ save_npz("records_deflated", np.savez_compressed, r=record)
 
 for name, text in (("step", b"00000042"), ("long_step", b"123456789012"), ("epoch", b"000001"),
                    ("subfile", b"d.0001.e1a2"), ("manifest", b"manifest.tmp.e12a3"),
+                   ("below", b"0001/d.1024.e1a2"),
+                   ("below_copy", b"0001/copy.1024.0123abcd.e1a2"), ("folder", b"0001"),
                    ("copy", b"copy.0001.0123abcd.e1a2"), ("mended", b"mended.tmp.e7"),
                    ("loss", b"00000042.loss"), ("beyond", b"18446744073709551616")):
     save("fuzz_names", name, text)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# sim.sh -- the library on simulated machines (sim/README.md): what messages, files
-# and servers take is what a formula says; 64 ranks write the same files on each
-# machine, and with Open MPI and MPICH.
+# sim.sh -- the library on simulated machines (sim/README.md): what messages, files,
+# servers and cores take is what a formula says; two runs take the same time, and less
+# where computing takes none; 64 ranks write the same files on each machine, and with
+# Open MPI and MPICH, and read them back.
 #
 # Needs the packages of a build, libsimgrid-dev, and the release build.
 set -euo pipefail
@@ -56,6 +57,21 @@ compile() {
         -lzstd -lzfp -lhwloc -lm -ldl -lpthread
 }
 
+# What two runs print, times included, is the same; without rates, times are shorter.
+same_times() {
+    local one two free
+    one=$(sim/run.sh 32 small steps steps.bouma 2) &&
+        two=$(sim/run.sh 32 small steps steps.bouma 2) &&
+        free=$(BOUMA_SIM_RATES='' sim/run.sh 32 small steps steps.bouma 2) &&
+        [ "$one" = "$two" ] &&
+        awk -v one="$one" -v free="$free" \
+            'BEGIN { split(one, a); split(free, b); exit !(a[3] > b[3] && b[3] > 0 && a[8] > b[8] && b[8] > 0) }'
+}
+# A file without rates is refused, with a message.
+no_rates() {
+    local said
+    ! said=$(BOUMA_SIM_RATES=$1 sim/run.sh 1 small steps steps.bouma 1 2>&1) && [[ $said == *"BOUMA_SIM_RATES: "*"$2"* ]]
+}
 try "the model against formulas" sim/run.sh 4 check check
 try "the benchmark" sim/run.sh 16 theta bouma-mpi bench io scratch --load hacc-random --bytes 64K --files 3 \
     --repetitions 1 --verify
@@ -68,10 +84,20 @@ figure() {
         grep -q '^| 64 | [0-9.]* | [0-9.]* |$' "$work/figure/quick.md"
 }
 try "a figure" figure
+try "the same times" same_times
+echo "machine 1" >"$work/empty.machine"
+try "rates that are missing" no_rates "$work/empty.machine" "has no rate of the work 'copy'"
+try "a file of rates that is missing" no_rates "$work/none" "cannot be read"
 compile openmpi mpicc.openmpi build
 try "Open MPI" with_mpi openmpi mpiexec.openmpi --oversubscribe --timeout 900
+# A simulation takes one processor: as many at once as there are.
+export -f on_machine same
+export work identity
+printf '%s\n' small mira theta shaheen2 stampede2 summit |
+    xargs -P "$(nproc)" -I{} bash -c 'on_machine {} >"$work/{}.log" 2>&1 && touch "$work/{}.passed"' || true
 for machine in small mira theta shaheen2 stampede2 summit; do
-    try "$machine" on_machine "$machine"
+    cat "$work/$machine.log"
+    try "$machine" test -e "$work/$machine.passed"
 done
 if [ -e build-mpich/libbouma_mpi.a ]; then
     compile mpich mpicc.mpich build-mpich

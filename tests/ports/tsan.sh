@@ -31,7 +31,7 @@ passed=0 failed=0
 # failure.
 run() {
     local sum
-    TSAN_OPTIONS=$1 ctest --test-dir "$build" -L '^threads$' "${@:2}" --no-tests=error --verbose \
+    TSAN_OPTIONS=$1 ctest --test-dir "$build" -j "$(nproc)" -L '^threads$' "${@:2}" --no-tests=error --verbose \
         >"$build/log" 2>&1 || true
     sum=$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)/\1 \2/p' "$build/log")
     [ -n "$sum" ] || sum='1 1'

@@ -71,7 +71,8 @@ class Subfile:
 
     def __init__(self, step, number, cursor, objects, variables):
         self.step, self.number = step, number
-        self.path = os.path.join(step.path, f"d.{number:04}.e{step.epoch}a{step.attempt}")
+        folder = f"{number // 1024:04}" if number >= 1024 else ""
+        self.path = os.path.join(step.path, folder, f"d.{number:04}.e{step.epoch}a{step.attempt}")
         self.size, self.head_size, self.digest = cursor.unpack("QQ16s")
         begin = cursor.position
         self.summaries = {}  # by object number

@@ -1,6 +1,6 @@
 /* Names of files: from numbers and back, and nothing else is taken for one. */
 #include "check.h"
-#include "store/store.h"
+#include "store/index.h"
 
 static const char *last_part(const char *name)
 {
@@ -8,6 +8,13 @@ static const char *last_part(const char *name)
 
     REQUIRE(slash);
     return slash + 1;
+}
+
+/* What is behind the directory of a step. */
+static const char *entry_of(const char *name)
+{
+    REQUIRE(!strncmp(name, "steps/", 6));
+    return strchr(name + 6, '/') + 1;
 }
 
 static void names_are_those_of_the_design(void)
@@ -23,6 +30,22 @@ static void names_are_those_of_the_design(void)
     CHECK(!strcmp(name, "steps/00000042/manifest.tmp.e7a1"));
     bm_name_subfile(name, 42, 3, g);
     CHECK(!strcmp(name, "steps/00000042/d.0003.e7a1"));
+    bm_name_subfile(name, 42, 1023, g);
+    CHECK(!strcmp(name, "steps/00000042/d.1023.e7a1"));
+    bm_name_subfile(name, 42, 1024, g);
+    CHECK(!strcmp(name, "steps/00000042/0001/d.1024.e7a1"));
+    bm_name_subfile(name, 42, (1 << 20) - 1, g);
+    CHECK(!strcmp(name, "steps/00000042/1023/d.1048575.e7a1"));
+    bm_name_copy(name, 42, 3, g, 0x1a2b);
+    CHECK(!strcmp(name, "steps/00000042/copy.0003.00001a2b.e7a1"));
+    bm_name_copy(name, 42, 2048, g, 0);
+    CHECK(!strcmp(name, "steps/00000042/0002/copy.2048.00000000.e7a1"));
+    bm_name_mended(name, "steps/00000042/d.0003.e7a1", 8);
+    CHECK(!strcmp(name, "steps/00000042/mended.tmp.e8"));
+    bm_name_mended(name, "steps/00000042/0001/d.1024.e7a1", 8);
+    CHECK(!strcmp(name, "steps/00000042/0001/mended.tmp.e8"));
+    bm_name_in_step(name, 42, "0001/other");
+    CHECK(!strcmp(name, "steps/00000042/0001/other"));
     bm_name_epoch(name, 7);
     CHECK(!strcmp(name, "epochs/000007"));
     bm_name_epoch_owner(name, 7);
@@ -71,11 +94,14 @@ static void every_number_comes_back(void)
             CHECK(!strcmp(again, name));
             bm_name_subfile(name, INT64_MAX, g.epoch, g);
             CHECK(strlen(name) < BM_NAME_BYTES - 1);
-            CHECK(bm_name_parse_subfile(last_part(name), &subfile, &back));
+            CHECK(bm_name_parse_subfile(entry_of(name), &subfile, &back));
             CHECK_EQ(subfile, g.epoch);
             CHECK(back.epoch == g.epoch && back.attempt == g.attempt);
-            CHECK(bm_name_written(again, INT64_MAX, last_part(name)));
+            CHECK(bm_name_written(again, INT64_MAX, entry_of(name)));
             CHECK(!strcmp(again, name));
+            bm_name_copy(name, INT64_MAX, g.epoch, g, 7);
+            CHECK(bm_name_is_copy(entry_of(name), &back));
+            CHECK(bm_generation_is_same(back, g));
         }
 }
 
@@ -147,15 +173,66 @@ static void other_names_are_not_taken(void)
     CHECK_EQ(kinds("000042"), 2);
     CHECK_EQ(kinds("manifest.tmp.e1a1"), 4);
     CHECK_EQ(kinds("d.0001.e1a1"), 8);
-    CHECK_EQ(kinds("d.12345.e1a1"), 8);
+    CHECK_EQ(kinds("d.1023.e1a1"), 8);
+    CHECK_EQ(kinds("0012/d.12345.e1a1"), 8);
+}
+
+static void a_subfile_is_in_one_directory_only(void)
+{
+    static const char *const others[] = {
+        "d.1024.e1a1",      "0000/d.0001.e1a1",      "0001/d.1023.e1a1",
+        "0002/d.1024.e1a1", "1/d.1024.e1a1",         "00001/d.1024.e1a1",
+        "/d.1024.e1a1",     "0001//d.1024.e1a1",     "x/0001/d.1024.e1a1",
+        "0001/d.1024",      "0001/manifest.tmp.e1a1"};
+    static const char *const other_copies[] = {
+        "copy.1024.00000000.e1a1", "0001/copy.0003.00000000.e1a1",
+        "0002/copy.1024.00000000.e1a1", "0001/copy.1024.0000000.e1a1"};
+    struct bm_generation g;
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        CHECK_EQ(kinds(others[i]), 0);
+    for (size_t i = 0; i < sizeof(other_copies) / sizeof(other_copies[0]); i++)
+        CHECK(!bm_name_is_copy(other_copies[i], &g));
+}
+
+static void directories_of_subfiles_are_known(void)
+{
+    static const char *const others[] = {"",         "0000",  "0",    "1",
+                                         "00001",    "0001x", "d001", "0001/x",
+                                         "42949673", "-001"};
+    char folder[BM_NAME_BYTES];
+    uint32_t epoch;
+
+    CHECK(bm_name_is_folder("0001"));
+    CHECK(bm_name_is_folder("1023"));
+    CHECK(bm_name_is_folder("4194303")); /* of the last 32-bit number */
+    CHECK(!bm_name_is_folder("4194304"));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        CHECK(!bm_name_is_folder(others[i]));
+    CHECK(bm_name_folder(folder, "steps/00000042/0001/d.1024.e7a1"));
+    CHECK(!strcmp(folder, "steps/00000042/0001"));
+    CHECK(!bm_name_folder(folder, "steps/00000042/d.0003.e7a1"));
+    CHECK(!bm_name_folder(folder, "steps/00000042"));
+    CHECK(!bm_name_folder(folder, "epochs/000001/owner"));
+    CHECK(!bm_name_folder(folder, "index"));
+    CHECK(bm_name_same_folder("a/b", "a/c") && bm_name_same_folder("b", "c"));
+    CHECK(!bm_name_same_folder("a/b", "b") && !bm_name_same_folder("a/b", ""));
+    CHECK(!bm_name_same_folder("a/1/b", "a/2/b"));
+    CHECK(bm_name_parse_mended("0001/mended.tmp.e8", &epoch) && epoch == 8);
+    CHECK(bm_name_parse_mended("mended.tmp.e9", &epoch) && epoch == 9);
+    CHECK(!bm_name_parse_mended("0000/mended.tmp.e8", &epoch));
+    CHECK(!bm_name_parse_mended("x/mended.tmp.e8", &epoch));
+    CHECK(!bm_name_parse_mended("/mended.tmp.e8", &epoch));
+    CHECK(bm_name_is_ghost("0001/.nfs1") && bm_name_is_ghost(".nfs1"));
 }
 
 /* Change any one character of a good name: it is refused, or it is the name of
  * another number. */
 static void a_name_is_one_way_only(void)
 {
-    static const char *const good[] = {"00000042", "123456789", "000042",
-                                       "manifest.tmp.e12a3", "d.0007.e12a3"};
+    static const char *const good[] = {"00000042",     "123456789",
+                                       "000042",       "manifest.tmp.e12a3",
+                                       "d.0007.e12a3", "0001/d.1027.e12a3"};
     char entry[64], name[BM_NAME_BYTES];
 
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -181,7 +258,7 @@ static void a_name_is_one_way_only(void)
                 }
                 if (bm_name_parse_subfile(entry, &n, &g)) {
                     bm_name_subfile(name, 0, n, g);
-                    CHECK(!strcmp(last_part(name), entry));
+                    CHECK(!strcmp(entry_of(name), entry));
                 }
             }
 }
@@ -191,6 +268,8 @@ int main(void)
     names_are_those_of_the_design();
     every_number_comes_back();
     other_names_are_not_taken();
+    a_subfile_is_in_one_directory_only();
+    directories_of_subfiles_are_known();
     a_name_is_one_way_only();
     return check_result();
 }

@@ -1,0 +1,314 @@
+/* test_mpi_nodes.c -- ranks of a node have one plan in common: the files are
+ * those that ranks write of which each has a plan of its own, whichever nodes
+ * they are on, and whether their memory can be shared or not. */
+#include <sys/resource.h>
+
+#include "../helpers/arrays.h"
+#include "blocks.h"
+
+#include "../helpers/check.h"
+#include "dataset/dataset.h"
+#include "fault_alloc.h"
+#include "sized.h"
+#include "write/write_plan.h"
+
+enum { STEPS = 4, ROWS = 20, WIDTH = 64 };
+
+enum nodes { ALONE, ONE_NODE, PAIRS, TWO_NODES, PLACES };
+
+static void settle(bouma_dataset *ds, enum nodes how)
+{
+    int rank = ds->comm->rank;
+    int node = how == ONE_NODE    ? 0
+               : how == PAIRS     ? rank / 2
+               : how == TWO_NODES ? rank % 2
+                                  : rank;
+    struct bm_error error = {0};
+
+    CHECK_EQ(bm_comm_settle(ds->comm, 1 + (uint64_t)node, &error), BOUMA_OK);
+}
+
+/* What is written, and how. */
+struct load {
+    const char *name;
+    bouma_options options;
+    bouma_codec codec;
+    int partitions; /* of the grid in HZ order; 0: it has none */
+    int few;        /* only patches */
+    int timed;      /* the files depend on what chunks took to encode */
+};
+
+struct run {
+    const struct ranks *ranks;
+    const struct load *load;
+    char path[512];
+    bouma_dataset *ds;
+    bouma_variable *plain, *again, *blocked, *waves;
+    float *data;
+};
+
+/* Patches, blocks in fixed files, and tiles. */
+static int define(struct run *r)
+{
+    int64_t rows = (int64_t)ROWS * r->ranks->size;
+    bouma_grid_spec patches = {.size = sizeof(patches),
+                               .ndims = 2,
+                               .shape = {rows, WIDTH},
+                               .patch = {16, 16},
+                               .levels = 2};
+    bouma_grid_spec blocks = {.size = sizeof(blocks),
+                              .ndims = 2,
+                              .shape = {rows, WIDTH},
+                              .layout = BOUMA_LAYOUT_HZ,
+                              .hz_block_bits = 5,
+                              .hz_blocks_per_file = 8,
+                              .hz_partitions = r->load->partitions};
+    bouma_grid_spec tiles = {.size = sizeof(tiles),
+                             .ndims = 2,
+                             .shape = {rows, WIDTH},
+                             .layout = BOUMA_LAYOUT_HZ,
+                             .hz_block_bits = 6,
+                             .hz_wavelet = 1,
+                             .hz_tile_bits = 8};
+    bouma_variable_spec f32 = {
+        .size = sizeof(f32), .type = BOUMA_TYPE_F32, .codec = r->load->codec};
+    bouma_grid *g;
+    int rc = bouma_grid_define(&g, r->ds, "patches", &patches);
+
+    if (!rc)
+        rc = bouma_variable_define(&r->plain, g, "plain", &f32);
+    if (!rc)
+        rc = bouma_variable_define(&r->again, g, "again", &f32);
+    if (rc || r->load->few)
+        return rc;
+    rc = bouma_grid_define(&g, r->ds, "blocks", &blocks);
+    if (!rc)
+        rc = bouma_variable_define(&r->blocked, g, "v", &f32);
+    if (!rc && !r->load->partitions)
+        rc = bouma_grid_define(&g, r->ds, "tiles", &tiles);
+    if (!rc && !r->load->partitions)
+        rc = bouma_variable_define(&r->waves, g, "v", &f32);
+    return rc;
+}
+
+static void run_begin(struct run *r, const struct ranks *ranks,
+                      const struct load *load, enum nodes how,
+                      const bouma_allocator *a)
+{
+    bouma_options options = load->options;
+
+    *r = (struct run){.ranks = ranks, .load = load};
+    options.size = sizeof(options);
+    options.durability = BOUMA_DURABILITY_FAST;
+    options.timeout = 250;
+    options.threads = 1;
+    options.allocator = a;
+    memcpy(options.id, "sixteen letters.", 16);
+    path_in(ranks, r->path, load->name, how);
+    r->data = malloc(ROWS * WIDTH * sizeof(*r->data));
+    REQUIRE(r->data);
+    REQUIRE(
+        !bouma_dataset_create_mpi(&r->ds, MPI_COMM_WORLD, r->path, &options));
+    settle(r->ds, how);
+    CHECK_EQ(define(r), BOUMA_OK);
+}
+
+/* All that is put of a step. */
+static int begin_step(struct run *r, int step)
+{
+    int64_t first = (int64_t)ROWS * r->ranks->rank;
+    bouma_box box = {{first, 0}, {first + ROWS, WIDTH}};
+    int rc = bouma_step_begin(r->ds, step, step);
+
+    for (int64_t i = 0; i < ROWS * WIDTH; i++)
+        r->data[i] = (float)((first * WIDTH + i) * (step + 3) % 1009) *
+                     (i % 5 ? 1.f : (float)i);
+    if (!rc)
+        rc = test_put(r->plain, &box, r->data);
+    if (!rc && step != 1) /* another plan */
+        rc = test_put(r->again, &box, r->data);
+    if (!rc && r->blocked)
+        rc = test_put(r->blocked, &box, r->data);
+    if (!rc && r->waves)
+        rc = test_put(r->waves, &box, r->data);
+    return rc;
+}
+
+static int write_step(struct run *r, int step)
+{
+    bouma_record record;
+
+    CHECK_EQ(begin_step(r, step), BOUMA_OK);
+    return end_step(&record, r->ds);
+}
+
+static void run_end(struct run *r)
+{
+    CHECK_EQ(bouma_dataset_close(r->ds), BOUMA_OK);
+    bouma_dataset_free(r->ds);
+    free(r->data);
+}
+
+/* Whether ranks look at one plan. */
+static void check_plan(const struct run *r)
+{
+    const struct bm_write_plan *plan = r->ds->carried.plan;
+    int near = bm_comm_near(r->ds->comm)->size;
+    int leads = bm_comm_leads(r->ds->comm);
+
+    REQUIRE(plan);
+    if (near == 1) {
+        CHECK(!plan->is_view && !plan->common.a);
+        return;
+    }
+    CHECK_EQ(plan->is_view, !leads || r->load->options.distribute !=
+                                          BOUMA_DISTRIBUTE_WEIGHTED);
+    CHECK(plan->common.shared.data && !plan->common.unshared);
+}
+
+static void the_files_are_the_same(const struct ranks *ranks,
+                                   const struct load *load)
+{
+    char alone[512] = "";
+
+    for (int how = 0; how < PLACES; how++) {
+        struct run r;
+
+        run_begin(&r, ranks, load, (enum nodes)how, NULL);
+        for (int step = 0; step < STEPS; step++) {
+            CHECK_EQ(write_step(&r, step), BOUMA_OK);
+            check_plan(&r);
+        }
+        run_end(&r);
+        for (int step = 0; step < STEPS && how && !ranks->rank; step++)
+            CHECK(load->timed || same_subfiles(alone, r.path, step));
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (how == ALONE)
+            snprintf(alone, sizeof(alone), "%s", r.path);
+        else if (!ranks->rank)
+            remove_tree(r.path);
+    }
+    if (!ranks->rank)
+        remove_tree(alone);
+}
+
+static const struct load few = {.name = "few",
+                                .options = {.assign = BOUMA_ASSIGN_SINGLE},
+                                .codec = BOUMA_CODEC_ZSTD,
+                                .few = 1};
+
+/* The first rank of the second node may make no file of more than a few bytes,
+ * and memory that is shared counts as one. It writes no other: rank 0 does. */
+static void memory_need_not_be_shared(const struct ranks *ranks)
+{
+    struct rlimit limit, little;
+    char alone[512];
+    struct run r;
+
+    if (ranks->size < 4)
+        return;
+    run_begin(&r, ranks, &few, ALONE, NULL);
+    for (int step = 0; step < STEPS; step++)
+        CHECK_EQ(write_step(&r, step), BOUMA_OK);
+    run_end(&r);
+    snprintf(alone, sizeof(alone), "%s", r.path);
+    REQUIRE(!getrlimit(RLIMIT_FSIZE, &limit));
+    little = limit;
+    little.rlim_cur = 16;
+    run_begin(&r, ranks, &few, TWO_NODES, NULL);
+    if (ranks->rank == 1)
+        REQUIRE(!setrlimit(RLIMIT_FSIZE, &little));
+    for (int step = 0; step < STEPS; step++) {
+        CHECK_EQ(write_step(&r, step), BOUMA_OK);
+        CHECK_EQ(r.ds->carried.plan->is_view, 1);
+        CHECK_EQ(r.ds->carried.plan->common.unshared, ranks->rank % 2);
+    }
+    REQUIRE(!setrlimit(RLIMIT_FSIZE, &limit));
+    run_end(&r);
+    for (int step = 0; step < STEPS && !ranks->rank; step++)
+        CHECK(same_subfiles(alone, r.path, step));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!ranks->rank) {
+        remove_tree(alone);
+        remove_tree(r.path);
+    }
+}
+
+/* Some rank has no memory, at any point: all get one status, and the next step
+ * can be written. */
+static void a_lack_of_memory_is_told_to_all(const struct ranks *ranks, int poor)
+{
+    struct fault_alloc memory;
+    struct run r;
+    int step = 0, failures = 0, rc;
+
+    fault_alloc_init(&memory);
+    run_begin(&r, ranks, &few, TWO_NODES, &memory.table);
+    for (long at = 1; at < 1000000; at += 1 + at / 6) {
+        step += 2;
+        CHECK_EQ(begin_step(&r, step), BOUMA_OK);
+        if (ranks->rank == poor)
+            fault_alloc_arm(&memory, at, 1);
+        rc = bouma_step_end(r.ds);
+        fault_alloc_disarm(&memory);
+        CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
+        CHECK(same_on_all(rc, rc ? bouma_error_message(r.ds) : ""));
+        if (!rc)
+            break;
+        failures++;
+        if (failures % 4)
+            continue; /* there is no plan, or an old one */
+        CHECK_EQ(write_step(&r, step + 1), BOUMA_OK);
+    }
+    CHECK(failures > 5);
+    run_end(&r);
+    CHECK_EQ(memory.live, 0);
+    if (!ranks->rank)
+        remove_tree(r.path);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct load loads[] = {
+        {"encoded", {.files = 3}, BOUMA_CODEC_ZSTD, 0, 0, 0},
+        {"known", {.files = 3}, BOUMA_CODEC_RAW, 0, 0, 0},
+        {"predicted",
+         {.files = 3, .predict = BOUMA_PREDICT_ON},
+         BOUMA_CODEC_ZSTD,
+         0,
+         0,
+         0},
+        {"weighted",
+         {.files = 3, .distribute = BOUMA_DISTRIBUTE_WEIGHTED},
+         BOUMA_CODEC_ZSTD,
+         0,
+         0,
+         0},
+        {"both",
+         {.distribute = BOUMA_DISTRIBUTE_WEIGHTED,
+          .predict = BOUMA_PREDICT_ON,
+          .async = 1},
+         BOUMA_CODEC_ZSTD,
+         0,
+         0,
+         1},
+        {"placed",
+         {.files = 5, .place = BOUMA_PLACE_COST},
+         BOUMA_CODEC_ZSTD,
+         0,
+         0,
+         0},
+        {"parts", {.files = 0}, BOUMA_CODEC_ZSTD, 2, 0, 0},
+    };
+    struct ranks ranks;
+
+    ranks_init(&ranks, &argc, &argv);
+    for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+        if (ranks.size > 1 || !loads[i].partitions)
+            the_files_are_the_same(&ranks, &loads[i]);
+    memory_need_not_be_shared(&ranks);
+    for (int poor = 0; poor < 3 && poor < ranks.size; poor++)
+        a_lack_of_memory_is_told_to_all(&ranks, poor);
+    return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
+}
