@@ -127,6 +127,7 @@ std::map<std::string, Place> places(Machine &m)
             {"server_bandwidth", &m.server_bandwidth},
             {"server_latency", &m.server_latency},
             {"request_bytes", &m.request_bytes},
+            {"aggregator_bytes", &m.aggregator_bytes},
             {"stripe_count", &m.stripe_count},
             {"stripe_bytes", &m.stripe_bytes},
             {"lock_seconds", &m.lock_seconds},
@@ -184,9 +185,10 @@ bool parse_machine(Machine &out, const std::string &text, std::string &message)
         }
     }
     if (out.servers < 1 || out.stripe_count < 1 || !out.stripe_bytes ||
-        !out.request_bytes || !out.lock_bytes || out.ranks_per_node < 1 ||
-        out.nodes_per_gateway < 1 || !(out.gateway_bandwidth > 0) ||
-        !(out.nodes_per_aggregator > 0) || !(out.processor_speed > 0)) {
+        !out.request_bytes || !out.lock_bytes || !out.aggregator_bytes ||
+        out.ranks_per_node < 1 || out.nodes_per_gateway < 1 ||
+        !(out.gateway_bandwidth > 0) || !(out.nodes_per_aggregator > 0) ||
+        !(out.processor_speed > 0)) {
         message = "a number is 0 that must not be";
         return false;
     }

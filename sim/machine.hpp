@@ -42,7 +42,8 @@ struct Machine {
     double lookup_seconds = 5e-5;   // open, list
     double sync_seconds = 1e-3;
 
-    double nodes_per_aggregator = 1; // of MPI-IO
+    double nodes_per_aggregator = 1;    // of MPI-IO
+    size_t aggregator_bytes = 16 << 20; // of its buffer, ROMIO's cb_buffer_size
 
     // Computing (work.hpp).
     int cores_per_node = 0;     // 0: one for each rank

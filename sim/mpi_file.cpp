@@ -2,7 +2,7 @@
 //
 // What all ranks write in one call is a range of the file. It is divided equally
 // among aggregators, at the borders of locks. In each round an aggregator takes
-// the next 16 MiB of its part: all ranks tell each other what they have of it,
+// the next aggregator_bytes of its part: all ranks tell each other what they have of it,
 // send it, and wait; the aggregator stores it before the next round. To read is
 // the same the other way round. All ranks open the file.
 #define SIM_INSIDE
@@ -23,8 +23,6 @@ extern "C" {
 
 namespace
 {
-
-const uint64_t buffer_bytes = 16 << 20; // ROMIO's cb_buffer_size
 
 struct File {
     bm_comm *comm;
@@ -62,13 +60,16 @@ struct Call {
     {
         uint64_t first = begin + (uint64_t)aggregator * each;
         uint64_t last = std::min(first + each, end);
-        uint64_t at = std::min(first + round * buffer_bytes, last);
+        uint64_t most = sim::machine().aggregator_bytes;
+        uint64_t at = std::min(first + round * most, last);
 
-        return {at, std::min(buffer_bytes, last - at)};
+        return {at, std::min(most, last - at)};
     }
     uint64_t rounds() const
     {
-        return (std::min(each, end - begin) + buffer_bytes - 1) / buffer_bytes;
+        uint64_t most = sim::machine().aggregator_bytes;
+
+        return (std::min(each, end - begin) + most - 1) / most;
     }
 };
 
@@ -190,7 +191,7 @@ int move(MPI_File file, MPI_Offset offset, void *data, int count, bool reading)
 
         // Who sends how much to whom, in each round.
         rc = bm_comm_max(f->comm, &sizes, 1, &error);
-        buffer.resize(buffer_bytes);
+        buffer.resize(sim::machine().aggregator_bytes);
         r = plan_round(c, f->comm->rank, k, static_cast<uint8_t *>(data),
                        buffer.data());
         if (reading && !rc)

@@ -61,6 +61,13 @@ try "the benchmark" sim/run.sh 16 theta bouma-mpi bench io scratch --load hacc-r
     --repetitions 1 --verify
 try "steps of the benchmark" sim/run.sh 16 theta bouma-mpi bench write scratch --load boiler --bytes 64K --files 3 \
     --repetitions 1 --verify
+# A figure of docs/scale.md in small: the page is left alone.
+figure() {
+    python3 -B figures/run.py --into "$work/figure" quick >/dev/null 2>&1 &&
+        [ "$(head -c 4 "$work/figure/quick.png" | tail -c 3)" = PNG ] &&
+        grep -q '^| 64 | [0-9.]* | [0-9.]* |$' "$work/figure/quick.md"
+}
+try "a figure" figure
 compile openmpi mpicc.openmpi build
 try "Open MPI" with_mpi openmpi mpiexec.openmpi --oversubscribe --timeout 900
 for machine in small mira theta shaheen2 stampede2 summit; do

@@ -1,0 +1,160 @@
+"""common.py -- what all figures share: runs on simulated machines, whose results are
+kept; plots; tables."""
+import hashlib
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+
+root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+build = os.environ.get("BOUMA_BUILD", os.path.join(root, "build-sim"))
+kept = os.path.join(build, "figures")
+bouma = os.path.join(root, "build", "bin", "bouma")
+
+GIB = 2.0**30
+
+
+# ---- machines --------------------------------------------------------------
+
+
+def machine(name, scale=1):
+    """The file of a machine on which a byte stands for 'scale' bytes: all that counts bytes, and
+    how fast the processors work, is divided by it. A load of 1 MiB a rank then takes as long as
+    'scale' MiB on the machine itself, and needs no more memory here than 1 MiB."""
+    path = os.path.join(root, "sim", "machines", name + ".txt")
+    if scale == 1:
+        return path
+    lines = open(path).read().splitlines()
+    if not any(line.startswith("aggregator_bytes") for line in lines):
+        lines.append("aggregator_bytes 16MiB")
+    out = []
+    for line in lines:
+        m = re.match(r"(\w+_(?:bandwidth|bytes)|processor_speed) ([0-9.]+)(.*)", line)
+        out.append("%s %.9g%s" % (m[1], float(m[2]) / scale, m[3]) if m else line)
+    os.makedirs(kept, exist_ok=True)
+    scaled = os.path.join(kept, "%s_%g.txt" % (name, scale))
+    text = "\n".join(out) + "\n"
+    if not os.path.exists(scaled) or open(scaled).read() != text:
+        with open(scaled, "w") as f:
+            f.write(text)
+    return scaled
+
+
+# ---- runs ------------------------------------------------------------------
+
+
+def digest(path):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def remember(key, make):
+    """What 'make' gives, from the last time if nothing of 'key' has changed."""
+    os.makedirs(kept, exist_ok=True)
+    name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:32]
+    path = os.path.join(kept, name + ".json")
+    if not os.path.exists(path):
+        result = make()
+        with open(path + ".new", "w") as f:
+            json.dump({"key": key, "result": result}, f, indent=1)
+        os.rename(path + ".new", path)
+    with open(path) as f:
+        return json.load(f)["result"]
+
+
+def call(command):
+    """The object that a command prints, the seconds of processor time and the memory it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = done.stdout.find("{")
+    if done.returncode or begin < 0:
+        sys.exit("%s failed:\n%s%s" % (" ".join(command), done.stdout[-2000:], done.stderr[-2000:]))
+    result = json.JSONDecoder().raw_decode(done.stdout[begin:])[0]
+    result["cpu_seconds"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return result
+
+
+def simulate(ranks, where, *arguments, scale=1, program="bouma-mpi"):
+    """What a program prints on so many ranks of a machine."""
+    file = machine(where, scale)
+    rates = os.path.join(root, "sim", "rates.machine")
+    arguments = [str(a) for a in arguments] + ["--json"]
+    key = [ranks, digest(file), digest(rates), digest(os.path.join(build, "sim", program)), arguments]
+
+    def make():
+        print("  %d ranks of %s: %s" % (ranks, os.path.basename(file), " ".join(arguments)), file=sys.stderr,
+              flush=True)
+        return call([os.path.join(root, "sim", "run.sh"), str(ranks), file, program] + arguments)
+
+    return remember(key, make)
+
+
+def plan(*arguments):
+    """What `bouma plan` says, with the processor time it took."""
+    arguments = [str(a) for a in arguments]
+    return remember([digest(bouma), arguments], lambda: call([bouma, "plan", *arguments, "--json"]))
+
+
+def pipelines(result, operation="write"):
+    """GiB/s, files and the largest file of each pipeline of `bench io`; without the scale."""
+    return {r["pipeline"]: r for r in result["results"] if r["operation"] == operation}
+
+
+def bench_io(ranks, where, names, *arguments, scale=1, buffer=8 << 20, read=False):
+    """GiB/s of the pipelines 'names', as {operation: {name: rate}}; 'buffer': bytes of a writer's
+    buffers on the machine itself."""
+    options = [x for name in names for x in ("--pipeline", name)]
+    options += ["--buffer-bytes", int(buffer / scale), "--repetitions", 1, "--warm-up", 0]
+    options += [] if read else ["--no-read"]
+    result = simulate(ranks, where, "bench", "io", "scratch", *arguments, *options, scale=scale)
+    out = {}
+    for r in result["results"]:
+        rate = scale * r["bytes"] / r["seconds"] / GIB
+        out.setdefault(r["operation"], {})[r["pipeline"]] = rate
+    out["largest"] = {r["pipeline"]: scale * r["largest_file"] for r in result["results"]}
+    out["bytes"] = scale * result["bytes"]
+    return out
+
+
+# ---- what is shown ---------------------------------------------------------
+
+
+def series(name, x, y, **more):
+    return {"name": name, "x": list(x), "y": list(y), **more}
+
+
+def curves(title, x, y, lines, x_scale="log2", y_scale="linear"):
+    return {"format": "bouma-plot", "kind": "curves", "title": title, "x": {"label": x, "scale": x_scale},
+            "y": {"label": y, "scale": y_scale}, "series": lines}
+
+
+def bars(title, y, labels, lines, y_scale="linear"):
+    return {"format": "bouma-plot", "kind": "bars", "title": title, "labels": labels,
+            "y": {"label": y, "scale": y_scale}, "series": lines}
+
+
+def draw(plot, path):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    data = os.path.join(kept, os.path.basename(path) + ".json")
+    with open(data, "w") as f:
+        json.dump(plot, f)
+    subprocess.run([bouma, "plot", data, "-o", path], check=True)
+
+
+def number(value):
+    """Three digits."""
+    if isinstance(value, str):
+        return value
+    return "-" if value is None else "%.0f" % value if abs(value) >= 100 else "%.3g" % value
+
+
+def table(heading, rows):
+    """Lines of a table of a page; the first column is to the left."""
+    yield "| " + " | ".join(heading) + " |"
+    yield "|---" + "|--:" * (len(heading) - 1) + "|"
+    for row in rows:
+        yield "| " + " | ".join(number(cell) if not isinstance(cell, int) else "{:,}".format(cell)
+                                for cell in row) + " |"
