@@ -1,0 +1,73 @@
+"""bouma_alone.py -- the papers' schemes together, and what each term of the cost model is good for."""
+import os
+
+import common
+from paper_002 import boiler
+from whole_steps import milliseconds, write
+
+SHOWN = True
+RANKS, SCALE = 256, 8
+# S3D's 32^3 doubles of 16 variables a rank, with a byte for eight: 16^3.
+FLAME = ("--load", "s3d", "--variables", 16, "--block", "16,16,16", "--type", "f64", "--patch", 32, "--files", 32,
+         "--no-read", "--warm-up", 1)
+# The model's torus of 16 nodes (sim/machines/mira.txt), as the library is told of it.
+NETWORK = "torus:2x2x2x2x1,per=16,io=128"
+
+
+def told(name, network=NETWORK, more=""):
+    path = os.path.join(common.kept, name + ".machine")
+    os.makedirs(common.kept, exist_ok=True)
+    with open(path, "w", encoding="ascii") as f:
+        f.write(f"machine 1\nnetwork {network} latency 0.6us bandwidth {1800 / SCALE}MB/s\n"
+                f"tier dram bandwidth {6000 / SCALE}MB/s\n"
+                f"target latency 1ms bandwidth {1900 / SCALE}MB/s\n{more}")
+    return "--place", "cost", "--machine", path
+
+
+def step(*more):
+    return write(RANKS, "mira", *FLAME, *more, scale=SCALE)
+
+
+def grids():
+    raw, lossy = ("--codec", "raw"), ("--tolerance", 1e-3)
+    ways = {
+        "raw, spread, one buffer": (*raw, "--buffers", 1),
+        "raw, cost, rounds (paper 003)": (*raw, *told("mira"), "--buffers", 4),
+        "interp, greedy, one buffer": (*lossy, "--distribute", "greedy", "--buffers", 1),
+        "interp, balanced, one buffer (paper 000)": (*lossy, "--buffers", 1),
+        "interp, balanced, cost, rounds": (*lossy, *told("mira"), "--buffers", 4),
+        "the same, predicted": (*lossy, *told("mira"), "--buffers", 4, "--predict", "on"),
+    }
+    steps = {n: step(*w) for n, w in ways.items()}
+    rows = [[n, milliseconds(s), SCALE * s["stored_bytes"] / 2**20, s["largest_file"] / 2**20]
+            for n, s in steps.items()]
+    return ([common.bars("A step of a flame, 256 ranks of mira", "ms", list(steps),
+                         [{"name": "write", "y": [milliseconds(s) for s in steps.values()]}])],
+            common.table(["", "write, ms", "stored, MiB", "largest file, MiB"], rows))
+
+
+def particles():
+    ways = {"AUG": ("aug",), "adaptive (paper 002)": ("kdtree",), "split": ("split",),
+            "split, cost, rounds": ("split", "--place", "cost", "--machine", "flat,per=48", "--buffers", "4")}
+    steps = {n: boiler(w[0], "1", *w[1:]) for n, w in ways.items()}
+    rows = [[n, s["largest_file"] / 2**20, milliseconds(s), milliseconds(s, "read")] for n, s in steps.items()]
+    return ([common.bars("The boiler's last step, 256 ranks of stampede2", "ms", list(steps),
+                         [{"name": o, "y": [milliseconds(s, o) for s in steps.values()]}
+                          for o in ("write", "read")])],
+            common.table(["", "largest file, MiB", "write, ms", "read, ms"], rows))
+
+
+def terms():
+    ways = {"spread": ("--place", "spread"), "local": ("--place", "local"), "cost": told("mira"),
+            **{f"cost without {t}": told("mira-" + t, more=f"cost without {t}\n")
+               for t in ("gather", "store", "links", "wait")},
+            "cost without the torus": told("mira-flat", "flat,per=16")}
+    steps = {n: step("--codec", "raw", *w) for n, w in ways.items()}
+    rows = [[n, 1000 * s["phases"]["ship"], milliseconds(s)] for n, s in steps.items()]
+    return ([common.bars("Terms of the cost, 256 ranks of mira", "ms", list(steps),
+                         [{"name": "shipping", "y": [1000 * s["phases"]["ship"] for s in steps.values()]},
+                          {"name": "the whole step", "y": [milliseconds(s) for s in steps.values()]}])],
+            common.table(["ms", "shipping", "the whole step"], rows))
+
+
+FIGURES = {"bouma-grids": grids, "bouma-particles": particles, "bouma-terms": terms}
