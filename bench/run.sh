@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles, aggregate, python, serve or wasm),
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles, aggregate, scale, python, serve or wasm),
 # clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
@@ -8,7 +8,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate|python|serve|wasm [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate|scale|python|serve|wasm [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -17,7 +17,7 @@ name=$1
 shift
 programs=${BUILD:-build}/bench
 case $name in
-write | open | plan | grid | hz | particles | aggregate | python | serve) program=bench_$name ;;
+write | open | plan | grid | hz | particles | aggregate | scale | python | serve) program=bench_$name ;;
 wasm) program=bench_python ;;
 *) usage ;;
 esac
@@ -95,6 +95,12 @@ python) # the package beside C, h5py and Zarr
 wasm) # the reader for browsers, in node, beside C
     bash "$(dirname "$0")/../wasm/build.sh" "${BUILD:-build}/wasm"
     node "$(dirname "$0")/wasm.mjs" "${BUILD:-build}/wasm" "${BUILD:-build}/bin/bouma" "$programs/bench_python" "$data" "$@"
+    ;;
+scale) # steps on few and many ranks, with MPICH where that is built, and plans; --small: just to see that it works
+    both=("OpenMPI=${MPIRUN:-mpirun}=$programs/bench_scale")
+    mpich=${BUILD_MPICH:-build-mpich}/bench/bench_scale
+    [ ! -x "$mpich" ] || both+=("MPICH=mpiexec.mpich=$mpich")
+    "${PYTHON:-/usr/bin/python3}" -B "$(dirname "$0")/scale.py" "$@" "$data" "${BUILD:-build}/bin/bouma" "${both[@]}"
     ;;
 plan) # writes nothing
     "$programs/bench_plan" "$@"

@@ -98,11 +98,6 @@ def plan(*arguments):
     return remember([digest(bouma), arguments], lambda: call([bouma, "plan", *arguments, "--json"]))
 
 
-def pipelines(result, operation="write"):
-    """GiB/s, files and the largest file of each pipeline of `bench io`; without the scale."""
-    return {r["pipeline"]: r for r in result["results"] if r["operation"] == operation}
-
-
 def bench_io(ranks, where, names, *arguments, scale=1, buffer=8 << 20, read=False):
     """GiB/s of the pipelines 'names', as {operation: {name: rate}}; 'buffer': bytes of a writer's
     buffers on the machine itself."""

@@ -129,7 +129,7 @@ int bouma_plan_patch_get(bouma_plan_patch *given, const bouma_plan *plan,
     if (patch < 0)
         return BOUMA_ENOTFOUND;
     place = bm_chunking_position(&plan->task.chunks.chunking, patch);
-    out->owner = plan->estimate.owners.owner[place];
+    out->owner = bm_owner_at(&plan->estimate.owners, (size_t)place);
     out->file = bm_estimate_file(&plan->estimate, place);
     out->bytes = bm_sums_each(&plan->estimate.bytes, (size_t)place);
     return bm_reply(given, &own, sizeof(own));

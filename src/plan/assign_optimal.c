@@ -61,9 +61,12 @@ static uint64_t smallest_cap(const struct task *t)
 {
     uint64_t lo = t->total / (uint64_t)t->files, hi;
 
-    for (size_t i = 0; i < t->count; i++)
-        if (bm_sums_each(t->sums, i) > lo)
-            lo = bm_sums_each(t->sums, i);
+    for (size_t i = 0, n; i < t->count; i += n) {
+        uint64_t each;
+
+        n = bm_sums_run(t->sums, i, t->count, &each);
+        lo = each > lo ? each : lo;
+    }
     hi = lo;
     while (!fits(t, hi)) {
         lo = hi + 1;
@@ -304,10 +307,8 @@ static int add_costs(struct bm_sums *sums, const bouma_allocator *a,
         most = cost_of(sizes, i) > most ? cost_of(sizes, i) : most;
     rc = bm_sums_init(sums, a, sizes->count, most);
     for (size_t i = 0; i < sizes->count && !rc; i++)
-        bm_sums_set(sums, i, cost_of(sizes, i));
-    if (!rc)
-        bm_sums_finish(sums);
-    return rc;
+        bm_sums_put(sums, i, 1, cost_of(sizes, i));
+    return rc ? rc : bm_sums_finish(sums);
 }
 
 int bm_assign_optimal(size_t *end, const bouma_allocator *a,

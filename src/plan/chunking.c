@@ -113,6 +113,18 @@ void bm_chunking_list(const struct bm_chunking *c, int64_t first, int64_t count,
             c->calls->footprint(c->own, first + i)};
 }
 
+int64_t bm_chunking_list_groups(const struct bm_chunking *c, int64_t first,
+                                int64_t count, struct bm_chunk_group *out)
+{
+    if (c->calls->list_groups)
+        return c->calls->list_groups(c->own, first, count, out);
+    for (int64_t i = 0; i < count; i++) {
+        out[i].count = 1;
+        bm_chunking_list(c, first + i, 1, &out[i].first);
+    }
+    return count;
+}
+
 int64_t bm_chunking_position(const struct bm_chunking *c, int64_t chunk)
 {
     return c->calls->position ? c->calls->position(c->own, chunk) : chunk;
@@ -219,6 +231,36 @@ static void list_patches(const void *own, int64_t first, int64_t count,
     }
 }
 
+/* Such a cube is a group if none of its patches is smaller than others. */
+static int64_t list_groups(const void *own, int64_t first, int64_t count,
+                           struct bm_chunk_group *out)
+{
+    const struct bm_tiling *t = own;
+    struct bm_tiling_walk walk;
+    int64_t groups = 0;
+
+    bm_tiling_walk_from(&walk, t, first);
+    for (int64_t i = 0; i < count;) {
+        struct bm_chunk_group *g = &out[groups++];
+        int whole = count - i >= BM_CHUNK_GROUP && begins_cube(t, walk.at);
+
+        list_one(&g->first, t, walk.at, walk.key);
+        for (int d = 0; d < 3; d++)
+            whole &=
+                g->first.footprint.start[d] + 2 * t->edge[d] <= t->shape[d];
+        g->count = whole ? BM_CHUNK_GROUP : 1;
+        for (int d = 0; d < 3; d++) {
+            g->axis[d] = 2 - d;
+            walk.at[d] += whole;
+        }
+        walk.key += (uint64_t)g->count - 1;
+        i += g->count;
+        if (i < count)
+            bm_tiling_walk_on(&walk, t);
+    }
+    return groups;
+}
+
 static int64_t position_of_patch(const void *own, int64_t patch)
 {
     return bm_tiling_position(own, patch);
@@ -233,6 +275,7 @@ struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t)
         .find = find_patch,
         .order = order_patches,
         .list = list_patches,
+        .list_groups = list_groups,
         .position = position_of_patch,
     };
 

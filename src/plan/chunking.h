@@ -78,6 +78,18 @@ struct bm_listed_chunk {
     struct bm_footprint footprint; /* all its samples */
 };
 
+/* Chunks that follow each other on it: one, or eight of one shape, with keys
+ * that follow each other, the first a multiple of 8. These lie side by side, on
+ * a lattice: bit i of a chunk's number among them leads along axis[i], the
+ * higher one of two bits twice as far. */
+#define BM_CHUNK_GROUP_BITS 3
+#define BM_CHUNK_GROUP      (1 << BM_CHUNK_GROUP_BITS)
+struct bm_chunk_group {
+    int64_t count;
+    struct bm_listed_chunk first;
+    int axis[BM_CHUNK_GROUP_BITS];
+};
+
 /* The functions are cheap, need no memory and cannot fail. 'own' is whatever
  * the layout likes. */
 struct bm_chunking_functions {
@@ -98,6 +110,10 @@ struct bm_chunking_functions {
      * chunks are numbered in that order. */
     void (*list)(const void *own, int64_t first, int64_t count,
                  struct bm_listed_chunk *out);
+    /* The same in groups, as many as there are chunks or fewer: their number.
+     * NULL: there are none of several chunks. */
+    int64_t (*list_groups)(const void *own, int64_t first, int64_t count,
+                           struct bm_chunk_group *out);
     int64_t (*position)(const void *own, int64_t chunk);
     /* Among the files of this grid, the one that a chunk must be in; they are
      * counted from 0, and each has a chunk. NULL: the plan decides. */
@@ -134,6 +150,9 @@ bm_chunking_footprint(const struct bm_chunking *c, int64_t chunk)
 /* Some chunks on the order of keys, by calls->list or one by one. */
 void bm_chunking_list(const struct bm_chunking *c, int64_t first, int64_t count,
                       struct bm_listed_chunk *out);
+/* The same in groups, by calls->list_groups or one by one; their number. */
+int64_t bm_chunking_list_groups(const struct bm_chunking *c, int64_t first,
+                                int64_t count, struct bm_chunk_group *out);
 int64_t bm_chunking_position(const struct bm_chunking *c, int64_t chunk);
 
 /* Each patch a chunk, at level 0. The tiling stays the caller's. */

@@ -73,12 +73,12 @@ static int group_shared(struct grouping *out, const struct bm_estimate *e)
     if (!out->first || !out->chunk)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < count; i++)
-        out->first[o->owner[o->place[i]] + 2]++;
+        out->first[bm_owner_at(o, o->place[i]) + 2]++;
     for (int r = 0; r < ranks; r++)
         out->first[r + 2] += out->first[r + 1];
     for (int64_t word = 0; word < words; word++)
         for (uint64_t bits = o->shared[word]; bits; bits &= bits - 1, n++)
-            out->chunk[out->first[o->owner[o->place[n]] + 1]++] =
+            out->chunk[out->first[bm_owner_at(o, o->place[n]) + 1]++] =
                 (uint32_t)(64 * word + __builtin_ctzll(bits));
     return BOUMA_OK;
 }
@@ -162,7 +162,7 @@ int bm_estimate_make(struct bm_estimate *e, const bouma_allocator *a,
         rc = make_owners(e, task->options->distribute);
     if (!rc)
         rc = bm_estimate_cut(e, &costs, task);
-    bm_estimate_costs_release(&costs, a);
+    bm_estimate_costs_release(&costs);
     if (!rc)
         rc = bm_estimate_list_places(e);
     if (!rc)

@@ -10,7 +10,7 @@ int64_t bm_estimate_file(const struct bm_estimate *e, int64_t place)
     size_t file = 0;
 
     if (e->rank_file)
-        return e->rank_file[e->owners.owner[place]];
+        return e->rank_file[bm_owner_at(&e->owners, (size_t)place)];
     BM_BISECT(file, (size_t)e->files, f, e->first[f] <= (size_t)place);
     return (int64_t)file;
 }
@@ -50,12 +50,17 @@ static int cut_by_rank(struct bm_estimate *e,
     e->file_bytes = bm_new(e->a, (size_t)e->files, sizeof(*e->file_bytes));
     if (!e->file_bytes)
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < (size_t)e->chunking.count; i++) {
-        uint64_t *bytes = &e->file_bytes[e->rank_file[e->owners.owner[i]]];
+    for (size_t i = 0, n, count = (size_t)e->chunking.count; i < count;
+         i += n) {
+        uint64_t *bytes, cost;
+        uint32_t owner;
 
+        n = bm_even_list_run(&e->owners.owner, i, count, &owner);
+        n = bm_sums_run(&costs->each, i, i + n, &cost);
+        bytes = &e->file_bytes[e->rank_file[owner]];
         if (!*bytes)
             *bytes = bm_estimate_opening(costs, i);
-        *bytes += bm_sums_each(&costs->each, i);
+        *bytes += n * cost;
     }
     return BOUMA_OK;
 }
@@ -71,8 +76,15 @@ int bm_estimate_list_places(struct bm_estimate *e)
     next = bm_new_raw(e->a, (size_t)e->files, sizeof(*next));
     if (e->place && next) {
         memcpy(next, e->first, (size_t)e->files * sizeof(*next));
-        for (size_t i = 0; i < count; i++)
-            e->place[next[e->rank_file[e->owners.owner[i]]]++] = (uint32_t)i;
+        for (size_t i = 0, end; i < count;) {
+            uint32_t owner, *place;
+
+            end = i + bm_even_list_run(&e->owners.owner, i, count, &owner);
+            place = e->place + next[e->rank_file[owner]];
+            next[e->rank_file[owner]] += end - i;
+            for (; i < end; i++)
+                *place++ = (uint32_t)i;
+        }
     }
     bm_drop(e->a, next);
     return e->place && next ? BOUMA_OK : BOUMA_ENOMEM;
@@ -105,9 +117,10 @@ static void measure_runs(struct bm_estimate *e,
 
 static int64_t file_at(const struct bm_chunking *c, int64_t place)
 {
-    struct bm_listed_chunk one;
+    struct bm_listed_chunk one = {.chunk = place};
 
-    bm_chunking_list(c, place, 1, &one);
+    if (c->calls->position) /* else a chunk's place is its number */
+        bm_chunking_list(c, place, 1, &one);
     return c->calls->file(c->own, one.chunk);
 }
 

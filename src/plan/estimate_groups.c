@@ -28,15 +28,13 @@ static int add_rank(struct bm_estimate_groups *g, int rank, int count)
     return count + 1;
 }
 
-/* Those of the chunk at a place. What is not shared is with its owner. */
+/* Those of the chunk at a place. */
 static int add_holders(struct bm_estimate_groups *g, int64_t place, int count)
 {
     const struct bm_estimate *e = g->estimate;
     struct bm_listed_chunk c;
     struct bm_holder now;
 
-    if (!e->chunking.calls->position && !bm_is_shared(e->owners.shared, place))
-        return add_rank(g, e->owners.owner[place], count); /* its number */
     bm_chunking_list(&e->chunking, place, 1, &c);
     bm_holders_find(&g->holders, &c.footprint);
     now = bm_holders_first(&g->holders);
@@ -46,6 +44,22 @@ static int add_holders(struct bm_estimate_groups *g, int64_t place, int count)
     return count;
 }
 
+/* How many chunks from a place on, up to 'end', one rank holds alone, and that
+ * rank: known where a chunk's place is its number. */
+static size_t held_alone(const struct bm_estimate *e, size_t place, size_t end,
+                         uint32_t *rank)
+{
+    size_t n, count;
+
+    if (e->chunking.calls->position)
+        return 0;
+    count = bm_even_list_run(&e->owners.owner, place, end, rank);
+    for (n = 0; n < count; n++)
+        if (bm_is_shared(e->owners.shared, (int64_t)(place + n)))
+            break;
+    return n;
+}
+
 /* There are fewer than 2^32 files, and each is looked at once or twice. */
 int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
 {
@@ -53,8 +67,16 @@ int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
     int count = 0;
 
     g->turn++;
-    for (size_t i = e->first[file]; i < e->first[file + 1]; i++)
-        count = add_holders(g, (int64_t)bm_estimate_place(e, i), count);
+    for (size_t i = e->first[file], n; i < e->first[file + 1]; i += n) {
+        size_t place = bm_estimate_place(e, i);
+        size_t end = e->place ? place + 1 : e->first[file + 1];
+        uint32_t rank;
+
+        n = held_alone(e, place, end, &rank);
+        count = n ? add_rank(g, (int)rank, count)
+                  : add_holders(g, (int64_t)place, count);
+        n = n ? n : 1;
+    }
     return count;
 }
 

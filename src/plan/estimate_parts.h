@@ -9,9 +9,9 @@
 
 /* What chunks cost in files, by their places on the order. */
 struct bm_estimate_costs {
-    struct bm_sums each; /* the chunk and its row of a table */
-    uint8_t *apart; /* [chunks]: bytes that its key has more as the first of
-                            a file */
+    struct bm_sums each;       /* the chunk and its row of a table */
+    struct bm_even_list apart; /* bytes that its key has more as the first of a
+                                  file */
     const struct bm_estimate_task *task;
 };
 
@@ -22,8 +22,7 @@ uint64_t bm_estimate_opening(const void *costs, size_t place);
  * a failure, too. BOUMA_OK or ENOMEM. */
 int bm_estimate_sizes(struct bm_estimate *e, struct bm_estimate_costs *costs,
                       const struct bm_estimate_task *task);
-void bm_estimate_costs_release(struct bm_estimate_costs *costs,
-                               const bouma_allocator *a);
+void bm_estimate_costs_release(struct bm_estimate_costs *costs);
 
 /* Cut files: e->first, place, rank_file, file_bytes. BOUMA_OK, ENOMEM, EINVAL
  * or ELIMIT. */
@@ -43,7 +42,7 @@ int bm_estimate_list_places(struct bm_estimate *e);
 static inline int bm_estimate_owner(const struct bm_estimate *e, int64_t file,
                                     size_t i)
 {
-    return e->file_rank ? e->file_rank[file] : e->owners.owner[i];
+    return e->file_rank ? e->file_rank[file] : bm_owner_at(&e->owners, i);
 }
 
 /* Who sends what to which file, if the task asks for it, and who writes it.

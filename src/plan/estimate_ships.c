@@ -63,10 +63,16 @@ static void list_owners(struct intake *in, int64_t file)
     int sorted = 1;
 
     in->owner_count = 0;
-    for (size_t i = e->first[file]; i < e->first[file + 1]; i++) {
-        int owner = bm_estimate_owner(e, file, i);
+    for (size_t i = e->first[file], n, end = e->first[file + 1]; i < end;
+         i += n) {
+        int owner = bm_estimate_owner(e, file, i), known;
+        uint32_t same;
 
-        if (in->sum[owner]++)
+        n = e->file_rank ? end - i
+                         : bm_even_list_run(&e->owners.owner, i, end, &same);
+        known = in->sum[owner] > 0;
+        in->sum[owner] += n;
+        if (known)
             continue;
         sorted &= !in->owner_count || in->owners[in->owner_count - 1] < owner;
         in->owners[in->owner_count++] = owner;
@@ -233,11 +239,13 @@ static int is_even(const struct bm_estimate *e, size_t first, size_t end,
     int even = 1;
 
     *sum = 0;
-    for (size_t i = first; i < end; i++) {
-        uint64_t bytes = bm_sums_each(&e->bytes, bm_estimate_place(e, i));
+    for (size_t i = first, n; i < end; i += n) {
+        size_t place = bm_estimate_place(e, i);
+        uint64_t bytes;
 
+        n = bm_sums_run(&e->bytes, place, e->place ? place + 1 : end, &bytes);
         even &= bytes == one;
-        *sum += bytes;
+        *sum += n * bytes;
     }
     return even;
 }

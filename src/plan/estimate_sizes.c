@@ -161,7 +161,67 @@ uint64_t bm_estimate_opening(const void *own, size_t place)
     const struct bm_estimate_costs *c = own;
 
     return (uint64_t)c->task->copies *
-           (c->task->section_bytes + c->apart[place]);
+           (c->task->section_bytes + bm_even_list_get(&c->apart, place));
+}
+
+/* The lowest bits of the starts of all chunks in a group are the same. */
+static int is_like_others(const struct bm_chunk_group *g, int64_t low)
+{
+    const struct bm_footprint *f = &g->first.footprint;
+    int64_t differ = 0;
+
+    for (int i = 0; i < BM_CHUNK_GROUP_BITS; i++)
+        differ |= f->count[g->axis[i]] << f->shift[g->axis[i]] & low;
+    return !differ;
+}
+
+/* Groups in which all chunks are stored as the first one is. */
+static int64_t list_groups(const struct rule *r, const struct bm_chunking *c,
+                           int64_t first, int64_t count,
+                           struct bm_chunk_group *out)
+{
+    const struct bm_estimate_chunks *chunks = &r->task->chunks;
+    struct bm_listed_chunk list[BM_ESTIMATE_RUN];
+    int64_t low = ((int64_t)1 << chunks->pieces) - 1, groups = 0;
+    int even = !r->density && !r->weight;
+
+    if (even) {
+        groups = bm_chunking_list_groups(c, first, count, out);
+        for (int64_t i = 0; i < groups && even; i++)
+            even = out[i].count == 1 || is_like_others(&out[i], low);
+    }
+    if (even)
+        return groups;
+    bm_chunking_list(c, first, count, list);
+    for (int64_t i = 0; i < count; i++)
+        out[i] = (struct bm_chunk_group){.count = 1, .first = list[i]};
+    return count;
+}
+
+/* The next chunks, from the one at 'place' on, which have the values and as many
+ * stored bytes each; the largest cost. The first key is 'before' that of the
+ * chunk before it, the others follow. */
+static uint64_t put(struct bm_estimate *e, struct bm_estimate_costs *costs,
+                    struct values *values, uint64_t before, size_t place,
+                    const struct bm_chunk_group *g, uint64_t bytes)
+{
+    const struct bm_estimate_task *task = costs->task;
+    uint64_t copies = (uint64_t)task->copies, most = 0;
+    uint64_t row = task->row_bytes + bytes_of_sizes(values, bytes);
+    uint64_t key_bytes = bm_varint_bytes(g->first.key);
+    uint64_t apart = bm_varint_bytes(g->first.key - before);
+
+    bm_sums_put(&e->bytes, place, (size_t)g->count, bytes);
+    for (size_t i = 0, n; i < (size_t)g->count; i += n, apart = 1) {
+        uint64_t cost = bytes + copies * (row + apart);
+
+        n = apart == 1 ? (size_t)g->count - i : 1;
+        bm_sums_put(&costs->each, place + i, n, cost);
+        bm_even_list_put(&costs->apart, place + i, n,
+                         (uint32_t)(key_bytes - apart));
+        most = cost > most ? cost : most;
+    }
+    return most;
 }
 
 /* Fill in all; the largest cost. Owners are told of chunks in the first turn. */
@@ -169,40 +229,36 @@ static uint64_t fill(struct bm_estimate *e, struct bm_estimate_costs *costs,
                      struct rule *r, int turn)
 {
     const struct bm_estimate_task *task = r->task;
-    int64_t count = e->chunking.count;
-    uint64_t copies = (uint64_t)task->copies, before = 0, most = 0;
+    int64_t count = e->chunking.count, place = 0;
+    uint64_t before = 0, most = 0;
     struct values values = {.chunks = &task->chunks};
-    struct bm_listed_chunk list[BM_ESTIMATE_RUN];
+    struct bm_chunk_group list[BM_ESTIMATE_RUN];
 
-    for (int64_t first = 0, n; first < count; first += n) {
-        n = count - first < BM_ESTIMATE_RUN ? count - first : BM_ESTIMATE_RUN;
-        bm_chunking_list(&e->chunking, first, n, list);
-        if (turn == 0)
-            bm_owners_tell(&e->owners, first, n, list);
-        for (int64_t i = 0; i < n; i++) {
-            uint64_t apart = bm_varint_bytes(list[i].key - before), bytes, cost;
+    for (int64_t n, groups; place < count;) {
+        n = count - place < BM_ESTIMATE_RUN ? count - place : BM_ESTIMATE_RUN;
+        groups = list_groups(r, &e->chunking, place, n, list);
+        for (int64_t i = 0; i < groups; place += list[i++].count) {
+            struct bm_chunk_group *g = &list[i];
+            uint64_t bytes, cost;
 
-            find_values(&values, &list[i].footprint, list[i].key);
-            bytes = stored_bytes(r, &list[i], values.all * task->sample_bytes);
-            cost = bytes + copies * (task->row_bytes + apart +
-                                     bytes_of_sizes(&values, bytes));
-            bm_sums_set(&e->bytes, (size_t)(first + i), bytes);
-            bm_sums_set(&costs->each, (size_t)(first + i), cost);
-            costs->apart[first + i] =
-                (uint8_t)(bm_varint_bytes(list[i].key) - apart);
-            before = list[i].key;
+            if (turn == 0)
+                bm_owners_tell(&e->owners, place, g);
+            find_values(&values, &g->first.footprint, g->first.key);
+            bytes = stored_bytes(r, &g->first, values.all * task->sample_bytes);
+            cost = put(e, costs, &values, before, (size_t)place, g, bytes);
+            before = g->first.key + (uint64_t)g->count - 1;
             most = cost > most ? cost : most;
         }
     }
     return most;
 }
 
-/* Numbers of 32 bits, unless that is too few. */
+/* Numbers of 31 bits, unless that is too few. */
 static int fill_sums(struct bm_estimate *e, struct bm_estimate_costs *costs,
                      struct rule *r)
 {
     size_t count = (size_t)e->chunking.count;
-    uint64_t most = UINT32_MAX;
+    uint64_t most = BM_EVEN_MOST;
     int rc = BOUMA_OK;
 
     for (int turn = 0; turn < 2 && !rc; turn++) {
@@ -211,6 +267,8 @@ static int fill_sums(struct bm_estimate *e, struct bm_estimate_costs *costs,
         rc = bm_sums_init(&e->bytes, e->a, count, most);
         if (!rc)
             rc = bm_sums_init(&costs->each, e->a, count, most);
+        if (!rc)
+            rc = bm_even_list_init(&costs->apart, e->a, count);
         if (rc)
             break;
         found = fill(e, costs, r, turn);
@@ -218,13 +276,13 @@ static int fill_sums(struct bm_estimate *e, struct bm_estimate_costs *costs,
             break;
         most = found;
         bm_sums_release(&e->bytes);
-        bm_sums_release(&costs->each);
+        bm_estimate_costs_release(costs);
     }
-    if (!rc) {
-        bm_sums_finish(&e->bytes);
-        bm_sums_finish(&costs->each);
-    }
-    return rc;
+    if (!rc)
+        rc = bm_sums_finish(&e->bytes);
+    if (!rc)
+        rc = bm_sums_finish(&costs->each);
+    return rc ? rc : costs->apart.rc;
 }
 
 int bm_estimate_sizes(struct bm_estimate *e, struct bm_estimate_costs *costs,
@@ -235,13 +293,9 @@ int bm_estimate_sizes(struct bm_estimate *e, struct bm_estimate_costs *costs,
 
     memset(costs, 0, sizeof(*costs));
     costs->task = task;
-    costs->apart =
-        bm_new_raw(e->a, (size_t)e->chunking.count, sizeof(*costs->apart));
-    if (!costs->apart)
-        rc = BOUMA_ENOMEM;
-    if (!rc && task->loads)
+    if (task->loads)
         rc = find_densities(&rule, &e->ranks);
-    else if (!rc && task->vary > 1)
+    else if (task->vary > 1)
         rc = find_weights(&rule, e->a);
     if (!rc)
         rc = fill_sums(e, costs, &rule);
@@ -251,9 +305,8 @@ int bm_estimate_sizes(struct bm_estimate *e, struct bm_estimate_costs *costs,
     return rc;
 }
 
-void bm_estimate_costs_release(struct bm_estimate_costs *costs,
-                               const bouma_allocator *a)
+void bm_estimate_costs_release(struct bm_estimate_costs *costs)
 {
     bm_sums_release(&costs->each);
-    bm_drop(a, costs->apart);
+    bm_even_list_release(&costs->apart);
 }

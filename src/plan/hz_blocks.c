@@ -423,6 +423,54 @@ static void list(const void *own, int64_t first, int64_t count,
     }
 }
 
+/* Whether a walk is at the first of eight blocks that all have as many samples
+ * as they can; the first one has 'f'. */
+static int begins_group(const struct walk *w, const struct bm_hz_blocks *o,
+                        const struct bm_footprint *f)
+{
+    int64_t count[3] = {f->count[0], f->count[1], f->count[2]};
+    int whole =
+        w->run.prefix >= BM_CHUNK_GROUP_BITS && w->block % BM_CHUNK_GROUP == 0;
+
+    for (int i = 0; i < BM_CHUNK_GROUP_BITS && whole; i++)
+        count[w->axis[i]] *= 2;
+    for (int d = 0; d < 3; d++)
+        whole &= f->count[d] == (int64_t)1 << (w->run.shift[d] - f->shift[d]) &&
+                 f->start[d] + ((count[d] - 1) << f->shift[d]) < o->shape[d];
+    return whole;
+}
+
+static int64_t list_groups(const void *own, int64_t first, int64_t count,
+                           struct bm_chunk_group *out)
+{
+    const struct bm_hz_blocks *o = own;
+    int64_t groups = 0;
+    struct walk w;
+
+    if (count)
+        walk_to(&w, o, bm_hz_blocks_block(o, first));
+    for (int64_t i = 0; i < count;) {
+        struct bm_chunk_group *g = &out[groups++];
+
+        g->first = (struct bm_listed_chunk){first + i, w.block,
+                                            block_at(o, &w.run, w.at)};
+        g->count = 1;
+        if (count - i >= BM_CHUNK_GROUP &&
+            begins_group(&w, o, &g->first.footprint)) {
+            g->count = BM_CHUNK_GROUP;
+            w.block += BM_CHUNK_GROUP - 1;
+            for (int k = 0; k < BM_CHUNK_GROUP_BITS; k++) {
+                g->axis[k] = w.axis[k];
+                w.at[w.axis[k]] |= w.far[k];
+            }
+        }
+        i += g->count;
+        if (i < count)
+            walk_on(&w, o, first + i);
+    }
+    return groups;
+}
+
 static int64_t file_of(const void *own, int64_t chunk)
 {
     const struct bm_hz_blocks *o = own;
@@ -469,17 +517,18 @@ static void meet(const void *own, const struct bm_box *box,
 
 struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
 {
-    static const struct bm_chunking_functions calls = {.footprint = footprint,
-                                                       .touched = touched,
-                                                       .key = key_of,
-                                                       .find = find,
-                                                       .order = order,
-                                                       .list = list,
-                                                       .file = file_of,
-                                                       .partition =
-                                                           partition_of,
-                                                       .meet = meet,
-                                                       .coarse_first = 1};
+    static const struct bm_chunking_functions calls = {
+        .footprint = footprint,
+        .touched = touched,
+        .key = key_of,
+        .find = find,
+        .order = order,
+        .list = list,
+        .list_groups = list_groups,
+        .file = file_of,
+        .partition = partition_of,
+        .meet = meet,
+        .coarse_first = 1};
     int64_t partitions =
         o->partition_bits ? (int64_t)1 << o->partition_bits : 0;
 

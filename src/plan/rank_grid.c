@@ -135,13 +135,13 @@ static int choose(const struct bm_holders *h, const int64_t *room, int lowest,
 
     *held = 0;
     do {
-        if (room && room[now.rank] <= 0)
+        if (best >= 0 && (lowest || now.samples <= *held) &&
+            ((!lowest && now.samples < *held) || now.rank > best))
             continue;
-        if (best < 0 || (!lowest && now.samples > *held) ||
-            ((lowest || now.samples == *held) && now.rank < best)) {
-            best = now.rank;
-            *held = now.samples;
-        }
+        if (room && room[now.rank] <= 0)
+            continue; /* last, as it is far away in memory */
+        best = now.rank;
+        *held = now.samples;
     } while (bm_holders_next(h, &now));
     return best;
 }
@@ -156,17 +156,18 @@ int bm_owners_init(struct bm_owners *o, const struct bm_rank_grid *g,
     o->grid = g;
     o->chunking = chunking;
     rc = bm_holders_init(&o->holders, g);
-    o->owner = bm_new_raw(g->a, count, sizeof(*o->owner));
+    if (bm_even_list_init(&o->owner, g->a, count))
+        rc = BOUMA_ENOMEM;
     o->shared = bm_new(g->a, count / 64 + 1, sizeof(*o->shared));
     o->count = bm_new(g->a, (size_t)g->ranks, sizeof(*o->count));
-    return o->owner && o->shared && o->count ? rc : BOUMA_ENOMEM;
+    return o->shared && o->count ? rc : BOUMA_ENOMEM;
 }
 
 void bm_owners_release(struct bm_owners *o)
 {
     if (!o->grid)
         return;
-    bm_drop(o->grid->a, o->owner);
+    bm_even_list_release(&o->owner);
     bm_drop(o->grid->a, o->shared);
     bm_drop(o->grid->a, o->place);
     bm_drop(o->grid->a, o->count);
@@ -175,21 +176,116 @@ void bm_owners_release(struct bm_owners *o)
 }
 
 /* Chunks that one rank holds stay there; the others are marked. */
-void bm_owners_tell(struct bm_owners *o, int64_t first, int64_t count,
-                    const struct bm_listed_chunk *list)
+static void keep(struct bm_owners *o, int64_t place, int64_t count, int owner)
 {
-    for (int64_t i = 0; i < count; i++) {
-        int64_t chunk = list[i].chunk;
+    o->count[owner] += count;
+    bm_even_list_put(&o->owner, (size_t)place, (size_t)count, (uint32_t)owner);
+}
 
-        if (bm_holders_find(&o->holders, &list[i].footprint) > 1) {
-            o->shared[chunk >> 6] |= (uint64_t)1 << (chunk & 63);
-            o->report.shared_patches++;
-            o->owner[first + i] = -1;
-            continue;
-        }
-        o->owner[first + i] = bm_holders_first(&o->holders).rank;
-        o->count[o->owner[first + i]]++;
+static void mark(struct bm_owners *o, int64_t place, int64_t chunk)
+{
+    o->shared[chunk >> 6] |= (uint64_t)1 << (chunk & 63);
+    o->report.shared_patches++;
+    bm_even_list_put(&o->owner, (size_t)place, 1, BM_NO_OWNER);
+}
+
+/* The cell along an axis of all samples from 'first' to 'last'; -1 if they are
+ * in several. */
+static int64_t only_cell(struct bm_owners *o, int d, int64_t first,
+                         int64_t last)
+{
+    const struct bm_rank_grid *g = o->grid;
+    int64_t *near = &o->holders.axis[d].near;
+    int64_t cell = *near = cell_of(g->cut[d], g->grid[d], *near, first);
+
+    return last < g->cut[d][cell + 1] ? cell : -1;
+}
+
+/* Where the chunks of a group are: of each place along each axis the cell. */
+struct group_cells {
+    int64_t cell[3][BM_CHUNK_GROUP];
+    int places[3];
+    int far[BM_CHUNK_GROUP_BITS]; /* places that a bit leads along its axis */
+    int even;                     /* all are in one cell */
+};
+
+static void find_cells(struct group_cells *c, struct bm_owners *o,
+                       const struct bm_chunk_group *g)
+{
+    const struct bm_footprint *f = &g->first.footprint;
+
+    c->even = 1;
+    for (int d = 0; d < 3; d++)
+        c->places[d] = 1;
+    for (int i = 0; i < BM_CHUNK_GROUP_BITS; i++) {
+        c->far[i] = c->places[g->axis[i]];
+        c->places[g->axis[i]] *= 2;
     }
+    for (int d = 0; d < 3; d++) {
+        int64_t first = f->start[d];
+
+        for (int i = 0; i < c->places[d]; i++) {
+            int64_t end = first + (f->count[d] << f->shift[d]);
+
+            c->cell[d][i] =
+                only_cell(o, d, first, end - ((int64_t)1 << f->shift[d]));
+            c->even &= c->cell[d][i] >= 0 && c->cell[d][i] == c->cell[d][0];
+            first = end;
+        }
+    }
+}
+
+/* The owner of a chunk of a group; -1 if it is shared. */
+static int owner_in(const struct group_cells *c,
+                    const struct bm_rank_grid *grid,
+                    const struct bm_chunk_group *g, int chunk)
+{
+    int at[3] = {0, 0, 0};
+    int64_t cell[3];
+
+    for (int i = 0; i < BM_CHUNK_GROUP_BITS; i++)
+        at[g->axis[i]] += chunk >> i & 1 ? c->far[i] : 0;
+    for (int d = 0; d < 3; d++)
+        cell[d] = c->cell[d][at[d]];
+    if (cell[0] < 0 || cell[1] < 0 || cell[2] < 0)
+        return -1;
+    return grid
+        ->rank[(cell[0] * grid->grid[1] + cell[1]) * grid->grid[2] + cell[2]];
+}
+
+static void tell_several(struct bm_owners *o, int64_t first,
+                         const struct bm_chunk_group *g)
+{
+    const struct bm_chunking *c = o->chunking;
+    struct group_cells cells;
+
+    find_cells(&cells, o, g);
+    if (cells.even) {
+        keep(o, first, g->count, owner_in(&cells, o->grid, g, 0));
+        return;
+    }
+    for (int i = 0; i < g->count; i++) {
+        int owner = owner_in(&cells, o->grid, g, i);
+
+        if (owner >= 0)
+            keep(o, first + i, 1, owner);
+        else
+            mark(o, first + i,
+                 c->calls->position
+                     ? c->calls->find(c->own, g->first.key + (uint64_t)i)
+                     : first + i);
+    }
+}
+
+void bm_owners_tell(struct bm_owners *o, int64_t first,
+                    const struct bm_chunk_group *group)
+{
+    if (group->count > 1)
+        tell_several(o, first, group);
+    else if (bm_holders_find(&o->holders, &group->first.footprint) > 1)
+        mark(o, first, group->first.chunk);
+    else
+        keep(o, first, 1, bm_holders_first(&o->holders).rank);
 }
 
 /* The places of shared chunks, by their numbers; before[] has how many there
@@ -203,15 +299,20 @@ static void list_places(struct bm_owners *o, const uint32_t *before)
         int any = 0;
 
         n = count - first < 64 ? count - first : 64;
-        for (int64_t i = 0; i < n; i++)
-            any |= o->owner[first + i] < 0;
+        for (int64_t i = 0, run; i < n; i += run) {
+            uint32_t owner;
+
+            run = (int64_t)bm_even_list_run(&o->owner, (size_t)(first + i),
+                                            (size_t)(first + n), &owner);
+            any |= owner == BM_NO_OWNER;
+        }
         if (any)
             bm_chunking_list(o->chunking, first, n, list);
         for (int64_t i = 0; i < n && any; i++) {
             int64_t chunk = list[i].chunk, word = chunk >> 6;
             uint64_t lower = ((uint64_t)1 << (chunk & 63)) - 1;
 
-            if (o->owner[first + i] < 0)
+            if (bm_owner_at(o, (size_t)(first + i)) == BM_NO_OWNER)
                 o->place[before[word] + (uint32_t)__builtin_popcountll(
                                             o->shared[word] & lower)] =
                     (uint32_t)(first + i);
@@ -244,25 +345,26 @@ struct giving {
 };
 
 static void give(struct bm_owners *o, struct giving *g, int64_t chunk,
-                 int *owner)
+                 size_t place)
 {
     struct bm_footprint f =
         o->chunking->calls->footprint(o->chunking->own, chunk);
     int64_t holders = bm_holders_find(&o->holders, &f);
     uint64_t held;
+    int owner = choose(&o->holders, g->room, g->lowest, &held);
 
-    *owner = choose(&o->holders, g->room, g->lowest, &held);
-    o->report.messages += holders - (*owner >= 0);
+    o->report.messages += holders - (owner >= 0);
     o->report.moved_samples += bm_footprint_samples(&f) - held;
-    if (*owner < 0) {
+    if (owner < 0) {
         /* Room never grows, so those passed by need no second look. */
         while (g->room[g->next] <= 0)
             g->next++;
-        *owner = g->next;
+        owner = g->next;
     }
-    o->count[*owner]++;
+    o->count[owner]++;
     if (g->room)
-        g->room[*owner]--;
+        g->room[owner]--;
+    bm_even_list_change(&o->owner, place, (uint32_t)owner);
 }
 
 /* In the order of their numbers; coarse chunks, which many share, come last:
@@ -282,7 +384,7 @@ static void give_all(struct bm_owners *o, struct giving *g)
                 last_first ? 63 - __builtin_clzll(bits) : __builtin_ctzll(bits);
 
             bits &= ~((uint64_t)1 << bit);
-            give(o, g, word * 64 + bit, &o->owner[o->place[k]]);
+            give(o, g, word * 64 + bit, o->place[k]);
             k += last_first ? -1 : 1;
         }
     }
@@ -293,11 +395,11 @@ int bm_owners_share_out(struct bm_owners *o, bouma_distribute scheme)
     int balanced = scheme == BOUMA_DISTRIBUTE_BALANCED ||
                    scheme == BOUMA_DISTRIBUTE_WEIGHTED;
     struct giving g = {.lowest = scheme == BOUMA_DISTRIBUTE_NONE};
-    int ranks = o->grid->ranks, rc = BOUMA_OK;
+    int ranks = o->grid->ranks, rc = o->owner.rc;
 
     if (!balanced && scheme != BOUMA_DISTRIBUTE_GREEDY && !g.lowest)
         return BOUMA_EINVAL;
-    if (o->report.shared_patches) {
+    if (o->report.shared_patches && !rc) {
         if (balanced)
             g.room = bm_new_raw(o->grid->a, (size_t)ranks, sizeof(*g.room));
         rc = balanced && !g.room ? BOUMA_ENOMEM : find_places(o);
@@ -311,5 +413,5 @@ int bm_owners_share_out(struct bm_owners *o, bouma_distribute scheme)
     for (int r = 0; r < ranks; r++)
         if (o->count[r] > o->report.most_patches)
             o->report.most_patches = o->count[r];
-    return rc;
+    return rc ? rc : o->owner.rc;
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "plan/chunking.h"
 #include "plan/distribute.h"
+#include "plan/even_list.h"
 #include "plan/hz_ranks.h"
 
 struct bm_rank_grid {
@@ -89,7 +90,7 @@ static inline int bm_holders_next(const struct bm_holders *h,
 struct bm_owners {
     const struct bm_rank_grid *grid;
     const struct bm_chunking *chunking;
-    int *owner;       /* [chunks], by place */
+    struct bm_even_list owner; /* by place; BM_NO_OWNER: not yet known */
     uint64_t *shared; /* [chunks / 64 + 1], a bit for each chunk, by number */
     uint32_t *place;  /* [report.shared_patches], of those, by number */
     int64_t *count;   /* [ranks], chunks that it has */
@@ -102,10 +103,17 @@ int bm_owners_init(struct bm_owners *o, const struct bm_rank_grid *g,
                    const struct bm_chunking *chunking);
 void bm_owners_release(struct bm_owners *o);
 /* The next chunks on the order, from the one at 'first' on. */
-void bm_owners_tell(struct bm_owners *o, int64_t first, int64_t count,
-                    const struct bm_listed_chunk *list);
+void bm_owners_tell(struct bm_owners *o, int64_t first,
+                    const struct bm_chunk_group *group);
 /* When all are told. BOUMA_OK, ENOMEM, or EINVAL for an unknown scheme. */
 int bm_owners_share_out(struct bm_owners *o, bouma_distribute scheme);
+
+#define BM_NO_OWNER BM_EVEN_MOST
+
+static inline int bm_owner_at(const struct bm_owners *o, size_t place)
+{
+    return (int)bm_even_list_get(&o->owner, place);
+}
 
 static inline int bm_is_shared(const uint64_t *shared, int64_t chunk)
 {

@@ -12,28 +12,28 @@ int bm_sums_init(struct bm_sums *s, const bouma_allocator *a, size_t count,
     memset(s, 0, sizeof(*s));
     s->a = a;
     s->count = count;
-    if (largest <= UINT32_MAX)
-        s->small = bm_new_raw(a, count, sizeof(*s->small));
-    else
-        s->large = bm_new_raw(a, count, sizeof(*s->large));
     s->before = bm_new_raw(a, count / BM_SUMS_STEP + 1, sizeof(*s->before));
-    return (s->small || s->large) && s->before ? BOUMA_OK : BOUMA_ENOMEM;
+    if (largest <= BM_EVEN_MOST) {
+        int rc = bm_even_list_init(&s->small, a, count);
+
+        return s->before ? rc : BOUMA_ENOMEM;
+    }
+    s->large = bm_new_raw(a, count, sizeof(*s->large));
+    return s->before && s->large ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 static uint64_t add_up(const struct bm_sums *s, size_t from, size_t end)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, number;
 
-    if (s->small)
-        for (size_t i = from; i < end; i++)
-            sum += s->small[i];
-    else
-        for (size_t i = from; i < end; i++)
-            sum += s->large[i];
+    for (size_t i = from, n; i < end; i += n) {
+        n = bm_sums_run(s, i, end, &number);
+        sum += n * number;
+    }
     return sum;
 }
 
-void bm_sums_finish(struct bm_sums *s)
+int bm_sums_finish(struct bm_sums *s)
 {
     uint64_t sum = 0;
 
@@ -43,13 +43,14 @@ void bm_sums_finish(struct bm_sums *s)
         s->before[i] = sum;
         sum += add_up(s, i * BM_SUMS_STEP, end < s->count ? end : s->count);
     }
+    return s->small.rc;
 }
 
 void bm_sums_release(struct bm_sums *s)
 {
     if (!s->a)
         return;
-    bm_drop(s->a, s->small);
+    bm_even_list_release(&s->small);
     bm_drop(s->a, s->large);
     bm_drop(s->a, s->before);
     memset(s, 0, sizeof(*s));

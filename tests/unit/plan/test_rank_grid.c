@@ -65,6 +65,51 @@ static void check_holders(const struct decomposition *d)
     bm_holders_release(&h);
 }
 
+static void tell_all(struct bm_owners *o, const struct bm_chunking *c)
+{
+    struct bm_chunk_group groups[20];
+
+    for (int64_t place = 0, n, count; place < c->count;) {
+        n = c->count - place < 20 ? c->count - place : 20;
+        count = bm_chunking_list_groups(c, place, n, groups);
+        for (int64_t i = 0; i < count; place += groups[i++].count)
+            bm_owners_tell(o, place, &groups[i]);
+    }
+}
+
+/* Groups are the chunks that the list has, with the samples that it says. */
+static void check_groups(const struct bm_chunking *c)
+{
+    struct bm_chunk_group *groups = malloc((size_t)c->count * sizeof(*groups));
+    struct bm_listed_chunk one;
+    int64_t count, place = 0;
+
+    REQUIRE(groups);
+    count = bm_chunking_list_groups(c, 0, c->count, groups);
+    for (int64_t g = 0; g < count; g++)
+        for (int64_t i = 0; i < groups[g].count; i++) {
+            struct bm_footprint f = groups[g].first.footprint;
+            int64_t far[3] = {1, 1, 1};
+
+            bm_chunking_list(c, place++, 1, &one);
+            CHECK_EQ(one.key, groups[g].first.key + (uint64_t)i);
+            for (int b = 0; b < BM_CHUNK_GROUP_BITS && i; b++) {
+                int d = groups[g].axis[b];
+
+                if (i >> b & 1)
+                    f.start[d] += far[d] * (f.count[d] << f.shift[d]);
+                far[d] *= 2;
+            }
+            for (int d = 0; d < 3; d++) {
+                CHECK_EQ(f.start[d], one.footprint.start[d]);
+                CHECK_EQ(f.count[d], one.footprint.count[d]);
+                CHECK_EQ(f.shift[d], one.footprint.shift[d]);
+            }
+        }
+    CHECK_EQ(place, c->count);
+    free(groups);
+}
+
 static void check_owners(const struct decomposition *d)
 {
     const struct bm_chunking *c = &d->lists.chunking;
@@ -82,10 +127,10 @@ static void check_owners(const struct decomposition *d)
         REQUIRE(!bm_distribute(owner, (bouma_distribute)s, &d->lists,
                                d->ranks.count, &report));
         REQUIRE(!bm_owners_init(&o, &d->grid, c));
-        bm_owners_tell(&o, 0, c->count, list);
+        tell_all(&o, c);
         REQUIRE(!bm_owners_share_out(&o, (bouma_distribute)s));
         for (size_t i = 0; i < count; i++)
-            CHECK_EQ(o.owner[i], owner[list[i].chunk]);
+            CHECK_EQ(bm_owner_at(&o, i), owner[list[i].chunk]);
         CHECK_EQ(o.report.most_patches, report.most_patches);
         CHECK_EQ(o.report.shared_patches, report.shared_patches);
         CHECK_EQ(o.report.moved_samples, report.moved_samples);
@@ -103,6 +148,7 @@ static void check(struct bm_chunking chunking, const int64_t shape[3],
 
     decompose(&d, chunking, shape, state);
     check_holders(&d);
+    check_groups(&chunking);
     check_owners(&d);
     bm_partition_release(&d.lists);
     bm_rank_grid_release(&d.grid);

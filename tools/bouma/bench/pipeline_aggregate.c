@@ -12,6 +12,11 @@
 #include "engine/flow_builder.h"
 #include "pipeline.h"
 #include "plan/schedule.h"
+#include "store/file_batch.h"
+
+/* Writes that are put together; and their bytes. */
+#define BATCH_WRITES 1024
+#define BATCH_BYTES  ((size_t)1 << 20)
 
 /* A chunk that this rank gathers, and its place in the stream. */
 struct arrival {
@@ -34,6 +39,7 @@ struct aggregate {
     struct bm_file *files; /* [plan.files.files]; open: those of this rank */
     struct arrival *arrivals;
     size_t arrival_count;
+    struct bm_file_batch batch;
     struct bm_pipe *pipe;
 };
 
@@ -172,6 +178,9 @@ static int reserve_routes(struct routes *r)
     g->arrivals = bm_new_raw(g->a, incoming, sizeof(*g->arrivals));
     r->slots = bm_new_raw(g->a, most, sizeof(*r->slots));
     r->concerned = bm_new(g->a, (size_t)g->job->comm->size, 1);
+    if (incoming && !g->reading &&
+        bm_file_batch_init(&g->batch, g->a, BATCH_WRITES, BATCH_BYTES))
+        return BOUMA_ENOMEM;
     return g->files && g->arrivals && r->slots && r->concerned
                ? bm_flow_builder_init(&r->flows, g->job->comm)
                : BOUMA_ENOMEM;
@@ -203,14 +212,15 @@ static int keep(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
         n = n < bytes ? n : bytes;
         rc = g->reading
                  ? bm_file_read(c->file, data, n, c->offset + from, error)
-                 : bm_file_write(c->file, data, n, c->offset + from, error);
+                 : bm_file_batch_add(&g->batch, c->file, data, (size_t)n,
+                                     c->offset + from, error);
         at += n;
         data += n;
         bytes -= n;
     }
-    return rc || !bytes
-               ? rc
-               : bm_fail(error, BOUMA_ECOMM, "more came than was declared");
+    if (!rc && bytes)
+        rc = bm_fail(error, BOUMA_ECOMM, "more came than was declared");
+    return rc || g->reading ? rc : bm_file_batch_flush(&g->batch, error);
 }
 
 /* Where this rank gathers. */
@@ -306,6 +316,7 @@ static int transfer(struct aggregate *g, bool reading, uint8_t *const *data)
         rc = bm_pipe_run(g->pipe, 1, rc, &g->error);
     rc = close_files(g, rc);
     bm_pipe_free(g->pipe);
+    bm_file_batch_release(&g->batch);
     bm_drop(g->a, g->files);
     bm_drop(g->a, g->arrivals);
     g->pipe = NULL;

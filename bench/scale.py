@@ -1,0 +1,156 @@
+"""scale.py -- does it hold with more ranks? Steps, and plans.
+
+  scale.py [--small] [--only steps|plans] [--repetitions N] DATA BOUMA
+           [MPI=MPIEXEC=PROGRAM...]
+
+Steps: bench_scale on 16 and on 64 ranks of this machine, in turns, with each
+MPI; ratios of medians. Plans: `bouma plan` for 2^10 to 2^20 ranks by every
+scheme; processor seconds of the whole program and the memory of the plan.
+A missed target is told, and is no error."""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+
+FEW, MANY = 16, 64
+MOST_RATIO = 3.0
+MOST_SECONDS, MOST_BYTES = 1.0, 2**29
+
+LOADS = {"8 MiB in all": ["--side", "128"], "16 KiB a rank": ["--block", "16"]}
+
+
+def grid(ranks):
+    """Options for a grid of 2^20 samples a rank."""
+    shape = [1, 1, 1]
+    d = 0
+    while shape[0] * shape[1] * shape[2] < ranks << 20:
+        shape[d] *= 2
+        d = (d + 1) % 3
+    return ["--shape", ",".join(map(str, shape))]
+
+
+def particles(ranks):
+    return ["--particles", str(ranks << 12)]
+
+
+# What is planned, by the options that differ from the usual ones.
+SCHEMES = (
+    [(f"distribute {s}", grid, ["--distribute", s]) for s in ("balanced", "greedy", "none")]
+    + [(f"assign {s}", grid, ["--assign", s]) for s in ("running", "count", "per-rank", "single")]
+    + [
+        (f"place {s}, 64 files", grid, ["--place", s, "--files", "64", "--machine", "torus:64x64x64"])
+        for s in ("spread", "cost", "local")
+    ]
+    + [
+        ("patches of 32", grid, ["--patch", "32"]),
+        ("layout hz", grid, ["--layout", "hz"]),
+    ]
+    + [
+        (f"particles, {s}{', clustered' if clustered else ''}", particles, ["--assign", s] + clustered)
+        for s in ("optimal", "kdtree", "aug", "split")
+        for clustered in ([], ["--clustered"])
+    ]
+)
+
+
+def verdict(met):
+    return "met" if met else "MISSED"
+
+
+def run_steps(command, ranks, load, data, steps):
+    """Seconds, and switches of a rank, of a step after the first."""
+    environment = dict(
+        os.environ,
+        OMPI_ALLOW_RUN_AS_ROOT="1",
+        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+        OMPI_MCA_rmaps_base_oversubscribe="1",
+        OMPI_MCA_mpi_yield_when_idle="1",
+    )
+    mpiexec, program = command
+    out = subprocess.run(
+        [mpiexec, "-n", str(ranks), program, "--directory", data, "--steps", str(steps)] + load,
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=600,
+        text=True,
+    ).stdout.split()
+    return float(out[1]), float(out[2])
+
+
+def measure_steps(commands, data, few, many, repetitions, steps):
+    print(f"a step after the first, {few} and {many} ranks on {os.cpu_count()} processors")
+    for mpi, command in commands.items():
+        for name, load in LOADS.items():
+            found = {few: [], many: []}
+            for _ in range(repetitions):
+                for ranks, list_ in found.items():
+                    list_.append(run_steps(command, ranks, load, data, steps))
+            seconds, switches = (
+                {r: statistics.median(x[k] for x in v) for r, v in found.items()} for k in (0, 1)
+            )
+            ratio = seconds[many] / seconds[few]
+            print(
+                f"  {mpi:8} {name:14} {1e3 * seconds[few]:8.2f} ms {1e3 * seconds[many]:8.2f} ms:"
+                f" {ratio:5.2f} times (at most {MOST_RATIO:g}: {verdict(ratio <= MOST_RATIO)});"
+                f" switches of a rank {switches[few]:.1f} and {switches[many]:.1f}"
+            )
+            sys.stdout.flush()
+
+
+def plan(bouma, ranks, options):
+    """Processor seconds of the program, and bytes of the plan."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    out = subprocess.run(
+        [bouma, "plan", "--ranks", str(ranks), "--json"] + options,
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    ).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, json.loads(out)["memory_bytes"]
+
+
+def measure_plans(bouma, exponents, repetitions):
+    print(f"plans: processor seconds (and MiB), at most {MOST_SECONDS:g} s and {MOST_BYTES >> 20} MiB")
+    print(f"  {'ranks':31}" + "".join(f"{'2^' + str(e):>15}" for e in exponents))
+    for name, base, options in SCHEMES:
+        cells, met = [], True
+        for exponent in exponents:
+            ranks = 1 << exponent
+            found = [plan(bouma, ranks, base(ranks) + options) for _ in range(repetitions)]
+            seconds, size = statistics.median(s for s, _ in found), found[0][1]
+            cells.append(f"{seconds:7.3f} ({size / 2**20:5.1f})")
+            met &= seconds <= MOST_SECONDS and size <= MOST_BYTES
+        print(f"  {name:31}" + "".join(f"{c:>15}" for c in cells) + f"  {verdict(met)}")
+        sys.stdout.flush()
+
+
+def main():
+    parser = argparse.ArgumentParser(description="steps and plans with more ranks")
+    parser.add_argument("--small", action="store_true", help="just to see that it works")
+    parser.add_argument("--only", choices=("steps", "plans"))
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("data")
+    parser.add_argument("bouma")
+    parser.add_argument("mpi", nargs="*", help="NAME=MPIEXEC=PROGRAM")
+    args = parser.parse_args()
+    commands = {}
+    for text in args.mpi:
+        name, mpiexec, program = text.split("=")
+        commands[name] = (mpiexec, program)
+    few, many, steps, exponents = FEW, MANY, 10, range(10, 21, 2)
+    if args.small:
+        few, many, steps, exponents, args.repetitions = 2, 4, 2, [4], 1
+    if args.only != "plans":
+        measure_steps(commands, args.data, few, many, args.repetitions, steps)
+    if args.only != "steps":
+        measure_plans(args.bouma, exponents, min(args.repetitions, 3))
+
+
+main()

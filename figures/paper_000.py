@@ -1,0 +1,102 @@
+"""paper_000.py -- Fan et al., "Load-balancing Parallel I/O of Compressed Hierarchical Layouts", on the
+model of Theta: figures 6 to 9 and 11."""
+from common import GIB, bench_io, curves, number, series, simulate, table
+
+SHOWN = True
+SCALE = 64  # bytes of the machine in one here
+EACH = 9.5 * 2**20  # bytes of a rank: 9.5 GiB on 1,024 ranks
+NAMES = {"file-per-process": "file per process", "count": "equal count", "running": "balanced",
+         "collective": "MPI collective", "group-collective": "MPI group collective"}
+
+
+def s3d(ranks, names, files, each=EACH):
+    return bench_io(ranks, "theta", names, "--load", "s3d", "--bytes", int(each / SCALE), "--files", files, scale=SCALE)
+
+
+# ---- figure 6: who encodes a patch ------------------------------------------
+
+# 400^3 samples in patches of 16^3, for the paper's 1600^3 in patches of 64^3: 15,625 patches.
+BLOCKS = {64: "100,100,100", 128: "100,100,50", 256: "100,50,50", 512: "50,50,50", 1024: "50,50,25"}
+
+
+def encode(ranks, scheme):
+    block = BLOCKS[ranks]
+    grid = "x".join(str(400 // int(n)) for n in reversed(block.split(",")))
+    result = simulate(ranks, "theta", "bench", "write", "scratch", "--load", "uniform", "--variables", 1, "--ranks", grid,
+                      "--block", block, "--patch", 16, "--distribute", scheme, "--codec", "wavelet", "--relative",
+                      "1e-3", "--repetitions", 1, "--warm-up", 0, "--no-read", scale=64)
+    one = result["results"][0]
+    return one["phases"]["distribute"] + one["phases"]["shape"], one["most_patches"]
+
+
+def figure_6():
+    ranks = sorted(BLOCKS)
+    found = {scheme: [encode(n, scheme) for n in ranks] for scheme in ("balanced", "greedy")}
+    seconds = {scheme: [t for t, _ in f] for scheme, f in found.items()}
+    rows = [[n, "%.1f" % (15625 / n), found["balanced"][i][1], found["greedy"][i][1], seconds["balanced"][i],
+             seconds["greedy"][i], seconds["greedy"][i] / seconds["balanced"][i]] for i, n in enumerate(ranks)]
+    lines = [series(s, ranks, seconds[s]) for s in seconds]
+    lines.append(series("balanced (paper)", [512, 4096], [1.11, 0.15], dashed=True))
+    return ([curves("000, figure 6: distribute, transform and compress", "ranks", "s", lines, y_scale="log")],
+            table(["ranks", "patches a rank", "most, balanced", "most, greedy", "balanced, s", "greedy, s", "ratio"], rows))
+
+
+# ---- figures 7 and 8: how many files ----------------------------------------
+
+
+def sweep(title, ranks, run, counts, paper, paper_ranks):
+    own = run(ranks, ["file-per-process"], ranks)["write"]["file-per-process"]
+    found = {n: run(ranks, ["count", "running"], n) for n in counts}
+    rows = [[n, found[n]["write"]["running"], found[n]["write"]["count"],
+             found[n]["write"]["running"] / found[n]["write"]["count"],
+             found[n]["largest"]["running"] / 2.0**20, found[n]["largest"]["count"] / 2.0**20] for n in counts]
+    best = {k: max(found[n]["write"][k] for n in counts) for k in ("running", "count")}
+    rows.append(["best", best["running"], best["count"], best["running"] / best["count"], None, None])
+    rows.append(["paper, {:,} ranks".format(paper_ranks), *paper[:2], paper[0] / paper[1], None, None])
+    lines = [series(NAMES[k], counts, [found[n]["write"][k] for n in counts]) for k in ("running", "count")]
+    lines.append(series("file per process", [min(counts), max(counts)], [own, own], dashed=True))
+    text = list(table(["files", "balanced, GiB/s", "equal count, GiB/s", "ratio", "largest, MiB", "of equal count, MiB"], rows))
+    text += ["", "File per process: %s GiB/s here, %s in the paper." % (number(own), number(paper[2]))]
+    return [curves(title, "files", "GiB/s", lines)], text
+
+
+def figure_7():
+    # Sizes by a bell, twice EACH at most: turbulence is uneven in a milder way.
+    def run(ranks, names, files):
+        return bench_io(ranks, "theta", names, "--load", "normal", "--variables", 16, "--bytes", int(2 * EACH / SCALE),
+                        "--files", files, scale=SCALE)
+
+    return sweep("000, figure 7: even loads, 512 ranks", 512, run, [8, 16, 32, 64, 128, 256, 512],
+                 (58.08, 51.11, 33.01), 32768)
+
+
+def figure_8():
+    return sweep("000, figure 8: S3D, 512 ranks", 512, s3d, [32, 64, 128, 256, 512], (9.97, 7.5, 5.14), 4096)
+
+
+# ---- figures 9 and 11: scaling ----------------------------------------------
+
+
+def figure_9():
+    ranks = [128, 256, 512, 1024]
+    all_bytes = 1024 * EACH
+    found = [s3d(n, ["count", "running"], n // 8, all_bytes / n)["write"] for n in ranks]
+    rows = [[n, f["running"], f["count"], f["running"] / f["count"]] for n, f in zip(ranks, found)]
+    lines = [series(NAMES[k], ranks, [f[k] for f in found]) for k in ("running", "count")]
+    return ([curves("000, figure 9: strong scaling, S3D, %.1f GiB" % (all_bytes / GIB), "ranks", "GiB/s", lines)],
+            table(["ranks", "balanced, GiB/s", "equal count, GiB/s", "ratio"], rows))
+
+
+def figure_11():
+    ranks = [64, 128, 256, 512, 1024]
+    found = [{k: v for name in NAMES for k, v in s3d(n, [name], n // 8)["write"].items()} for n in ranks]
+    lines = [series(NAMES[k], ranks, [f[k] for f in found]) for k in NAMES]
+    order = list(NAMES)
+    rows = [[n, *(f[k] for k in order), f["running"] / f["count"], f["running"] / f["collective"]]
+            for n, f in zip(ranks, found)]
+    rows.append(["paper, 16,384", 59.65, None, 72.75, None, None, None, "about 8"])
+    return ([curves("000, figure 11: weak scaling, 9.5 MiB a rank", "ranks", "GiB/s", lines)],
+            table(["ranks", *(NAMES[k] + ", GiB/s" for k in order), "balanced / equal count", "balanced / collective"], rows))
+
+
+FIGURES = {"000-6": figure_6, "000-7": figure_7, "000-8": figure_8, "000-9": figure_9, "000-11": figure_11}
