@@ -2,14 +2,16 @@
 import os
 
 import common
-from paper_002 import boiler
 from whole_steps import milliseconds, write
 
 SHOWN = True
 RANKS, SCALE = 256, 8
 # S3D's 32^3 doubles of 16 variables a rank, with a byte for eight: 16^3.
-FLAME = ("--load", "s3d", "--variables", 16, "--block", "16,16,16", "--type", "f64", "--patch", 32, "--files", 32,
-         "--no-read", "--warm-up", 1)
+def flame(patch):
+    return ("--load", "s3d", "--variables", 16, "--block", "16,16,16", "--type", "f64", "--patch", patch, "--files",
+            32, "--no-read", "--warm-up", 1)
+
+
 # The model's torus of 16 nodes (sim/machines/mira.txt), as the library is told of it.
 NETWORK = "torus:2x2x2x2x1,per=16,io=128"
 
@@ -24,8 +26,8 @@ def told(name, network=NETWORK, more=""):
     return "--place", "cost", "--machine", path
 
 
-def step(*more):
-    return write(RANKS, "mira", *FLAME, *more, scale=SCALE)
+def step(*more, patch=32):
+    return write(RANKS, "mira", *flame(patch), *more, scale=SCALE)
 
 
 def grids():
@@ -38,7 +40,7 @@ def grids():
         "interp, balanced, cost, rounds": (*lossy, *told("mira"), "--buffers", 4),
         "the same, predicted": (*lossy, *told("mira"), "--buffers", 4, "--predict", "on"),
     }
-    steps = {n: step(*w) for n, w in ways.items()}
+    steps = {n: step(*w, patch=16) for n, w in ways.items()}
     rows = [[n, milliseconds(s), SCALE * s["stored_bytes"] / 2**20, s["largest_file"] / 2**20]
             for n, s in steps.items()]
     return ([common.bars("A step of a flame, 256 ranks of mira", "ms", list(steps),
@@ -47,15 +49,15 @@ def grids():
 
 
 def particles():
-    ways = {"AUG": ("aug",), "adaptive (paper 002)": ("kdtree",), "split": ("split",),
-            "split, cost, rounds": ("split", "--place", "cost", "--machine", "flat,per=48", "--buffers", "4")}
-    # With other particles: those of the figure make a solver of SimGrid give up.
-    steps = {n: boiler(w[0], "1", *w[1:], *(("--seed", 1) if w[0] == "split" else ())) for n, w in ways.items()}
-    rows = [[n, s["largest_file"] / 2**20, milliseconds(s), milliseconds(s, "read")] for n, s in steps.items()]
-    return ([common.bars("The boiler's last step, 256 ranks of stampede2", "ms", list(steps),
-                         [{"name": o, "y": [milliseconds(s, o) for s in steps.values()]}
-                          for o in ("write", "read")])],
-            common.table(["", "largest file, MiB", "write, ms", "read, ms"], rows))
+    """Plans: the largest file decides how long a step takes."""
+    ways = {"AUG": "aug", "adaptive (paper 002)": "kdtree", "split": "split"}
+    plans = {n: common.plan("--ranks", 16384, "--particles", "400M", "--clustered", "--assign", w, "--files", 256)
+             for n, w in ways.items()}
+    rows = [[n, int(p["files"]), p["mean_file"] / 2**20, p["largest_file"] / 2**20, p["balance"]]
+            for n, p in plans.items()]
+    return ([common.bars("Clustered particles, a plan of 16,384 ranks", "largest file, MiB", list(plans),
+                         [{"name": "largest", "y": [r[3] for r in rows]}, {"name": "mean", "y": [r[2] for r in rows]}])],
+            common.table(["", "files", "mean file, MiB", "largest, MiB", "largest / mean"], rows))
 
 
 # 1,024 nodes of Mira, for plans.
