@@ -9,14 +9,15 @@ NAMES = {"file-per-process": "file per process", "count": "equal count", "runnin
          "collective": "MPI collective", "group-collective": "MPI group collective"}
 
 
-def s3d(ranks, names, files, each=EACH):
-    return bench_io(ranks, "theta", names, "--load", "s3d", "--bytes", int(each / SCALE), "--files", files, scale=SCALE)
+def s3d(ranks, names, files, each=EACH, more=()):
+    return bench_io(ranks, "theta", names, "--load", "s3d", "--bytes", int(each / SCALE), "--files", files, *more,
+                    scale=SCALE)
 
 
 # ---- figure 6: who encodes a patch ------------------------------------------
 
 # 400^3 samples in patches of 16^3, for the paper's 1600^3 in patches of 64^3: 15,625 patches.
-BLOCKS = {64: "100,100,100", 128: "100,100,50", 256: "100,50,50", 512: "50,50,50", 1024: "50,50,25"}
+BLOCKS = {64: "100,100,100", 128: "100,100,50", 256: "100,50,50", 512: "50,50,50"}
 
 
 def encode(ranks, scheme):
@@ -66,20 +67,20 @@ def figure_7():
         return bench_io(ranks, "theta", names, "--load", "normal", "--variables", 16, "--bytes", int(2 * EACH / SCALE),
                         "--files", files, scale=SCALE)
 
-    return sweep("000, figure 7: even loads, 512 ranks", 512, run, [8, 16, 32, 64, 128, 256, 512],
+    return sweep("000, figure 7: even loads, 512 ranks", 512, run, [16, 64, 256],
                  (58.08, 51.11, 33.01), 32768)
 
 
 def figure_8():
-    return sweep("000, figure 8: S3D, 512 ranks", 512, s3d, [32, 64, 128, 256, 512], (9.97, 7.5, 5.14), 4096)
+    return sweep("000, figure 8: S3D, 512 ranks", 512, s3d, [32, 64, 128], (9.97, 7.5, 5.14), 4096)
 
 
 # ---- figures 9 and 11: scaling ----------------------------------------------
 
 
 def figure_9():
-    ranks = [128, 256, 512, 1024]
-    all_bytes = 1024 * EACH
+    ranks = [64, 128, 256, 512]
+    all_bytes = 512 * EACH
     found = [s3d(n, ["count", "running"], n // 8, all_bytes / n)["write"] for n in ranks]
     rows = [[n, f["running"], f["count"], f["running"] / f["count"]] for n, f in zip(ranks, found)]
     lines = [series(NAMES[k], ranks, [f[k] for f in found]) for k in ("running", "count")]
@@ -88,15 +89,19 @@ def figure_9():
 
 
 def figure_11():
-    ranks = [64, 128, 256, 512, 1024]
+    ranks = [64, 128, 256, 512]
     found = [{k: v for name in NAMES for k, v in s3d(n, [name], n // 8)["write"].items()} for n in ranks]
+    # Not in the paper: writers near to those that send to them.
+    near = [s3d(n, ["running"], n // 8, more=("--place", "local"))["write"]["running"] for n in ranks]
     lines = [series(NAMES[k], ranks, [f[k] for f in found]) for k in NAMES]
+    lines.append(series("balanced, place local", ranks, near))
     order = list(NAMES)
-    rows = [[n, *(f[k] for k in order), f["running"] / f["count"], f["running"] / f["collective"]]
-            for n, f in zip(ranks, found)]
-    rows.append(["paper, 16,384", 59.65, None, 72.75, None, None, None, "about 8"])
+    rows = [[n, *(f[k] for k in order), l, f["running"] / f["count"], l / f["collective"]]
+            for n, f, l in zip(ranks, found, near)]
+    rows.append(["paper, 16,384", 59.65, None, 72.75, None, None, None, None, "about 8"])
     return ([curves("000, figure 11: weak scaling, 9.5 MiB a rank", "ranks", "GiB/s", lines)],
-            table(["ranks", *(NAMES[k] + ", GiB/s" for k in order), "balanced / equal count", "balanced / collective"], rows))
+            table(["ranks", *(NAMES[k] + ", GiB/s" for k in order), "balanced, local, GiB/s", "balanced / equal count",
+                   "balanced, local / collective"], rows))
 
 
 FIGURES = {"000-6": figure_6, "000-7": figure_7, "000-8": figure_8, "000-9": figure_9, "000-11": figure_11}

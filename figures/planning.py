@@ -10,14 +10,18 @@ SCHEMES = {"grid": [], "cost, 64 files": ["--place", "cost", "--machine", "flat"
 
 def figure():
     ranks = sorted(SHAPES)
-    seconds = {}
+    found = {}
     for name, options in SCHEMES.items():
-        what = (lambda n: ["--particles", 32768 * n]) if name.startswith("particles") else (lambda n: ["--shape", SHAPES[n]])
-        seconds[name] = [plan("--ranks", n, *what(n), *options)["cpu_seconds"] for n in ranks]
-    lines = [series(name, ranks, t) for name, t in seconds.items()]
-    rows = [[n, *("%.2f" % seconds[name][i] for name in SCHEMES)] for i, n in enumerate(ranks)]
-    return ([curves("Planning: processor time", "ranks", "s", lines, y_scale="log")],
-            table(["ranks", *(name + ", s" for name in SCHEMES)], rows))
+        particles = name.startswith("particles")
+        found[name] = [plan("--ranks", n, *(["--particles", 32768 * n] if particles else ["--shape", SHAPES[n]]), *options)
+                       for n in ranks]
+    seconds = [series(name, ranks, [f["cpu_seconds"] for f in all_ranks]) for name, all_ranks in found.items()]
+    memory = [series(name, ranks, [f["most_memory"] / 2.0**20 for f in all_ranks]) for name, all_ranks in found.items()]
+    rows = [[n, *("%.2f s, %.0f MiB" % (f[i]["cpu_seconds"], f[i]["most_memory"] / 2.0**20) for f in found.values())]
+            for i, n in enumerate(ranks)]
+    return ([curves("Planning: processor time", "ranks", "s", seconds, y_scale="log"),
+             curves("Planning: memory of the process", "ranks", "MiB", memory, y_scale="log")],
+            table(["ranks", *SCHEMES], rows))
 
 
 FIGURES = {"planning": figure}

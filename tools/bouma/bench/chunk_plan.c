@@ -57,8 +57,7 @@ int chunk_plan_init(struct chunk_plan *p, const bouma_allocator *a,
     p->position = bm_new_raw(a, ranks, sizeof(*p->position));
     p->bytes = bm_new_raw(a, chunks, sizeof(*p->bytes));
     p->owner = bm_new_raw(a, chunks, sizeof(*p->owner));
-    p->offset = bm_new_raw(a, chunks, sizeof(*p->offset));
-    return p->rank_at && p->position && p->bytes && p->owner && p->offset
+    return p->rank_at && p->position && p->bytes && p->owner
                ? order_ranks(p, grid)
                : BOUMA_ENOMEM;
 }
@@ -72,7 +71,6 @@ void chunk_plan_release(struct chunk_plan *p)
     bm_drop(p->a, p->position);
     bm_drop(p->a, p->bytes);
     bm_drop(p->a, p->owner);
-    bm_drop(p->a, p->offset);
     memset(p, 0, sizeof(*p));
 }
 
@@ -92,13 +90,5 @@ int chunk_plan_make(struct chunk_plan *p, const uint64_t *sizes,
     }
     bm_assignment_release(&p->files);
     rc = bm_assign(&p->files, p->a, scheme, &chunks, files, p->ranks);
-    for (int64_t f = 0; f < p->files.files && !rc; f++) {
-        uint64_t offset = 0;
-
-        for (size_t c = p->files.first[f]; c < p->files.first[f + 1]; c++) {
-            p->offset[c] = offset;
-            offset += p->bytes[c];
-        }
-    }
     return rc ? rc : bm_place_chunks(&p->files, place, &chunks);
 }

@@ -12,11 +12,10 @@
 struct chunk_plan {
     const bouma_allocator *a;
     int ranks, variables;
-    int *rank_at;     /* [ranks], along the curve */
-    int *position;    /* [ranks], the other way round */
-    uint64_t *bytes;  /* [ranks * variables] of chunks */
-    int *owner;       /* the same: the rank that has it */
-    uint64_t *offset; /* the same: in its file */
+    int *rank_at;    /* [ranks], along the curve */
+    int *position;   /* [ranks], the other way round */
+    uint64_t *bytes; /* [ranks * variables] of chunks */
+    int *owner;      /* the same: the rank that has it */
     struct bm_assignment files;
 };
 

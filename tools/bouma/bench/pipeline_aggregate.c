@@ -2,8 +2,8 @@
  * library's engine: its plan of files, its pipe and its storage, as a step of a
  * dataset is shipped (write/ship.c), but without a format.
  *
- * A file has its chunks one after the other. They come in the order in which
- * their owners take turns. */
+ * A file has its chunks one after the other, in the order in which they come:
+ * their owners take turns. So what is gathered is stored as it is. */
 #include <string.h>
 
 #include "base/search.h"
@@ -12,17 +12,11 @@
 #include "engine/flow_builder.h"
 #include "pipeline.h"
 #include "plan/schedule.h"
-#include "store/file_batch.h"
 
-/* Writes that are put together; and their bytes. */
-#define BATCH_WRITES 1024
-#define BATCH_BYTES  ((size_t)1 << 20)
-
-/* A chunk that this rank gathers, and its place in the stream. */
+/* A file that this rank gathers, and its place in the stream. */
 struct arrival {
     uint64_t at, bytes;
     struct bm_file *file;
-    uint64_t offset; /* in the file */
 };
 
 struct aggregate {
@@ -39,7 +33,6 @@ struct aggregate {
     struct bm_file *files; /* [plan.files.files]; open: those of this rank */
     struct arrival *arrivals;
     size_t arrival_count;
-    struct bm_file_batch batch;
     struct bm_pipe *pipe;
 };
 
@@ -132,9 +125,9 @@ static void route_file(struct routes *r, size_t file)
             bm_flow_builder_add(&r->flows, writer, slot->owner, slot->bytes,
                                 chunk % (size_t)plan->variables);
 
-        if (writer == g->job->comm->rank)
-            g->arrivals[g->arrival_count++] = (struct arrival){
-                at, slot->bytes, &g->files[file], plan->offset[chunk]};
+        if (writer == g->job->comm->rank && i == 0)
+            g->arrivals[g->arrival_count++] =
+                (struct arrival){at, file_bytes(g, file), &g->files[file]};
     }
 }
 
@@ -171,16 +164,12 @@ static int reserve_routes(struct routes *r)
         size_t n = files->first[f + 1] - files->first[f];
 
         most = n > most ? n : most;
-        if (files->writer[f] == g->job->comm->rank)
-            incoming += n;
+        incoming += files->writer[f] == g->job->comm->rank;
     }
     g->files = bm_new(g->a, (size_t)files->files, sizeof(*g->files));
     g->arrivals = bm_new_raw(g->a, incoming, sizeof(*g->arrivals));
     r->slots = bm_new_raw(g->a, most, sizeof(*r->slots));
     r->concerned = bm_new(g->a, (size_t)g->job->comm->size, 1);
-    if (incoming && !g->reading &&
-        bm_file_batch_init(&g->batch, g->a, BATCH_WRITES, BATCH_BYTES))
-        return BOUMA_ENOMEM;
     return g->files && g->arrivals && r->slots && r->concerned
                ? bm_flow_builder_init(&r->flows, g->job->comm)
                : BOUMA_ENOMEM;
@@ -195,8 +184,8 @@ static uint8_t *bytes_of(void *context, size_t tag)
     return g->data[tag];
 }
 
-/* A stretch of what this rank gathers, to its files or from them: chunks, the
- * first and the last maybe in part. */
+/* A stretch of what this rank gathers, to its files or from them: parts of one
+ * or more. */
 static int keep(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
                 struct bm_error *error)
 {
@@ -210,17 +199,15 @@ static int keep(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
         uint64_t from = at - c->at, n = c->bytes - from;
 
         n = n < bytes ? n : bytes;
-        rc = g->reading
-                 ? bm_file_read(c->file, data, n, c->offset + from, error)
-                 : bm_file_batch_add(&g->batch, c->file, data, (size_t)n,
-                                     c->offset + from, error);
+        rc = g->reading ? bm_file_read(c->file, data, n, from, error)
+                        : bm_file_write(c->file, data, n, from, error);
         at += n;
         data += n;
         bytes -= n;
     }
-    if (!rc && bytes)
-        rc = bm_fail(error, BOUMA_ECOMM, "more came than was declared");
-    return rc || g->reading ? rc : bm_file_batch_flush(&g->batch, error);
+    return rc || !bytes
+               ? rc
+               : bm_fail(error, BOUMA_ECOMM, "more came than was declared");
 }
 
 /* Where this rank gathers. */
@@ -316,7 +303,6 @@ static int transfer(struct aggregate *g, bool reading, uint8_t *const *data)
         rc = bm_pipe_run(g->pipe, 1, rc, &g->error);
     rc = close_files(g, rc);
     bm_pipe_free(g->pipe);
-    bm_file_batch_release(&g->batch);
     bm_drop(g->a, g->files);
     bm_drop(g->a, g->arrivals);
     g->pipe = NULL;
