@@ -37,6 +37,7 @@ struct bm_description {
 
     double latency, bandwidth; /* of the network: seconds, bytes a second */
     double target_latency, target_bandwidth;
+    unsigned without;  /* terms of costs that do not count */
     uint64_t stripe;   /* bytes of the target's blocks */
     int target_switch; /* -1: the top */
     bouma_transport transport;

@@ -128,7 +128,8 @@ static void set_speeds(struct bm_machine *m, const struct bm_description *d)
         .latency = either(d->latency, 1.5e-6),
         .bandwidth = either(d->bandwidth, 10e9),
         .target_latency = either(d->target_latency, 1e-3),
-        .target_bandwidth = either(d->target_bandwidth, 1e9)};
+        .target_bandwidth = either(d->target_bandwidth, 1e9),
+        .without = d->without};
     set_tiers(m, d);
     m->stripe = d->stripe;
     m->transport = d->transport;

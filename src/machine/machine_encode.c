@@ -170,5 +170,11 @@ void bm_machine_file_encode(struct bm_buffer *out,
         put(out, bouma_transport_name(d->transport));
         put(out, "\n");
     }
+    for (int i = 0; i < BM_COST_TERMS; i++)
+        if (d->without >> i & 1) {
+            put(out, "cost without ");
+            put(out, bm_cost_term_name(i));
+            put(out, "\n");
+        }
     bm_work_rates_put(out, &d->rates);
 }

@@ -168,6 +168,17 @@ static int value_path(struct reading *r, struct bm_word word, void *to)
     return BOUMA_OK;
 }
 
+static int value_term(struct reading *r, struct bm_word word, void *to)
+{
+    (void)to;
+    for (int i = 0; i < BM_COST_TERMS; i++)
+        if (bm_word_is(word, bm_cost_term_name(i))) {
+            r->d->without |= 1u << i;
+            return BOUMA_OK;
+        }
+    return wrong(r, word, "must be gather, store, links or wait");
+}
+
 /* ---- keys --------------------------------------------------------------- */
 
 struct key {
@@ -206,6 +217,8 @@ static const struct key codec_keys[] = {
     {"decode_list", value_speed, offsetof(struct bm_codec_rates, decode_list)},
     {NULL, NULL, 0}};
 static const struct key work_keys[] = {{"rate", value_speed, 0},
+                                       {NULL, NULL, 0}};
+static const struct key cost_keys[] = {{"without", value_term, 0},
                                        {NULL, NULL, 0}};
 static const struct key no_keys[] = {{NULL, NULL, 0}};
 #undef IN
@@ -333,13 +346,19 @@ static int line_work(struct reading *r)
     return wrong(r, word, "is no kind of work");
 }
 
+static int line_cost(struct reading *r)
+{
+    return read_pairs(r, cost_keys, 1, r->d);
+}
+
 static const struct {
     const char *name;
     int (*read)(struct reading *r);
 } lines[] = {{"network", line_network}, {"switch", line_switch},
              {"node", line_node},       {"tier", line_tier},
              {"target", line_target},   {"transport", line_transport},
-             {"codec", line_codec},     {"work", line_work}};
+             {"codec", line_codec},     {"work", line_work},
+             {"cost", line_cost}};
 
 static int read_line(struct reading *r)
 {
@@ -352,7 +371,7 @@ static int read_line(struct reading *r)
                                       : wrong(r, word, "more must follow");
     return wrong(r, word,
                  "a line is about network, switch, node, tier, target, "
-                 "transport, codec or work");
+                 "transport, codec, work or cost");
 }
 
 /* ---- the whole ---------------------------------------------------------- */

@@ -63,6 +63,14 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
+const char *bm_cost_term_name(int i)
+{
+    static const char *const names[BM_COST_TERMS] = {"gather", "store", "links",
+                                                     "wait"};
+
+    return names[i];
+}
+
 double bm_cost_sum(const struct bm_cost *cost)
 {
     return cost->gather + cost->store + cost->links + cost->wait;
@@ -188,6 +196,10 @@ static struct bm_cost cost_of(const struct placer *p, int rank, size_t tier)
     c.links = share * seconds(p->sites.byte_hops[at], n->bandwidth);
     c.wait = seconds((double)p->node_bytes[site->node], slower(in, on)) +
              seconds((double)p->rank_bytes[rank], inside);
+    c.gather = n->without & BM_COST_GATHER ? 0 : c.gather;
+    c.store = n->without & BM_COST_STORE ? 0 : c.store;
+    c.links = n->without & BM_COST_LINKS ? 0 : c.links;
+    c.wait = n->without & BM_COST_WAIT ? 0 : c.wait;
     return c;
 }
 

@@ -55,6 +55,15 @@ struct bm_tier {
     enum bm_persistence persistence;
 };
 
+/* The terms of a cost, as bits, in the order of struct bm_cost. */
+enum bm_cost_term {
+    BM_COST_GATHER = 1,
+    BM_COST_STORE = 2,
+    BM_COST_LINKS = 4,
+    BM_COST_WAIT = 8,
+    BM_COST_TERMS = 4 /* their number */
+};
+
 /* The network between ranks, and the target that files are on. All ranks of a
  * node are equally far from those of another. A bandwidth of 0: no limit is
  * known. */
@@ -72,6 +81,7 @@ struct bm_network {
     double latency;   /* seconds, of one link */
     double bandwidth; /* bytes a second, of one link */
     double target_latency, target_bandwidth;
+    unsigned without; /* enum bm_cost_term: those that do not count */
 };
 
 /* What a placement goes by. */
@@ -98,6 +108,8 @@ struct bm_cost {
 };
 
 double bm_cost_sum(const struct bm_cost *cost);
+/* The name of the i-th term, of BM_COST_TERMS. */
+const char *bm_cost_term_name(int i);
 
 /* The cheapest writer and tier of each file, among those that fit; where none
  * does, DRAM (or what 'only' says) on the rank where that would be cheapest,

@@ -146,7 +146,8 @@ static const char cluster[] =
     "tier local latency 100us bandwidth 2GB/s capacity 128G keeps job \\\n"
     "  path \"/local scratch\"\n"
     "target latency 1ms bandwidth 20GB/s stripe 4M switch leaf2\n"
-    "transport windows\n";
+    "transport windows\n"
+    "cost without links without wait\n";
 
 static void a_file_says_all_of_a_machine(void)
 {
@@ -166,6 +167,7 @@ static void a_file_says_all_of_a_machine(void)
     CHECK(n->target_latency == 1e-3 && n->target_bandwidth == 20e9);
     CHECK_EQ(bm_machine_stripe(m), 4 << 20);
     CHECK_EQ(bm_machine_transport(m), BOUMA_TRANSPORT_WINDOWS);
+    CHECK_EQ(bm_machine_network(m)->without, BM_COST_LINKS | BM_COST_WAIT);
     CHECK(!strcmp(bm_machine_local(m), "/local scratch"));
     t = bm_machine_tiers(m, &tiers);
     REQUIRE(tiers == 3);
@@ -251,6 +253,7 @@ static void a_file_survives_being_written_again(void)
     CHECK_TEXT((char *)text.data, "target latency 1ms bandwidth 20GB/s stripe "
                                   "4M switch leaf2\n");
     CHECK_TEXT((char *)text.data, "transport windows\n");
+    CHECK_TEXT((char *)text.data, "cost without links\ncost without wait\n");
     bm_buffer_release(&text);
 }
 
@@ -349,6 +352,8 @@ static void what_is_wrong_is_told_by_line_and_word(void)
         {"machine 1\nnode a target -1\n", "'-1': must be a whole number"},
         {"machine 1\ntransport pigeons\n", "'pigeons': must be messages"},
         {"machine 1\ntransport windows now\n", "'now': is no key"},
+        {"machine 1\ncost without mercy\n", "'mercy': must be gather"},
+        {"machine 1\ncost with links\n", "'with': is no key"},
         {"machine 1\ntier local path \"/x\n", "line 2: '/x': a \" has no"},
         {"machine 1\ntier local \x01 x\n", "line 2: has bytes that are not"},
     };

@@ -431,6 +431,42 @@ static void choices_are_the_cheapest_of_all(void)
         }
 }
 
+/* Without any term, all are equal, and the lowest rank of a group is taken. */
+static void terms_can_be_left_out(void)
+{
+    static const struct torus t = {{4, 4, 4}, 1};
+    uint64_t state = 7;
+
+    for (unsigned without = 1; without < 16; without++) {
+        struct bm_network network = torus_network(&t);
+        struct bm_cost_rule rule = {.network = &network,
+                                    .tiers = torus_tiers,
+                                    .tier_count = 1,
+                                    .buffers = 1,
+                                    .buffer_bytes = 1};
+        struct bm_cost choice[64];
+        struct bm_gathering g;
+        int writer[64];
+
+        groups_at_random(&g, &state, 64, 8, 2, 0);
+        network.without = without;
+        CHECK(!bm_place_by_cost(writer, NULL, choice, memory(), &rule, &g));
+        for (int64_t f = 0; f < g.files; f++) {
+            const struct bm_cost *c = &choice[f];
+
+            if (g.first[f] == g.first[f + 1])
+                continue;
+            CHECK((c->gather > 0) == !(without & BM_COST_GATHER));
+            CHECK((c->store > 0) == !(without & BM_COST_STORE));
+            CHECK(c->links == 0 || !(without & BM_COST_LINKS));
+            CHECK(c->wait == 0 || !(without & BM_COST_WAIT));
+            if (without == 15)
+                CHECK_EQ(writer[f], g.rank[g.first[f]]);
+        }
+        bm_gathering_release(&g);
+    }
+}
+
 /* All ranks send the same, to all files: each file goes to another rank. */
 static void ties_go_to_the_lowest_rank_and_files_spread(void)
 {
@@ -680,6 +716,7 @@ int main(void)
     a_tier_can_be_asked_for();
     ranks_of_a_node_share_its_tiers();
     choices_are_the_cheapest_of_all();
+    terms_can_be_left_out();
     ties_go_to_the_lowest_rank_and_files_spread();
     a_file_goes_to_who_has_most_of_it();
     nodes_have_any_numbers();
