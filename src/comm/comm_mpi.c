@@ -61,11 +61,18 @@ static int lose(struct bm_mpi_comm *m, int code, const char *call)
                         bm_comm_name(&m->base, m->base.rank), call, text);
 }
 
+/* A group has the reserve of those it is of, besides its own. */
+static void relieve(struct bm_mpi_comm *m)
+{
+    for (; m; m = m->whole)
+        bm_comm_relieve(&m->base);
+}
+
 /* Whether a call that has failed so often is worth another try: it is mostly
  * memory that is missing. */
 static int try_again(struct bm_mpi_comm *m, int tries)
 {
-    bm_comm_relieve(&m->base);
+    relieve(m);
     return tries < TRIES;
 }
 
@@ -75,10 +82,14 @@ static int try_again(struct bm_mpi_comm *m, int tries)
 
 static void spare_memory(struct bm_mpi_comm *m)
 {
-    void *volatile spare = m->base.reserve ? malloc(SPARE) : NULL;
+    const struct bm_mpi_comm *w = m;
+    void *volatile spare;
 
-    if (!spare)
-        bm_comm_relieve(&m->base);
+    while (w && !w->base.reserve)
+        w = w->whole;
+    spare = w ? malloc(SPARE) : NULL;
+    if (w && !spare)
+        relieve(m);
     free(spare);
 }
 
@@ -159,6 +170,9 @@ static int from_mpi(const struct bm_mpi_comm *m, int rank)
 /* Before anything is sent or received: MPI would end the program. */
 static void check_mpi(struct bm_mpi_comm *m)
 {
+    for (const struct bm_mpi_comm *w = m->whole; w; w = w->whole)
+        if (w->base.lost && !m->base.lost)
+            bm_comm_lose(&m->base, "%s", w->base.why);
     if (!m->base.lost && is_finalized())
         bm_comm_lose(&m->base,
                      "rank %d: MPI was finalized; this handle can only be "

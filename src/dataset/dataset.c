@@ -261,6 +261,16 @@ static void init_contents(struct bouma_dataset *ds)
     bm_attributes_init(&ds->given.step_attributes, ds->a, &ds->error);
 }
 
+/* Of a communicator, if there is one. */
+static void set_limits(struct bm_comm *comm, const struct bm_options *o)
+{
+    if (!comm)
+        return;
+    if (o->message_bytes)
+        comm->message_bytes = (size_t)o->message_bytes;
+    comm->timeout = o->timeout;
+}
+
 /* All ranks open the same dataset in the same way; and its options begin to
  * count. Collective. */
 static int agree_on_options(struct bouma_dataset *ds, const char *path)
@@ -274,9 +284,9 @@ static int agree_on_options(struct bouma_dataset *ds, const char *path)
         rc = bm_options_mismatch(ds, path);
     if (rc)
         return rc;
-    if (ds->options.message_bytes)
-        comm->message_bytes = (size_t)ds->options.message_bytes;
-    comm->timeout = ds->options.timeout;
+    set_limits(comm, &ds->options);
+    set_limits(comm->near, &ds->options);
+    set_limits(comm->leaders, &ds->options);
     bm_tracing_begin(&ds->engine.tracing, comm, &ds->options);
     ds->engine.env.local = ds->options.local;
     ds->engine.env.transport = ds->options.transport;
