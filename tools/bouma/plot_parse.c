@@ -44,8 +44,11 @@ static bool is_short(const char *text)
 
 static bool fits(double value, enum axis_scale scale)
 {
-    return scale == AXIS_LINEAR ? fabs(value) <= MOST
-                                : value >= LEAST && value <= MOST;
+    double size = scale == AXIS_LINEAR ? fabs(value) : value;
+
+    if (scale == AXIS_LINEAR && !value)
+        return true;
+    return size >= LEAST && size <= MOST;
 }
 
 /* ---- axes ---------------------------------------------------------------- */
@@ -78,6 +81,8 @@ static bool parse_axis(struct plot_axis *out, const json_t *root,
 {
     const json_t *axis = json_object_get(root, name);
 
+    if (axis && !json_is_object(axis))
+        return refuse(m, "\"%s\" is no object", name);
     if (!parse_scale(&out->scale, text_of(axis, "scale")))
         return refuse(m, "\"scale\" of \"%s\" is not linear, log or log2",
                       name);
