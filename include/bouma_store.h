@@ -82,7 +82,7 @@ typedef struct bouma_io {
 
     int (*make_dir)(void *user, void *root, const char *name);
     /* Call 'each' with the name of every entry, in any order, until it returns
-     * non-zero; return that. */
+     * non-zero; return that. ENOTDIR if it is no directory. */
     int (*list)(void *user, void *root, const char *name,
                 int (*each)(void *context, const char *entry), void *context);
     /* Make the entries of a directory durable; "" is the root itself. */

@@ -78,6 +78,7 @@ static int look_at_older(void *context, const char *entry)
         bm_store_remove(&o->r->ds.store, name);
     else
         o->rc = bm_repair_move_away(o->r, name);
+    bm_step_dir_remove_folder(&o->r->ds.store, name); /* if it is empty now */
     return o->rc ? ECANCELED : 0;
 }
 

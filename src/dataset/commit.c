@@ -187,10 +187,12 @@ static int decode(struct bouma_dataset *ds, const struct bm_buffer *bytes,
     return rc;
 }
 
-/* Make the names of files in subdirectories of the step durable. */
+/* Make the names of files in subdirectories of the step durable. The local copy
+ * of one of several nodes has 'some' of them. */
 static int sync_folders(struct bm_store *s, const struct bm_manifest *m,
-                        size_t count, struct bm_error *error)
+                        size_t count, int some, struct bm_error *error)
 {
+    struct bm_error why = {0};
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < count && !rc; i++) {
@@ -200,9 +202,13 @@ static int sync_folders(struct bm_store *s, const struct bm_manifest *m,
         if (i + 1 < count)
             bm_manifest_file_name(next, m, i + 1);
         if (!bm_name_same_folder(name, next))
-            rc = bm_step_dir_sync_folder(s, name, error);
+            rc = bm_step_dir_sync_folder(s, name, &why);
+        if (rc == BOUMA_ENOTFOUND && some) {
+            bm_error_clear(&why);
+            rc = BOUMA_OK;
+        }
     }
-    return rc;
+    return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
 int bm_commit_sync_files(struct bm_store *s, const struct bm_manifest *m,
@@ -223,7 +229,7 @@ int bm_commit_sync_files(struct bm_store *s, const struct bm_manifest *m,
         closed = bm_file_close(&f, error);
         rc = rc ? rc : closed;
     }
-    return rc ? rc : sync_folders(s, m, count, error);
+    return rc ? rc : sync_folders(s, m, count, 0, error);
 }
 
 /* Whether the writing that was added to is still the step. */
@@ -343,7 +349,8 @@ static int begin_copy(struct bouma_dataset *ds,
         how->oldest = bm_manifest_writing(&w->manifest, 0)->generation;
     if (!rc)
         rc = sync_folders(&ds->store, &w->manifest,
-                          bm_manifest_files(&w->manifest), &ds->error);
+                          bm_manifest_files(&w->manifest), ds->comm != NULL,
+                          &ds->error);
     bm_writing_free(w);
     return rc;
 }

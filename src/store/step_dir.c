@@ -19,36 +19,41 @@ struct listing {
 
 static int list_entry(void *context, const char *entry);
 
-/* What is in a subdirectory. What is none, or is gone, is an entry like any
- * other. */
-static void list_folder(struct listing *l, const char *folder)
+/* What is in a subdirectory; 0 if it is none, but a file, a link or a pipe. */
+static int list_folder(struct listing *l, const char *folder)
 {
     struct listing below = *l;
-    struct bm_error why = {0};
     char name[2 * BM_NAME_BYTES];
-    int rc;
+    int code;
 
     snprintf(name, sizeof(name), "%s/%s", l->dir, folder);
-    if (bm_store_exists(l->s, name))
-        return;
     below.folder = folder;
-    rc = bm_store_list(l->s, name, list_entry, &below, &why);
+    code = l->s->io->list(l->s->io->user, l->s->root, name, list_entry, &below);
     l->ended = below.ended;
-    if (rc && rc != BOUMA_ENOTFOUND && !below.ended)
-        l->rc = bm_fail(l->error, rc, "%s", why.text);
+    if (!code || code == ENOENT || below.ended)
+        return 1;
+    if (code == ENOTDIR || code == ELOOP)
+        return 0;
+    l->rc =
+        bm_fail_io(l->error, code, "%s/%s: the directory could not be listed",
+                   l->s->path, name);
+    return 1;
 }
 
+/* What has the name of a subdirectory and is none is given as "./0001", which is
+ * no name of ours. */
 static int list_entry(void *context, const char *entry)
 {
     struct listing *l = context;
     char name[2 * BM_NAME_BYTES];
+    const char *in = l->folder;
 
-    if (l->folder)
-        snprintf(name, sizeof(name), "%s/%.255s", l->folder, entry);
-    else if (bm_name_is_folder(entry))
-        list_folder(l, entry);
+    if (!in && bm_name_is_folder(entry) && !list_folder(l, entry))
+        in = ".";
+    if (in)
+        snprintf(name, sizeof(name), "%s/%.255s", in, entry);
     if (!l->ended && !l->rc)
-        l->ended = l->each(l->context, l->folder ? name : entry);
+        l->ended = l->each(l->context, in ? name : entry);
     return l->rc ? EIO : l->ended;
 }
 

@@ -56,6 +56,16 @@ expect 0 "$BOUMA" import a.npy --into run.bouma --step 70
 expect 0 "$BOUMA" delete-step run.bouma 50
 there "00 10 70"
 
+# What has the name of a subdirectory and is none hinders nothing, and stays.
+ln -s /nowhere run.bouma/steps/00000070/0001
+echo mine > run.bouma/steps/00000070/0002
+expect 0 "$BOUMA" repair run.bouma
+expect 0 "$BOUMA" delete-step run.bouma 70
+[[ $(ls run.bouma/steps/00000070) == $'0001\n0002' ]] ||
+    complain "$(ls run.bouma/steps/00000070)"
+rm -r run.bouma/steps/00000070
+expect 0 "$BOUMA" import a.npy --into run.bouma --step 70
+
 # A number can be written again.
 expect 0 "$BOUMA" import a.npy --into run.bouma --step 20
 there "00 10 20 70"

@@ -142,7 +142,7 @@ static void check_sound(const char *path)
     CHECK_EQ(report.damages + report.notes, 0);
 }
 
-/* How many entries of a step begin so. */
+/* How many files of a step begin so, in its directory and below. */
 static int64_t entries(const char *path, int64_t step, const char *prefix)
 {
     char command[1600];
@@ -150,8 +150,9 @@ static int64_t entries(const char *path, int64_t step, const char *prefix)
     FILE *f;
 
     snprintf(command, sizeof(command),
-             "ls %s/steps/%08lld 2>/dev/null | grep -c '^%s'", path,
-             (long long)step, prefix);
+             "find %s/steps/%08lld -type f -printf '%%f\\n' 2>/dev/null | "
+             "grep -c '^%s'",
+             path, (long long)step, prefix);
     f = popen(command, "r");
     if (!f || fscanf(f, "%ld", &count) != 1)
         count = -1;
@@ -167,7 +168,8 @@ static uint64_t bytes_of(const char *path, int64_t step)
     unsigned long bytes = 0;
     FILE *f;
 
-    snprintf(command, sizeof(command), "cat %s/steps/%08lld/d.* | wc -c", path,
+    snprintf(command, sizeof(command),
+             "find %s/steps/%08lld -name 'd.*' -exec cat {} + | wc -c", path,
              (long long)step);
     f = popen(command, "r");
     CHECK(f && fscanf(f, "%lu", &bytes) == 1);
