@@ -117,6 +117,12 @@ static inline json_t *json_array_get(const json_t *array, size_t i)
     return NULL;
 }
 
+static inline bool json_is_object(const json_t *value)
+{
+    (void)value;
+    return false;
+}
+
 static inline bool json_is_integer(const json_t *value)
 {
     (void)value;
