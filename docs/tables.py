@@ -43,6 +43,12 @@ def roff(text):
     return "\\&" + text if text.startswith(".") else text
 
 
+def roff_lines(text):
+    """A text in lines; none may begin with what troff takes for a request."""
+    for line in textwrap.wrap(text, 90, break_long_words=False, break_on_hyphens=False):
+        yield ("\\&" if line[0] in ".'" else "") + roff(line)
+
+
 def man_option(option):
     yield ".TP"
     yield '.BI "%s\\-\\-%s"%s' % (
@@ -50,7 +56,7 @@ def man_option(option):
         roff(option["name"]),
         ' " %s"' % roff(option["argument"]) if option["argument"] else "",
     )
-    yield roff(option["help"])
+    yield from roff_lines(option["help"])
     if option["choices"]:
         yield "(%s)" % roff(option["choices"].replace("|", ", "))
 

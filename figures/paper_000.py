@@ -100,8 +100,8 @@ def figure_11():
             for n, f, l in zip(ranks, found, near)]
     rows.append(["paper, 16,384", 59.65, None, 72.75, None, None, None, None, "about 8"])
     return ([curves("000, figure 11: weak scaling, 9.5 MiB a rank", "ranks", "GiB/s", lines)],
-            table(["ranks", *(NAMES[k] + ", GiB/s" for k in order), "balanced, local, GiB/s", "balanced / equal count",
-                   "balanced, local / collective"], rows))
+            ["In GiB/s:", "", *table(["ranks", *(NAMES[k] for k in order), "balanced, local", "balanced / equal count",
+                                      "local / collective"], rows)])
 
 
 FIGURES = {"000-6": figure_6, "000-7": figure_7, "000-8": figure_8, "000-9": figure_9, "000-11": figure_11}

@@ -208,7 +208,7 @@ static void arrays(struct bm_image *m, struct bm_write_plan *plan)
 
 /* ---- the image ----------------------------------------------------------- */
 
-size_t bm_plan_image_bytes(struct bm_write_plan *plan)
+static size_t image_bytes(struct bm_write_plan *plan)
 {
     struct bm_image m = {.at = 0};
 
@@ -217,7 +217,7 @@ size_t bm_plan_image_bytes(struct bm_write_plan *plan)
     return m.at;
 }
 
-void bm_plan_image_pack(uint8_t *to, struct bm_write_plan *plan)
+static void fill_image(uint8_t *to, struct bm_write_plan *plan)
 {
     struct bm_image m = {.to = to};
 
@@ -225,9 +225,11 @@ void bm_plan_image_pack(uint8_t *to, struct bm_write_plan *plan)
     arrays(&m, plan);
 }
 
-int bm_plan_image_view(struct bm_write_plan **out, const bouma_allocator *a,
-                       const struct bm_schema *schema, const uint8_t *image,
-                       int rank)
+/* A plan of 'rank' whose arrays are in the image, which has to stay. The schema
+ * is as that of who packed it. BOUMA_OK or ENOMEM. */
+static int view_image(struct bm_write_plan **out, const bouma_allocator *a,
+                      const struct bm_schema *schema, const uint8_t *image,
+                      int rank)
 {
     struct bm_image m = {.from = image};
     struct bm_write_plan *plan = bm_new(a, 1, sizeof(*plan));
@@ -268,7 +270,7 @@ static int look(struct bm_write_plan **plan, const bouma_allocator *a,
                 const struct bm_schema *schema, const uint8_t *image, int rank)
 {
     struct bm_write_plan *view;
-    int rc = bm_plan_image_view(&view, a, schema, image, rank);
+    int rc = view_image(&view, a, schema, image, rank);
 
     if (rc)
         return rc;
@@ -281,11 +283,11 @@ static int look(struct bm_write_plan **plan, const bouma_allocator *a,
 
 static int pack(struct bm_common *common, struct bm_write_plan *plan)
 {
-    uint8_t *to = bm_common_room(common, bm_plan_image_bytes(plan));
+    uint8_t *to = bm_common_room(common, image_bytes(plan));
 
     if (!to)
         return BOUMA_ENOMEM;
-    bm_plan_image_pack(to, plan);
+    fill_image(to, plan);
     return BOUMA_OK;
 }
 

@@ -7,16 +7,6 @@
 
 #include "write/write_plan.h"
 
-/* The bytes of a plan's image, and the image. */
-size_t bm_plan_image_bytes(struct bm_write_plan *plan);
-void bm_plan_image_pack(uint8_t *to, struct bm_write_plan *plan);
-
-/* A plan of 'rank' whose arrays are in the image, which has to stay. The schema
- * is as that of who packed it. BOUMA_OK or ENOMEM. */
-int bm_plan_image_view(struct bm_write_plan **out, const bouma_allocator *a,
-                       const struct bm_schema *schema, const uint8_t *image,
-                       int rank);
-
 /* The plan of the first rank of a node becomes that of all its ranks; what
  * others had is freed, but for what they know of the last step. If 'keep', the
  * first one's stays as it is, so that it can change. 'rc' is the status of
