@@ -13,8 +13,8 @@
  * used (their mean is taken) is chosen for each octant. The difference to the
  * sample is divided by twice the bound and rounded to an integer, so no error
  * is larger than the bound. What does not fit (NaN, far outliers, rounding) is
- * kept as it is. The integers go to the range coder; with two or more odd
- * indices, the magnitudes of those of the neighbours choose the table.
+ * kept as it is. The integers go to the range coder, with tables by how large
+ * they are likely to be (interp_context.c).
  *
  * The coarsest level goes on in the same way down to a single sample. */
 #include <string.h>
@@ -24,13 +24,11 @@
 #include "codec/values.h"
 
 BM_CLONES static void get_small(int32_t *restrict codes,
-                                uint8_t *restrict magnitudes,
                                 const uint8_t *restrict symbols, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         int32_t half = (symbols[i] + 1) >> 1, sign = (symbols[i] & 1) - 1;
 
-        magnitudes[i] = (uint8_t)half;
         codes[i] = (half ^ sign) - sign;
     }
 }
@@ -43,9 +41,7 @@ struct reading {
     int k; /* the level, or the pass that is the root */
     struct bm_rans_decoder *rans;
     int how, order;
-    int few;
-    const uint8_t *choices;
-    size_t choice_count, choice;
+    struct bm_bit_reader choices;
     uint8_t *exact; /* [exact_count] samples */
     size_t exact_count, exact_used;
     const struct bm_window *wanted; /* of the pass; NULL: all */
@@ -54,8 +50,7 @@ struct reading {
 
 /* The integers of one row. Samples that are kept have NO_CODE. Returns 1 if
  * there are any. */
-static int get_row(struct reading *r, const uint8_t *symbols, int64_t n,
-                   uint8_t *magnitudes)
+static int get_row(struct reading *r, const uint8_t *symbols, int64_t n)
 {
     struct bm_interp_piece *w = &r->w;
     uint8_t most = 0;
@@ -63,19 +58,18 @@ static int get_row(struct reading *r, const uint8_t *symbols, int64_t n,
 
     if (r->how == HOW_ZERO) {
         memset(w->codes, 0, (size_t)n * sizeof(*w->codes));
-        memset(magnitudes, 0, (size_t)n);
         return 0;
     }
     if (r->how == HOW_RANS)
         for (int64_t i = 0; i < n; i++)
             most = symbols[i] > most ? symbols[i] : most;
     if (r->how == HOW_RANS && most < BM_DIRECT_SYMBOLS) {
-        get_small(w->codes, magnitudes, symbols, n);
+        get_small(w->codes, symbols, n);
         return 0;
     }
     for (int64_t i = 0; i < n; i++) {
         uint32_t folded;
-        int32_t q, magnitude;
+        int32_t q;
 
         if (r->how == HOW_GOLOMB) {
             uint32_t value = bm_golomb_get(&w->reader, r->order);
@@ -91,9 +85,6 @@ static int get_row(struct reading *r, const uint8_t *symbols, int64_t n,
             q = bm_unfold(folded);
         }
         kept |= q == NO_CODE;
-        magnitude = q < 0 ? -q : q;
-        magnitudes[i] =
-            (uint8_t)(magnitude < MOST_MAGNITUDE ? magnitude : MOST_MAGNITUDE);
         w->codes[i] = q;
     }
     return kept;
@@ -136,40 +127,50 @@ static int row_matters(const struct reading *r, int p, int64_t z, int64_t y)
     return 1;
 }
 
+/* The integers of row (z, y) of octant p, its samples beginning at 'index'.
+ * Returns 1 if some are kept. */
+static int decode_row(struct reading *r, const struct bm_lookup *l, int p,
+                      int64_t z, int64_t y, size_t index)
+{
+    int64_t n = l->octants->count[p][2];
+    struct bm_interp_piece *w = &r->w;
+    int kept;
+
+    if (r->how != HOW_RANS)
+        return get_row(r, NULL, n);
+    bm_interp_contexts(&w->contexts, w->context, l, p, z, y, &w->quantum);
+    bm_rans_next(r->rans, w->symbols, w->context, (size_t)n);
+    kept = get_row(r, w->symbols, n);
+    bm_interp_magnitudes(w->contexts.magnitudes + index, w->codes, n);
+    return kept;
+}
+
 static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
 {
     const struct bm_octants *o = l->octants;
     const int64_t *count = o->count[p];
     struct bm_interp_piece *w = &r->w;
     size_t index = o->at[p];
-    const uint8_t *symbols = w->symbols;
-    int choice = r->choices[r->choice++];
+    int choice = (int)bm_bits_get(&r->choices, 4);
+    struct bm_shares shares = bm_shares_of_choice(choice);
 
-    if (!(choice & 7) || choice > 15 || (choice & 7 & ~p)) {
+    if (!(choice & 7) || (choice & 7 & ~p)) {
         r->failed = 1;
         return;
-    }
-    if (r->how == HOW_RANS) {
-        if (r->few)
-            memset(w->table, 0, o->size[p]);
-        else
-            bm_interp_tables(w->table, o, p, w->magnitudes);
-        bm_rans_next(r->rans, w->symbols, w->table, o->size[p]);
     }
     for (int64_t z = 0; z < count[0]; z++)
         for (int64_t y = 0; y < count[1]; y++, index += (size_t)count[2]) {
             uint8_t *decoded =
                 row_matters(r, p, z, y) ? l->sorted + index * l->size : NULL;
-            int kept = get_row(r, symbols, count[2], w->magnitudes + index);
+            int kept = decode_row(r, l, p, z, y, index);
 
             if (decoded) {
-                bm_interp_predict(l, w->row, p, choice, z, y);
+                bm_interp_predict(l, w->row, p, &shares, z, y);
                 w->kernels->rebuild(decoded, w->codes, w->row, count[2],
                                     &w->quantum);
             }
             if (kept)
                 keep_row(r, decoded, count[2], index);
-            symbols += count[2];
         }
 }
 
@@ -197,65 +198,17 @@ static void decode_pass(struct reading *r, int j, const uint8_t *coarse)
 static void decode_root(struct reading *r, uint8_t *decoded)
 {
     struct bm_interp_piece *w = &r->w;
-    uint8_t magnitude;
 
     memset(w->row, 0, w->field->size);
-    w->table[0] = 0;
     if (r->how == HOW_RANS)
-        bm_rans_next(r->rans, w->symbols, w->table, 1);
-    if (get_row(r, w->symbols, 1, &magnitude)) {
+        bm_rans_next(r->rans, w->symbols, &r->rans->table[CONTEXTS - 1], 1);
+    if (get_row(r, w->symbols, 1)) {
         keep_row(r, decoded, 1, 0);
         if (!r->failed)
             memcpy(decoded, r->exact, w->field->size);
     } else {
         w->kernels->rebuild(decoded, w->codes, w->row, 1, &w->quantum);
     }
-}
-
-/* Everything of a coded piece that comes before its integers. */
-static int begin_reading(struct bm_codec_state *state, struct reading *r,
-                         struct bm_cursor *in)
-{
-    struct bm_interp_piece *w = &r->w;
-    size_t n = bm_interp_piece_samples(r->passes, r->k), bytes;
-    const uint8_t *data;
-    int rc = BOUMA_OK;
-
-    r->how = bm_get_u8(in);
-    r->few = n < FEW_SAMPLES;
-    r->choices = bm_get_bytes(in, r->choice_count);
-    r->exact_count = bm_get_u32(in);
-    if (in->failed || r->how > HOW_RANS || r->exact_count > n)
-        return BOUMA_EFORMAT;
-    if (r->exact_count) {
-        bytes = bm_get_u32(in);
-        data = bm_get_bytes(in, bytes);
-        rc = data ? bm_zstd_unpack(state, r->exact, r->exact_count,
-                                   w->field->size, data, bytes)
-                  : BOUMA_EFORMAT;
-    }
-    if (rc)
-        return rc;
-    if (r->how == HOW_RANS) {
-        bytes = bm_get_u32(in);
-        data = bm_get_bytes(in, bytes);
-        if (!data)
-            return BOUMA_EFORMAT;
-        w->reader = bm_bit_reader_of(data, bytes);
-        return bm_rans_begin(r->rans, in->p, bm_cursor_left(in),
-                             r->few ? 1 : TABLES);
-    }
-    r->order = r->how == HOW_GOLOMB ? bm_get_u8(in) : 0;
-    w->reader = bm_bit_reader_of(in->p, bm_cursor_left(in));
-    return in->failed || r->order > 16 ? BOUMA_EFORMAT : BOUMA_OK;
-}
-
-/* Whether everything was used and nothing was missing. */
-static int reading_ended(const struct reading *r)
-{
-    return !r->failed && bm_bits_used_up(&r->w.reader) &&
-           r->exact_used == r->exact_count &&
-           (r->how != HOW_RANS || bm_rans_ended(r->rans));
 }
 
 static size_t octants_of(const struct bm_passes *p, int fine, int coarse)
@@ -268,6 +221,71 @@ static size_t octants_of(const struct bm_passes *p, int fine, int coarse)
     return n;
 }
 
+/* The bits before all else: gives the bytes beside the symbols. */
+static size_t get_header(struct reading *r, struct bm_cursor *in)
+{
+    struct bm_bit_reader bits = bm_bit_reader_of(in->p, bm_cursor_left(in));
+    const struct bm_passes *p = r->passes;
+    int last = r->k < p->root ? r->k : p->count - 1;
+    size_t beside = 0;
+
+    r->how = (int)bm_bits_get(&bits, 2);
+    r->exact_count = bm_golomb_get(&bits, 0);
+    r->choices = bits;
+    for (size_t i = octants_of(p, r->k, last); i > 0; i--)
+        bm_bits_get(&bits, 4);
+    if (r->how == HOW_GOLOMB)
+        r->order = (int)bm_bits_get(&bits, 4);
+    else if (r->how == HOW_RANS)
+        beside = bm_golomb_get(&bits, 0);
+    in->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
+    r->failed |= bits.failed;
+    return beside;
+}
+
+/* Everything of a coded piece that comes before its integers. */
+static int begin_reading(struct bm_codec_state *state, struct reading *r,
+                         struct bm_cursor *in)
+{
+    struct bm_interp_piece *w = &r->w;
+    size_t n = bm_interp_piece_samples(r->passes, r->k), bytes;
+    size_t beside = get_header(r, in);
+    const uint8_t *data;
+    int rc = BOUMA_OK;
+
+    if (r->failed || r->how > HOW_RANS || r->exact_count > n)
+        return BOUMA_EFORMAT;
+    if (r->exact_count) {
+        bytes = bm_get_u32(in);
+        data = bm_get_bytes(in, bytes);
+        rc = data ? bm_zstd_unpack(state, r->exact, r->exact_count,
+                                   w->field->size, data, bytes)
+                  : BOUMA_EFORMAT;
+    }
+    if (rc)
+        return rc;
+    if (r->how == HOW_RANS) {
+        data = bm_get_bytes(in, beside);
+        if (!data)
+            return BOUMA_EFORMAT;
+        w->reader = bm_bit_reader_of(data, beside);
+        rc = bm_rans_begin(r->rans, in->p, bm_cursor_left(in), n, CONTEXTS);
+        if (!rc)
+            bm_contexts_init(&w->contexts, r->rans->table);
+        return rc;
+    }
+    w->reader = bm_bit_reader_of(in->p, bm_cursor_left(in));
+    return BOUMA_OK;
+}
+
+/* Whether everything was used and nothing was missing. */
+static int reading_ended(const struct reading *r)
+{
+    return !r->failed && bm_bits_used_up(&r->w.reader) &&
+           r->exact_used == r->exact_count &&
+           (r->how != HOW_RANS || bm_rans_ended(r->rans));
+}
+
 static int decode_coded(struct bm_codec_state *state, struct reading *r,
                         uint8_t *samples, const void *coarse,
                         struct bm_cursor *in)
@@ -277,7 +295,6 @@ static int decode_coded(struct bm_codec_state *state, struct reading *r,
     int k = r->k, last = k < p->root ? k : p->count - 1, now = 0, rc;
     size_t size = r->w.field->size;
 
-    r->choice_count = octants_of(p, k, last);
     rc = begin_reading(state, r, in);
     if (rc)
         return rc;

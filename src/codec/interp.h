@@ -3,6 +3,8 @@
 #ifndef BM_INTERP_H
 #define BM_INTERP_H
 
+#include <string.h>
+
 #include "codec/codec.h"
 #include "codec/entropy.h"
 #include "codec/octants.h"
@@ -12,19 +14,30 @@
 
 #define MAX_PASSES 40
 
-/* Magnitudes are cut to this where they choose a table: six of them still fit
- * into a byte. */
-#define MOST_MAGNITUDE 40
+/* Larger ones count as this where they choose a context. */
+#define MOST_MAGNITUDE 60000
 
-/* Tables: one for each octant with one odd index, then one for each range of
- * magnitudes. With few samples they cost more than they gain: one for all. */
-#define OCTANT_TABLES  3
-#define CONTEXT_TABLES 7
-#define TABLES         (OCTANT_TABLES + CONTEXT_TABLES)
-#define FEW_SAMPLES    2048
+/* Contexts: ranges of the magnitude that is expected, which is a mean of
+ * logarithms in units of 1/64 octave. */
+#define CONTEXTS    BM_RANS_CONTEXTS
+#define EXPECTATION 1024 /* all are less */
+
+/* From so many samples on, Golomb codes are never shorter. */
+#define FEW_SAMPLES 2048
 
 /* Sums that bytes of the file depend on are kept in so many parts. */
 #define LANES 8
+
+/* 16 log2(1 + x) for 0 <= x <= MOST_MAGNITUDE, each octave being taken to be
+ * straight. */
+static inline uint8_t bm_interp_log(float x)
+{
+    float f = x + 1;
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof(bits));
+    return (uint8_t)((bits >> 19) - (127 << 4));
+}
 
 /* How an octant is predicted: a bit for each axis as in its number, and
  * LINEAR. */
@@ -39,6 +52,9 @@ struct bm_quantum {
 struct bm_interp_kernels {
     void (*blend)(void *out, const void *const row[4], const double weight[4],
                   int64_t n, int more);
+    void (*bend)(void *out, const void *const row[6], int64_t n);
+    void (*logs)(uint8_t *out, const void *first, const void *second,
+                 double unit, int64_t n);
     uint32_t (*quantise)(int32_t *code, void *decoded, const void *samples,
                          const void *predicted, int64_t n,
                          const struct bm_quantum *quantum,
@@ -85,14 +101,50 @@ struct bm_lookup {
     uint8_t *sorted;
 };
 
+/* The samples of octant p. */
+const uint8_t *bm_interp_octant(const struct bm_lookup *l, int p);
+
+/* What each axis has of a prediction, by cubics and by lines; and the weights of
+ * four samples that follow for each kind of place in a line. */
+#define PLACES 7
+struct bm_shares {
+    double cubic[3], line[3];
+    double weight[3][PLACES][4];
+};
+
+/* Fill in the weights. */
+void bm_shares_weigh(struct bm_shares *shares);
+struct bm_shares bm_shares_of_choice(int choice);
+
 /* The predictions for row (z, y) of octant p. */
 void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
-                       int choice, int64_t z, int64_t y);
+                       const struct bm_shares *shares, int64_t z, int64_t y);
 
-/* Table for each sample of octant p. 'magnitudes' are sorted as samples are,
- * those of octant 0 not being used. */
-void bm_interp_tables(uint8_t *restrict table, const struct bm_octants *o,
-                      int p, const uint8_t *magnitudes);
+/* ---- contexts ----------------------------------------------------------- */
+
+/* How large an integer is likely to be tell those around it that are known
+ * already, and how much the coarser samples bend. The work memory is for one
+ * row. */
+struct bm_contexts {
+    uint8_t *magnitudes; /* logarithms, [samples of the pass], sorted */
+    uint8_t *bends[3];   /* of coarser samples, in the type of the samples */
+    uint8_t *logs[2];
+    uint16_t *beside, *before; /* sums of magnitudes */
+    uint8_t of[EXPECTATION];   /* the context, or its table */
+    struct bm_shares along[3]; /* cubics less lines, along one axis */
+};
+
+/* 'of' is the number of the context, or what 'table' has for it. */
+void bm_contexts_init(struct bm_contexts *c, const uint8_t *table);
+
+/* The context of each sample of row (z, y) of octant p. Of samples, only those
+ * of octant 0 count. */
+void bm_interp_contexts(const struct bm_contexts *c, uint8_t *context,
+                        const struct bm_lookup *l, int p, int64_t z, int64_t y,
+                        const struct bm_quantum *quantum);
+
+/* Logarithms of the magnitudes of integers. */
+void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
 
 /* ---- pieces ------------------------------------------------------------- */
 
@@ -102,30 +154,32 @@ void bm_interp_tables(uint8_t *restrict table, const struct bm_octants *o,
  *   FORM_EXACT:
  *     the samples, sorted, as bm_zstd_pack() makes them
  *   FORM_CODED:
- *     u8   how: 0 all integers are 0, 1 Golomb, 2 range coder
- *     u8   how each octant is predicted: [passes][octants that are not empty]
- *     u32  samples that are kept as they are, then (if there are any)
- *          u32 bytes, and they, as bm_zstd_pack() makes them
+ *     bits: 2, how: 0 all integers are 0, 1 Golomb, 2 range coder
+ *           Golomb number: samples that are kept as they are
+ *           4 for each octant that is not empty, of each pass: its prediction
+ *           Golomb: 4, order; range coder: a Golomb number, bytes of the bits
+ *           beside the symbols
+ *     if samples are kept: u32 bytes, and they, as bm_zstd_pack() makes them
  *   Golomb:
- *     u8   order, then bits
+ *     bits
  *   range coder:
- *     u32  bytes of the bits beside the symbols, they, then what
- *          bm_rans_encode() makes
+ *     the bits beside the symbols, then what bm_rans_encode() makes
  */
-enum { FORM_EXACT = 0, FORM_CODED = 1 };
+enum { FORM_EXACT = 0, FORM_CODED = 2 };
 enum { HOW_ZERO = 0, HOW_GOLOMB = 1, HOW_RANS = 2 };
 
 struct bm_interp_piece {
     const struct bm_field *field;
     const struct bm_interp_kernels *kernels;
     struct bm_quantum quantum;
-    struct bm_buffer choices, exact, bits, where;
-    uint8_t *symbols, *table; /* [samples of the piece] */
-    uint8_t *magnitudes;      /* [samples of the pass] */
-    uint8_t *row;             /* predictions of one row */
-    int32_t *codes;           /* of one row */
-    size_t done;              /* samples so far */
-    int any;                  /* an integer is not 0 */
+    struct bm_contexts contexts;
+    /* 'coded' are the integers, in one of the ways */
+    struct bm_buffer choices, exact, bits, where, coded;
+    uint8_t *symbols, *context; /* [samples of the piece] */
+    uint8_t *row;               /* predictions of one row */
+    int32_t *codes;             /* of one row */
+    size_t done;                /* samples so far */
+    int any;                    /* an integer is not 0 */
     struct bm_bit_writer writer;
     struct bm_bit_reader reader;
     struct bm_loss loss;

@@ -7,22 +7,19 @@
 
 /* Integers that have a symbol of their own. */
 BM_CLONES static void put_small(uint8_t *restrict symbols,
-                                uint8_t *restrict magnitudes,
                                 const int32_t *restrict codes, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         int32_t q = codes[i];
 
         symbols[i] = (uint8_t)(q > 0 ? 2 * q - 1 : -2 * q);
-        magnitudes[i] = (uint8_t)(q < 0 ? -q : q);
     }
 }
 
 /* The integers of one row of samples, predicted in w->row: what they become
- * when decoded, their symbols, and their magnitudes. */
+ * when decoded, and their symbols. */
 static void put_row(struct bm_interp_piece *w, uint8_t *decoded,
-                    const uint8_t *samples, int64_t n, uint8_t *magnitudes,
-                    size_t index)
+                    const uint8_t *samples, int64_t n, size_t index)
 {
     uint8_t *symbols = w->symbols + w->done;
     uint32_t all = w->kernels->quantise(w->codes, decoded, samples, w->row, n,
@@ -31,15 +28,12 @@ static void put_row(struct bm_interp_piece *w, uint8_t *decoded,
     w->done += (size_t)n;
     w->any |= all != 0;
     if (all < BM_DIRECT_SYMBOLS - 1) {
-        put_small(symbols, magnitudes, w->codes, n);
+        put_small(symbols, w->codes, n);
         return;
     }
     for (int64_t i = 0; i < n; i++) {
         int32_t q = w->codes[i];
-        int32_t magnitude = q < 0 ? -q : q;
 
-        magnitudes[i] =
-            (uint8_t)(magnitude < MOST_MAGNITUDE ? magnitude : MOST_MAGNITUDE);
         if (q == NO_CODE) {
             const uint8_t *value = samples + (size_t)i * w->field->size;
 
@@ -64,12 +58,14 @@ static int choose(const struct bm_interp_piece *w, const struct bm_lookup *l,
     int best = p;
 
     for (int choice = 1; choice < 16; choice++) {
+        struct bm_shares shares = bm_shares_of_choice(choice);
         double sum = 0;
 
         if (!(choice & 7) || (choice & 7 & ~p))
             continue;
         for (int64_t r = every / 2; r < rows; r += every) {
-            bm_interp_predict(l, w->row, p, choice, r / count[1], r % count[1]);
+            bm_interp_predict(l, w->row, p, &shares, r / count[1],
+                              r % count[1]);
             sum += w->kernels->miss(samples + (size_t)(r * count[2]) * l->size,
                                     w->row, count[2], 32 * w->quantum.bound);
         }
@@ -87,17 +83,20 @@ static void encode_octant(struct bm_interp_piece *w, const struct bm_lookup *l,
     const struct bm_octants *o = l->octants;
     const int64_t *count = o->count[p];
     int choice = choose(w, l, p, samples);
+    struct bm_shares shares = bm_shares_of_choice(choice);
     size_t index = o->at[p];
 
     bm_put_u8(&w->choices, (uint8_t)choice);
-    bm_interp_tables(w->table + w->done, o, p, w->magnitudes);
     for (int64_t z = 0; z < count[0]; z++)
         for (int64_t y = 0; y < count[1]; y++, index += (size_t)count[2]) {
             uint8_t *decoded = l->sorted + index * l->size;
 
-            bm_interp_predict(l, w->row, p, choice, z, y);
-            put_row(w, decoded, samples, count[2], w->magnitudes + index,
-                    index);
+            bm_interp_contexts(&w->contexts, w->context + w->done, l, p, z, y,
+                               &w->quantum);
+            bm_interp_predict(l, w->row, p, &shares, z, y);
+            put_row(w, decoded, samples, count[2], index);
+            bm_interp_magnitudes(w->contexts.magnitudes + index, w->codes,
+                                 count[2]);
             samples += (size_t)count[2] * l->size;
         }
 }
@@ -106,11 +105,9 @@ static void encode_octant(struct bm_interp_piece *w, const struct bm_lookup *l,
 static void encode_root(struct bm_interp_piece *w, uint8_t *decoded,
                         const uint8_t *sample)
 {
-    uint8_t magnitude;
-
     memset(w->row, 0, w->field->size);
-    w->table[w->done] = 0;
-    put_row(w, decoded, sample, 1, &magnitude, 0);
+    w->context[w->done] = CONTEXTS - 1; /* nothing is known */
+    put_row(w, decoded, sample, 1, 0);
     if (!w->exact.failed && !w->where.failed)
         bm_interp_restore(decoded, &w->where, w->exact.data, w->field->size);
     bm_buffer_clear(&w->where);
@@ -135,57 +132,62 @@ static int put_golomb(struct bm_buffer *out, const struct bm_interp_piece *w,
     return out->failed ? BOUMA_ENOMEM : BOUMA_OK;
 }
 
-static int put_rans(struct bm_buffer *out, struct bm_interp_piece *w)
-{
-    int few = w->done < FEW_SAMPLES;
+/* How the integers are written. */
+struct way {
+    int how, order;
+};
 
-    if (few)
-        memset(w->table, 0, w->done);
-    bm_put_u32(out, (uint32_t)w->bits.size);
-    bm_put_bytes(out, w->bits.data, w->bits.size);
-    return bm_rans_encode(out, w->symbols, w->table, w->done, few ? 1 : TABLES);
-}
-
-/* The integers, in the shortest way. 'at' is where 'how' goes. */
-static int put_integers(struct bm_buffer *out, struct bm_interp_piece *w,
-                        size_t at)
+/* The integers, in the shortest way, to w->coded. */
+static int put_integers(struct bm_interp_piece *w, struct way *way)
 {
-    size_t begin = out->size, bytes;
+    struct bm_buffer *out = &w->coded;
+    size_t bytes;
     int rc;
 
-    out->data[at] = HOW_ZERO;
+    *way = (struct way){HOW_ZERO, 0};
     if (!w->any)
         return BOUMA_OK;
-    out->data[at] = HOW_RANS;
-    rc = put_rans(out, w);
-    bytes = out->size - begin;
+    way->how = HOW_RANS;
+    bm_put_bytes(out, w->bits.data, w->bits.size);
+    rc = bm_rans_encode(out, w->symbols, w->context, w->done, CONTEXTS);
+    bytes = out->size;
     if (rc || w->done >= FEW_SAMPLES)
         return rc;
     for (int k = 0; k < 16 && !rc; k++) {
         size_t other = out->size;
 
-        bm_put_u8(out, (uint8_t)k);
         rc = put_golomb(out, w, k, bytes);
         if (!rc && out->size - other < bytes) {
             bytes = out->size - other;
-            out->data[at] = HOW_GOLOMB;
-            memmove(out->data + begin, out->data + other, bytes);
+            *way = (struct way){HOW_GOLOMB, k};
+            memmove(out->data, out->data + other, bytes);
         }
         if (!rc)
-            out->size = begin + bytes > other ? begin + bytes : other;
+            out->size = bytes > other ? bytes : other;
     }
     if (!rc)
-        out->size = begin + bytes;
+        out->size = bytes;
     return rc;
 }
 
-static int put_exact(struct bm_codec_state *state, struct bm_buffer *out,
-                     const struct bm_interp_piece *w)
+/* What comes before the integers. */
+static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
+                      const struct bm_interp_piece *w, struct way way)
 {
+    struct bm_bit_writer bits = {out, 0, 0};
     size_t at, count = w->exact.size / w->field->size;
     int rc;
 
-    bm_put_u32(out, (uint32_t)count);
+    bm_put_u8(out, FORM_CODED);
+    bm_bits_put(&bits, (uint32_t)way.how, 2);
+    bm_golomb_put(&bits, (uint32_t)count, 0);
+    for (size_t i = 0; i < w->choices.size; i++)
+        bm_bits_put(&bits, w->choices.data[i], 4);
+    if (way.how == HOW_GOLOMB)
+        bm_bits_put(&bits, (uint32_t)way.order, 4);
+    else if (way.how == HOW_RANS)
+        bm_golomb_put(&bits, (uint32_t)w->bits.size, 0);
+    bm_bits_end(&bits);
     if (!count)
         return out->failed ? BOUMA_ENOMEM : BOUMA_OK;
     at = out->size;
@@ -203,25 +205,24 @@ static int put_piece(struct bm_codec_state *state, struct bm_buffer *out,
                      struct bm_interp_piece *w, int *exact)
 {
     size_t begin = out->size, plain = w->done * w->field->size;
+    struct way way;
     int rc = BOUMA_OK;
 
     bm_bits_end(&w->writer);
     *exact = w->exact.size >= plain;
+    if (w->choices.failed || w->exact.failed || w->bits.failed ||
+        w->where.failed)
+        return BOUMA_ENOMEM;
     if (!*exact) {
-        bm_put_u8(out, FORM_CODED);
-        bm_put_u8(out, 0);
-        bm_put_bytes(out, w->choices.data, w->choices.size);
-        rc = put_exact(state, out, w);
+        rc = put_integers(w, &way);
         if (!rc)
-            rc = put_integers(out, w, begin + 1);
+            rc = put_header(state, out, w, way);
+        bm_put_bytes(out, w->coded.data, w->coded.size);
         *exact = !rc && out->size - begin > plain;
         if (*exact)
             out->size = begin;
     }
-    if (w->choices.failed || w->exact.failed || w->bits.failed ||
-        w->where.failed)
-        rc = BOUMA_ENOMEM;
-    return rc ? rc : out->failed ? BOUMA_ENOMEM : BOUMA_OK;
+    return rc ? rc : out->failed || w->coded.failed ? BOUMA_ENOMEM : BOUMA_OK;
 }
 
 static void piece_begin(struct bm_interp_piece *w)
@@ -230,6 +231,7 @@ static void piece_begin(struct bm_interp_piece *w)
     bm_buffer_clear(&w->exact);
     bm_buffer_clear(&w->bits);
     bm_buffer_clear(&w->where);
+    bm_buffer_clear(&w->coded);
     w->writer = (struct bm_bit_writer){&w->bits, 0, 0};
     w->done = 0;
     w->any = 0;
@@ -416,6 +418,7 @@ int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
         return BOUMA_ENOMEM;
     c.bytes = 0;
     bm_interp_lay_out(&c, &e.space, &e.piece, &p, 0, f->size);
+    bm_contexts_init(&e.piece.contexts, NULL);
     sort_all(&e, bm_carve(&c, all), samples);
     rc = bm_interp_can_quantise(f, &e.piece.quantum)
              ? encode_integers(state, out, sizes, loss, &e)
