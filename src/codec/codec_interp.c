@@ -10,7 +10,9 @@
  *     0 1 0 1 0     3 from the 2 at its left and right, the 1 above and below
  *
  * by cubics through four samples, or lines through two; which of the axes are
- * used (their mean is taken) is chosen for each octant. The difference to the
+ * used (their mean is taken) is chosen for each octant, or it has weights that
+ * were fitted to its samples (interp_fit.c), which diagonal neighbours have,
+ * too. The difference to the
  * sample is divided by twice the bound and rounded to an integer, so no error
  * is larger than the bound. What does not fit (NaN, far outliers, rounding) is
  * kept as it is. The integers go to the range coder, with tables by how large
@@ -134,15 +136,40 @@ static int decode_row(struct reading *r, const struct bm_lookup *l, int p,
 {
     int64_t n = l->octants->count[p][2];
     struct bm_interp_piece *w = &r->w;
-    int kept;
+    int bends = 0, kept;
 
+    if (bm_is_odd_along_one(p))
+        bends = bm_interp_bend(l, p, z, y);
     if (r->how != HOW_RANS)
         return get_row(r, NULL, n);
-    bm_interp_contexts(&w->contexts, w->context, l, p, z, y, &w->quantum);
+    bm_interp_contexts(&w->contexts, w->context, l, p, z, y, bends,
+                       &w->quantum);
     bm_rans_next(r->rans, w->symbols, w->context, (size_t)n);
     kept = get_row(r, w->symbols, n);
     bm_interp_magnitudes(w->contexts.magnitudes + index, w->codes, n);
     return kept;
+}
+
+/* How octant p is predicted; 0 if there is no such way. */
+static int get_shares(struct bm_shares *shares, struct bm_bit_reader *bits,
+                      const struct bm_octants *o, int p)
+{
+    int choice = (int)bm_bits_get(bits, 4), m = bm_interp_weights(o, p);
+    int32_t weights[MAX_WEIGHTS];
+
+    if (choice != FITTED) {
+        bm_shares_of_choice(shares, choice);
+        return choice & 7 && !(choice & 7 & ~p);
+    }
+    for (int i = 0; i < m; i++) {
+        uint32_t folded = bm_golomb_get(bits, WEIGHT_ORDER);
+
+        if (folded > 2 * MAX_WEIGHT)
+            return 0;
+        weights[i] = bm_unfold(folded);
+    }
+    bm_shares_of_weights(shares, o, p, weights);
+    return 1;
 }
 
 static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
@@ -151,10 +178,9 @@ static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
     const int64_t *count = o->count[p];
     struct bm_interp_piece *w = &r->w;
     size_t index = o->at[p];
-    int choice = (int)bm_bits_get(&r->choices, 4);
-    struct bm_shares shares = bm_shares_of_choice(choice);
+    struct bm_shares shares;
 
-    if (!(choice & 7) || (choice & 7 & ~p)) {
+    if (!get_shares(&shares, &r->choices, o, p)) {
         r->failed = 1;
         return;
     }
@@ -179,7 +205,8 @@ static void decode_pass(struct reading *r, int j, const uint8_t *coarse)
     const struct bm_interp_space *s = &r->space;
     const struct bm_octants *o = &r->passes->octants[j];
     struct bm_interp_piece *w = &r->w;
-    struct bm_lookup l = {o, w->kernels, w->field->size, coarse, s->sorted};
+    struct bm_lookup l = {o,      w->kernels, w->field->size,
+                          coarse, s->sorted,  w->bends};
 
     if (!bm_values_finite(w->field->type, coarse, o->size[0])) {
         bm_values_clean(w->field->type, s->cleaned, coarse, o->size[0]);
@@ -211,29 +238,33 @@ static void decode_root(struct reading *r, uint8_t *decoded)
     }
 }
 
-static size_t octants_of(const struct bm_passes *p, int fine, int coarse)
+/* Go over the predictions of all octants; 0 if one is none. */
+static int skip_shares(struct reading *r, struct bm_bit_reader *bits)
 {
-    size_t n = 0;
+    const struct bm_passes *p = r->passes;
+    int ok = 1;
 
-    for (int j = fine; j <= coarse; j++)
-        for (int i = 1; i < BM_OCTANTS; i++)
-            n += p->octants[j].size[i] > 0;
-    return n;
+    for (int j = r->k < p->root ? r->k : p->count - 1; j >= r->k; j--)
+        for (int i = 1; i < BM_OCTANTS && ok; i++) {
+            const struct bm_octants *o = &p->octants[j];
+            struct bm_shares shares;
+
+            if (o->size[bm_octant_order[i]])
+                ok = get_shares(&shares, bits, o, bm_octant_order[i]);
+        }
+    return ok;
 }
 
 /* The bits before all else: gives the bytes beside the symbols. */
 static size_t get_header(struct reading *r, struct bm_cursor *in)
 {
     struct bm_bit_reader bits = bm_bit_reader_of(in->p, bm_cursor_left(in));
-    const struct bm_passes *p = r->passes;
-    int last = r->k < p->root ? r->k : p->count - 1;
     size_t beside = 0;
 
     r->how = (int)bm_bits_get(&bits, 2);
     r->exact_count = bm_golomb_get(&bits, 0);
     r->choices = bits;
-    for (size_t i = octants_of(p, r->k, last); i > 0; i--)
-        bm_bits_get(&bits, 4);
+    r->failed |= !skip_shares(r, &bits);
     if (r->how == HOW_GOLOMB)
         r->order = (int)bm_bits_get(&bits, 4);
     else if (r->how == HOW_RANS)

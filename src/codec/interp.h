@@ -39,9 +39,14 @@ static inline uint8_t bm_interp_log(float x)
     return (uint8_t)((bits >> 19) - (127 << 4));
 }
 
-/* How an octant is predicted: a bit for each axis as in its number, and
- * LINEAR. */
-#define LINEAR 8
+/* How an octant is predicted: a bit for each axis as in its number, and LINEAR;
+ * or FITTED, by weights that are stored, in units of 1 / WEIGHT_ONE. */
+#define LINEAR       8
+#define FITTED       0
+#define WEIGHT_ONE   1024
+#define MAX_WEIGHT   32767
+#define MAX_WEIGHTS  9
+#define WEIGHT_ORDER 7 /* of their Golomb codes */
 
 struct bm_quantum {
     double bound, step, inverse; /* exact in the type of the samples */
@@ -61,8 +66,9 @@ struct bm_interp_kernels {
                          struct bm_loss *loss);
     void (*rebuild)(void *decoded, const int32_t *code, const void *predicted,
                     int64_t n, const struct bm_quantum *quantum);
-    double (*miss)(const void *samples, const void *predicted, int64_t n,
-                   double most);
+    uint64_t (*miss)(const void *samples, const void *predicted, int64_t n,
+                     double unit);
+    void (*widen)(double *out, const void *row, int64_t n);
     void (*set_value)(void *row, int64_t i, const void *value);
 };
 
@@ -99,26 +105,63 @@ struct bm_lookup {
     size_t size;
     const uint8_t *coarse;
     uint8_t *sorted;
+    uint8_t **bends; /* rows: see bm_interp_bend() */
 };
 
-/* The samples of octant p. */
-const uint8_t *bm_interp_octant(const struct bm_lookup *l, int p);
-
-/* What each axis has of a prediction, by cubics and by lines; and the weights of
- * four samples that follow for each kind of place in a line. */
+/* What each axis has of a prediction, by cubics and by lines; what the means of
+ * the four neighbours have that differ along two axes (all but axis i), and of
+ * the eight along three; what bends beside a sample have. And the weights of
+ * four samples along each axis that follow, for each kind of place in a line:
+ * these depend on the axes along which there is no right neighbour (as bits),
+ * as lines take the place of the means. */
 #define PLACES 7
 struct bm_shares {
-    double cubic[3], line[3];
-    double weight[3][PLACES][4];
+    int fitted;
+    int axes[BM_OCTANTS]; /* that have a share, as bits */
+    double cubic[3], line[3], diagonal[3], corner, bend[2];
+    double weight[BM_OCTANTS][3][PLACES][4];
 };
 
-/* Fill in the weights. */
-void bm_shares_weigh(struct bm_shares *shares);
-struct bm_shares bm_shares_of_choice(int choice);
+void bm_shares_of_choice(struct bm_shares *shares, int choice);
+/* How many weights octant p has, and what they give; or what weights add to
+ * that. */
+int bm_interp_weights(const struct bm_octants *o, int p);
+void bm_shares_of_weights(struct bm_shares *shares, const struct bm_octants *o,
+                          int p, const int32_t *weights);
+void bm_shares_of_change(struct bm_shares *shares, const struct bm_octants *o,
+                         int p, const int32_t *weights);
+/* Only along one axis. */
+void bm_shares_of_axis(struct bm_shares *shares, int axis, double cubic,
+                       double line);
 
-/* The predictions for row (z, y) of octant p. */
+/* How much coarser samples bend beside row (z, y) of octant p, which is odd
+ * along one axis: along each of the other axes that has samples, to
+ * l->bends[0] and [1]. Returns how many there are. */
+int bm_interp_bend(const struct bm_lookup *l, int p, int64_t z, int64_t y);
+
+/* The predictions for row (z, y) of octant p, after bm_interp_bend() if weights
+ * for bends are stored. */
 void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
                        const struct bm_shares *shares, int64_t z, int64_t y);
+
+/* Some samples of an octant: what is to be predicted, and what each weight adds
+ * to a prediction. */
+#define FIT_SAMPLES 8192
+struct bm_fit {
+    double *target, *part[MAX_WEIGHTS]; /* [count] */
+    double *weight, *missed;            /* to work with */
+    size_t count;
+};
+
+/* Samples that are no numbers count for nothing. */
+void bm_fit_clean(struct bm_fit *f, int m);
+/* The m weights that fit best, rounded. 0 if there are none. */
+int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound);
+
+static inline int bm_is_odd_along_one(int p)
+{
+    return p == 1 || p == 2 || p == 4;
+}
 
 /* ---- contexts ----------------------------------------------------------- */
 
@@ -127,21 +170,22 @@ void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
  * row. */
 struct bm_contexts {
     uint8_t *magnitudes; /* logarithms, [samples of the pass], sorted */
-    uint8_t *bends[3];   /* of coarser samples, in the type of the samples */
+    uint8_t *along_row;  /* in the type of the samples */
     uint8_t *logs[2];
     uint16_t *beside, *before; /* sums of magnitudes */
     uint8_t of[EXPECTATION];   /* the context, or its table */
-    struct bm_shares along[3]; /* cubics less lines, along one axis */
+    struct bm_shares along[3]; /* cubics less lines: octants 1, 2, 4 */
 };
 
 /* 'of' is the number of the context, or what 'table' has for it. */
 void bm_contexts_init(struct bm_contexts *c, const uint8_t *table);
 
-/* The context of each sample of row (z, y) of octant p. Of samples, only those
- * of octant 0 count. */
+/* The context of each sample of row (z, y) of octant p, after bm_interp_bend()
+ * gave 'bends' if p is odd along one axis. Of samples, only those of octant 0
+ * count. */
 void bm_interp_contexts(const struct bm_contexts *c, uint8_t *context,
                         const struct bm_lookup *l, int p, int64_t z, int64_t y,
-                        const struct bm_quantum *quantum);
+                        int bends, const struct bm_quantum *quantum);
 
 /* Logarithms of the magnitudes of integers. */
 void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
@@ -156,7 +200,8 @@ void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
  *   FORM_CODED:
  *     bits: 2, how: 0 all integers are 0, 1 Golomb, 2 range coder
  *           Golomb number: samples that are kept as they are
- *           4 for each octant that is not empty, of each pass: its prediction
+ *           4 for each octant that is not empty, of each pass: its prediction,
+ *           and if that is FITTED, its weights: Golomb numbers of order 7
  *           Golomb: 4, order; range coder: a Golomb number, bytes of the bits
  *           beside the symbols
  *     if samples are kept: u32 bytes, and they, as bm_zstd_pack() makes them
@@ -177,6 +222,7 @@ struct bm_interp_piece {
     struct bm_buffer choices, exact, bits, where, coded;
     uint8_t *symbols, *context; /* [samples of the piece] */
     uint8_t *row;               /* predictions of one row */
+    uint8_t *bends[2];          /* of coarser samples beside it */
     int32_t *codes;             /* of one row */
     size_t done;                /* samples so far */
     int any;                    /* an integer is not 0 */

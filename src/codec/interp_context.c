@@ -24,12 +24,12 @@ void bm_contexts_init(struct bm_contexts *c, const uint8_t *table)
             context++;
         c->of[e] = table ? table[context] : (uint8_t)context;
     }
-    for (int axis = 0; axis < 3; axis++) {
-        c->along[axis] = (struct bm_shares){.cubic = {0, 0, 0}};
-        c->along[axis].cubic[axis] = 1;
-        c->along[axis].line[axis] = -1;
-        bm_shares_weigh(&c->along[axis]);
-    }
+    for (int p = 1; p < 8; p *= 2)
+        bm_shares_of_axis(&c->along[p >> 1],
+                          p == 4   ? 0
+                          : p == 2 ? 1
+                                   : 2,
+                          1, -1);
 }
 
 BM_CLONES void bm_interp_magnitudes(uint8_t *restrict magnitudes,
@@ -131,66 +131,6 @@ static int add_before(const struct bm_contexts *c, const struct bm_octants *o,
     return all;
 }
 
-/* ---- how the coarser samples bend --------------------------------------- */
-
-/* Along 'axis', the one along which octant p is odd being another: 0 where
- * there are no samples on both sides. */
-static void bend_beside(uint8_t *bend, const struct bm_lookup *l, int p,
-                        int axis, int64_t z, int64_t y)
-{
-    const int64_t *count = l->octants->count[0];
-    int64_t n = l->octants->count[p][2], size = (int64_t)l->size;
-    int64_t step[3] = {count[1] * count[2] * size, count[2] * size, size};
-    int64_t at[3] = {z, y, 0};
-    int odd = p == 4 ? 0 : p == 2 ? 1 : 2;
-    const uint8_t *left = l->coarse + z * step[0] + y * step[1];
-    const uint8_t *right = at[odd] + 1 < count[odd] ? left + step[odd] : left;
-    int64_t begin = 0, end = n;
-
-    if (axis == 2) {
-        begin = 1;
-        end = n - 1;
-    } else if (at[axis] == 0 || at[axis] + 1 >= count[axis]) {
-        end = 0;
-    }
-    if (begin || end < n)
-        memset(bend, 0, (size_t)(n * size));
-    while (begin < end) {
-        /* The last sample may have no right neighbour. */
-        int last = odd == 2 && begin + 1 >= count[2];
-        int64_t part = odd == 2 && !last && end >= count[2] ? end - 1 : end;
-        const uint8_t *a = left + begin * size;
-        const uint8_t *b = last ? a : right + begin * size;
-        const void *rows[6] = {a - step[axis], a, a + step[axis],
-                               b - step[axis], b, b + step[axis]};
-
-        l->kernels->bend(bend + begin * size, rows, part - begin);
-        begin = part;
-    }
-}
-
-/* Logarithms of how much the samples of octant 0 bend along the odd axis of p,
- * and along the others (the mean); returns how many others there are. */
-static int log_bends(const struct bm_contexts *c, const struct bm_lookup *l,
-                     int p, int64_t z, int64_t y,
-                     const struct bm_quantum *quantum)
-{
-    const struct bm_octants *o = l->octants;
-    int64_t n = o->count[p][2];
-    int odd = p == 4 ? 0 : p == 2 ? 1 : 2, others = 0;
-
-    bm_interp_predict(l, c->bends[0], p, &c->along[odd], z, y);
-    l->kernels->logs(c->logs[0], c->bends[0], c->bends[0], quantum->inverse / 2,
-                     n);
-    for (int axis = 0; axis < 3; axis++)
-        if (axis != odd && o->n[axis] > 1)
-            bend_beside(c->bends[++others], l, p, axis, z, y);
-    if (others)
-        l->kernels->logs(c->logs[1], c->bends[1], c->bends[others],
-                         quantum->inverse / 2, n);
-    return others;
-}
-
 /* ---- all ---------------------------------------------------------------- */
 
 /* How much each sum (and logarithm) counts, in 2^16ths of the whole. */
@@ -236,6 +176,21 @@ BM_CLONES static void expect_by_bends(uint16_t *restrict out,
                             14);
 }
 
+/* Logarithms of how much the samples of octant 0 bend along the odd axis of p,
+ * and along the others (the mean). */
+static void log_bends(const struct bm_contexts *c, const struct bm_lookup *l,
+                      int p, int64_t z, int64_t y, int bends,
+                      const struct bm_quantum *quantum)
+{
+    int64_t n = l->octants->count[p][2];
+    double unit = quantum->inverse / 2;
+
+    bm_interp_predict(l, c->along_row, p, &c->along[p >> 1], z, y);
+    l->kernels->logs(c->logs[0], c->along_row, c->along_row, unit, n);
+    if (bends)
+        l->kernels->logs(c->logs[1], l->bends[0], l->bends[bends - 1], unit, n);
+}
+
 static void look_up(uint8_t *restrict context, const uint8_t *restrict of,
                     const uint16_t *restrict expected, int64_t n)
 {
@@ -245,17 +200,16 @@ static void look_up(uint8_t *restrict context, const uint8_t *restrict of,
 
 void bm_interp_contexts(const struct bm_contexts *c, uint8_t *context,
                         const struct bm_lookup *l, int p, int64_t z, int64_t y,
-                        const struct bm_quantum *quantum)
+                        int bends, const struct bm_quantum *quantum)
 {
     const struct bm_octants *o = l->octants;
     int64_t n = o->count[p][2];
     int before = add_before(c, o, p, z, y);
 
-    if (p == 1 || p == 2 || p == 4) {
-        int others = log_bends(c, l, p, z, y, quantum);
-
-        expect_by_bends(c->beside, c->before, c->logs[0], c->logs[others > 0],
-                        n, mix_of(0, before, 1, others));
+    if (bm_is_odd_along_one(p)) {
+        log_bends(c, l, p, z, y, bends, quantum);
+        expect_by_bends(c->beside, c->before, c->logs[0], c->logs[bends > 0], n,
+                        mix_of(0, before, 1, bends));
     } else {
         int beside = add_beside(c, o, p, z, y);
 

@@ -5,6 +5,17 @@
 #include "codec/interp.h"
 #include "codec/values.h"
 
+struct encoding {
+    const struct bm_passes *passes;
+    struct bm_interp_piece piece;
+    struct bm_interp_space space;
+    /* The samples of each pass, sorted; behind the last one, those of the
+     * chunk, which begin with the one that is left. */
+    const uint8_t *original[MAX_PASSES + 1];
+    struct bm_fit fit;
+    int now; /* space.dense[now] has the coarser samples, as decoded */
+};
+
 /* Integers that have a symbol of their own. */
 BM_CLONES static void put_small(uint8_t *restrict symbols,
                                 const int32_t *restrict codes, int64_t n)
@@ -47,52 +58,209 @@ static void put_row(struct bm_interp_piece *w, uint8_t *decoded,
     }
 }
 
-/* The best of all ways to predict octant p, by some of its rows. */
-static int choose(const struct bm_interp_piece *w, const struct bm_lookup *l,
-                  int p, const uint8_t *samples)
+/* Some rows of an octant that stand for all: one of each 'every', at a place
+ * that has nothing to do with axes. */
+struct rows {
+    int64_t count, every, all;
+    int64_t length; /* of a row, as far as it counts */
+};
+
+#define CHOICE_SAMPLES 2048
+#define FIT_ROOM       (2 * FIT_SAMPLES)
+
+static struct rows rows_of(const int64_t *count, int64_t samples)
+{
+    struct rows r = {.all = count[0] * count[1]};
+
+    r.every = r.all * count[2] / samples + 1;
+    r.count = (r.all + r.every - 1) / r.every;
+    r.length = count[2] < samples ? count[2] : samples;
+    return r;
+}
+
+/* A quarter of an octant is enough, if that is not too few. */
+static int64_t fit_samples(const int64_t *count)
+{
+    int64_t some = count[0] * count[1] * count[2] / 4;
+
+    some = some > CHOICE_SAMPLES ? some : CHOICE_SAMPLES;
+    return some < FIT_SAMPLES ? some : FIT_SAMPLES;
+}
+
+static int64_t row_number(const struct rows *r, int64_t i)
+{
+    uint32_t hash = ((uint32_t)i + 1) * 2654435761u >> 7;
+    int64_t row = i * r->every + hash % r->every;
+
+    return row < r->all ? row : r->all - 1;
+}
+
+/* How far off a prediction is in rows with about so many samples. */
+static uint64_t misses(const struct bm_interp_piece *w,
+                       const struct bm_lookup *l, int p, const uint8_t *samples,
+                       const struct bm_shares *shares, int64_t some)
 {
     const int64_t *count = l->octants->count[p];
-    int64_t rows = count[0] * count[1];
-    int64_t every = rows * count[2] / 2048 + 1;
-    double least = 0;
+    struct rows rows = rows_of(count, some);
+    uint64_t sum = 0;
+
+    for (int64_t i = 0; i < rows.count; i++) {
+        int64_t r = row_number(&rows, i);
+
+        if (shares->bend[0] != 0 || shares->bend[1] != 0)
+            bm_interp_bend(l, p, r / count[1], r % count[1]);
+        bm_interp_predict(l, w->row, p, shares, r / count[1], r % count[1]);
+        sum += w->kernels->miss(samples + (size_t)(r * count[2]) * l->size,
+                                w->row, rows.length, 2 * w->quantum.inverse);
+    }
+    return sum;
+}
+
+/* The predictions of some rows, one after the other. */
+static void predict_rows(struct encoding *e, double *to,
+                         const struct bm_lookup *l, int p,
+                         const struct bm_shares *shares)
+{
+    const struct bm_interp_piece *w = &e->piece;
+    const int64_t *count = l->octants->count[p];
+    struct rows rows = rows_of(count, fit_samples(count));
+
+    for (int64_t i = 0; i < rows.count; i++, to += rows.length) {
+        int64_t r = row_number(&rows, i);
+
+        if (shares->bend[0] != 0 || shares->bend[1] != 0)
+            bm_interp_bend(l, p, r / count[1], r % count[1]);
+        bm_interp_predict(l, w->row, p, shares, r / count[1], r % count[1]);
+        w->kernels->widen(to, w->row, rows.length);
+    }
+}
+
+/* What each of m weights adds to the predictions of these rows, and what is to
+ * be added to a prediction without them. */
+static void gather(struct encoding *e, const struct bm_lookup *l, int p, int m,
+                   const uint8_t *samples)
+{
+    const struct bm_interp_piece *w = &e->piece;
+    const int64_t *count = l->octants->count[p];
+    struct rows rows = rows_of(count, fit_samples(count));
+    int32_t unit[MAX_WEIGHTS] = {0};
+    struct bm_fit *f = &e->fit;
+    struct bm_shares shares;
+
+    bm_shares_of_weights(&shares, l->octants, p, unit);
+    predict_rows(e, f->missed, l, p, &shares);
+    f->count = (size_t)(rows.count * rows.length);
+    for (int64_t i = 0; i < rows.count; i++)
+        w->kernels->widen(f->target + i * rows.length,
+                          samples + (size_t)(row_number(&rows, i) * count[2]) *
+                                        l->size,
+                          rows.length);
+    for (size_t i = 0; i < f->count; i++)
+        f->target[i] -= f->missed[i];
+    for (int k = 0; k < m; k++) {
+        unit[k] = WEIGHT_ONE;
+        bm_shares_of_change(&shares, l->octants, p, unit);
+        predict_rows(e, f->part[k], l, p, &shares);
+        unit[k] = 0;
+    }
+    bm_fit_clean(f, m);
+}
+
+/* Bits of the weights. */
+static uint64_t bits_of(const int32_t *weights, int m)
+{
+    uint64_t bits = 0;
+
+    for (int i = 0; i < m; i++) {
+        uint32_t v = bm_fold(weights[i]) + (1u << WEIGHT_ORDER);
+
+        bits += 2 * (uint64_t)(31 - __builtin_clz(v)) + 1 - WEIGHT_ORDER;
+    }
+    return bits;
+}
+
+/* Weights for octant p that are worth their bits, beside what else predicts it
+ * best. */
+static int fit(struct encoding *e, const struct bm_lookup *l, int p,
+               const uint8_t *samples, const struct bm_shares *best,
+               int32_t *weights)
+{
+    const struct bm_octants *o = l->octants;
+    struct rows rows = rows_of(o->count[p], fit_samples(o->count[p]));
+    uint64_t seen = (uint64_t)(rows.count * rows.length), all = o->size[p];
+    int m = bm_interp_weights(o, p);
+    struct bm_shares shares;
+    uint64_t off, least;
+
+    if (all < 256)
+        return 0;
+    least = misses(&e->piece, l, p, samples, best, fit_samples(o->count[p]));
+    if (least / 16 * all / seen < 8 * (uint64_t)m)
+        return 0; /* a weight has at least 8 bits */
+    gather(e, l, p, m, samples);
+    if (!bm_fit_solve(weights, &e->fit, m, e->piece.quantum.bound))
+        return 0;
+    bm_shares_of_weights(&shares, o, p, weights);
+    off = misses(&e->piece, l, p, samples, &shares, fit_samples(o->count[p]));
+    return off < least && (least - off) * all / seen / 16 > bits_of(weights, m);
+}
+
+/* The best of all ways to predict octant p, by some of its rows. */
+static void choose(struct encoding *e, const struct bm_lookup *l, int p,
+                   const uint8_t *samples, struct bm_shares *shares)
+{
+    struct bm_interp_piece *w = &e->piece;
+    int32_t weights[MAX_WEIGHTS];
+    uint64_t least = UINT64_MAX;
     int best = p;
 
     for (int choice = 1; choice < 16; choice++) {
-        struct bm_shares shares = bm_shares_of_choice(choice);
-        double sum = 0;
+        uint64_t off;
 
         if (!(choice & 7) || (choice & 7 & ~p))
             continue;
-        for (int64_t r = every / 2; r < rows; r += every) {
-            bm_interp_predict(l, w->row, p, &shares, r / count[1],
-                              r % count[1]);
-            sum += w->kernels->miss(samples + (size_t)(r * count[2]) * l->size,
-                                    w->row, count[2], 32 * w->quantum.bound);
-        }
-        if (choice == 1 || !(sum >= least) || (choice == (p & -p))) {
-            least = sum;
+        bm_shares_of_choice(shares, choice);
+        off = misses(w, l, p, samples, shares, CHOICE_SAMPLES);
+        if (off < least) {
+            least = off;
             best = choice;
         }
     }
-    return best;
+    bm_shares_of_choice(shares, best);
+    if (fit(e, l, p, samples, shares, weights)) {
+        int m = bm_interp_weights(l->octants, p);
+
+        bm_put_u8(&w->choices, FITTED);
+        bm_put_u8(&w->choices, (uint8_t)m);
+        for (int i = 0; i < m; i++)
+            bm_put_u32(&w->choices, bm_fold(weights[i]));
+        bm_shares_of_weights(shares, l->octants, p, weights);
+    } else {
+        bm_put_u8(&w->choices, (uint8_t)best);
+        bm_put_u8(&w->choices, 0);
+    }
 }
 
-static void encode_octant(struct bm_interp_piece *w, const struct bm_lookup *l,
-                          int p, const uint8_t *samples)
+static void encode_octant(struct encoding *e, const struct bm_lookup *l, int p,
+                          const uint8_t *samples)
 {
+    struct bm_interp_piece *w = &e->piece;
     const struct bm_octants *o = l->octants;
     const int64_t *count = o->count[p];
-    int choice = choose(w, l, p, samples);
-    struct bm_shares shares = bm_shares_of_choice(choice);
+    struct bm_shares shares;
     size_t index = o->at[p];
 
-    bm_put_u8(&w->choices, (uint8_t)choice);
+    choose(e, l, p, samples, &shares);
     for (int64_t z = 0; z < count[0]; z++)
         for (int64_t y = 0; y < count[1]; y++, index += (size_t)count[2]) {
             uint8_t *decoded = l->sorted + index * l->size;
 
+            int bends = 0;
+
+            if (bm_is_odd_along_one(p))
+                bends = bm_interp_bend(l, p, z, y);
             bm_interp_contexts(&w->contexts, w->context + w->done, l, p, z, y,
-                               &w->quantum);
+                               bends, &w->quantum);
             bm_interp_predict(l, w->row, p, &shares, z, y);
             put_row(w, decoded, samples, count[2], index);
             bm_interp_magnitudes(w->contexts.magnitudes + index, w->codes,
@@ -174,6 +342,7 @@ static int put_integers(struct bm_interp_piece *w, struct way *way)
 static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
                       const struct bm_interp_piece *w, struct way way)
 {
+    struct bm_cursor choices = bm_cursor_of(w->choices.data, w->choices.size);
     struct bm_bit_writer bits = {out, 0, 0};
     size_t at, count = w->exact.size / w->field->size;
     int rc;
@@ -181,8 +350,11 @@ static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
     bm_put_u8(out, FORM_CODED);
     bm_bits_put(&bits, (uint32_t)way.how, 2);
     bm_golomb_put(&bits, (uint32_t)count, 0);
-    for (size_t i = 0; i < w->choices.size; i++)
-        bm_bits_put(&bits, w->choices.data[i], 4);
+    while (bm_cursor_left(&choices)) {
+        bm_bits_put(&bits, bm_get_u8(&choices), 4);
+        for (int m = bm_get_u8(&choices); m > 0; m--)
+            bm_golomb_put(&bits, bm_get_u32(&choices), WEIGHT_ORDER);
+    }
     if (way.how == HOW_GOLOMB)
         bm_bits_put(&bits, (uint32_t)way.order, 4);
     else if (way.how == HOW_RANS)
@@ -238,16 +410,6 @@ static void piece_begin(struct bm_interp_piece *w)
     memset(&w->loss, 0, sizeof(w->loss));
 }
 
-struct encoding {
-    const struct bm_passes *passes;
-    struct bm_interp_piece piece;
-    struct bm_interp_space space;
-    /* The samples of each pass, sorted; behind the last one, those of the
-     * chunk, which begin with the one that is left. */
-    const uint8_t *original[MAX_PASSES + 1];
-    int now; /* space.dense[now] has the coarser samples, as decoded */
-};
-
 /* Sort the samples of all passes. */
 static void sort_all(struct encoding *e, uint8_t *to, const void *samples)
 {
@@ -271,7 +433,8 @@ static void encode_pass(struct encoding *e, int j)
     const struct bm_interp_space *s = &e->space;
     struct bm_interp_piece *w = &e->piece;
     const uint8_t *coarse = s->dense[e->now];
-    struct bm_lookup l = {o, w->kernels, w->field->size, coarse, s->sorted};
+    struct bm_lookup l = {o,      w->kernels, w->field->size,
+                          coarse, s->sorted,  w->bends};
 
     if (!bm_values_finite(w->field->type, coarse, o->size[0])) {
         bm_values_clean(w->field->type, s->cleaned, coarse, o->size[0]);
@@ -281,7 +444,7 @@ static void encode_pass(struct encoding *e, int j)
         int octant = bm_octant_order[i];
 
         if (o->size[octant])
-            encode_octant(w, &l, octant,
+            encode_octant(e, &l, octant,
                           e->original[j] + o->at[octant] * l.size);
     }
     if (w->where.size && !w->exact.failed && !w->where.failed)
@@ -392,6 +555,19 @@ static int encode_integers(struct bm_codec_state *state, struct bm_buffer *out,
     return rc;
 }
 
+/* The memory for a chunk but for its sorted samples. */
+static void lay_out(struct bm_carver *c, struct encoding *e, size_t size)
+{
+    size_t bytes = FIT_ROOM * sizeof(double);
+
+    bm_interp_lay_out(c, &e->space, &e->piece, e->passes, 0, size);
+    e->fit.target = bm_carve(c, bytes);
+    e->fit.weight = bm_carve(c, bytes);
+    e->fit.missed = bm_carve(c, bytes);
+    for (int i = 0; i < MAX_WEIGHTS; i++)
+        e->fit.part[i] = bm_carve(c, bytes);
+}
+
 int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
                      uint32_t *sizes, struct bm_loss *loss,
                      const struct bm_field *f, const void *samples)
@@ -411,13 +587,13 @@ int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
     bm_interp_piece_init(&e.piece, f, state->a);
     for (int j = 0; j < p.count; j++)
         all += bm_interp_samples(&p, j) * f->size;
-    bm_interp_lay_out(&c, &e.space, &e.piece, &p, 0, f->size);
+    lay_out(&c, &e, f->size);
     bm_carve(&c, all);
     c.at = bm_codec_work(state, c.bytes);
     if (!c.at)
         return BOUMA_ENOMEM;
     c.bytes = 0;
-    bm_interp_lay_out(&c, &e.space, &e.piece, &p, 0, f->size);
+    lay_out(&c, &e, f->size);
     bm_contexts_init(&e.piece.contexts, NULL);
     sort_all(&e, bm_carve(&c, all), samples);
     rc = bm_interp_can_quantise(f, &e.piece.quantum)

@@ -83,7 +83,7 @@ int bm_interp_can_quantise(const struct bm_field *f, const struct bm_quantum *q)
 
 /* ---- prediction --------------------------------------------------------- */
 
-const uint8_t *bm_interp_octant(const struct bm_lookup *l, int p)
+static const uint8_t *octant_data(const struct bm_lookup *l, int p)
 {
     return p ? l->sorted + l->octants->at[p] * l->size : l->coarse;
 }
@@ -106,26 +106,134 @@ static const double line_weights[PLACES][4] = {{0, 1. / 2, 1. / 2, 0},
                                                {0, -1. / 2, 3. / 2, 0},
                                                {0, 0, 1, 0}};
 
-void bm_shares_weigh(struct bm_shares *shares)
+/* The weights where the axes in 'missing' have no right neighbour. */
+static void weigh(struct bm_shares *shares, int missing)
 {
+    double line[3];
+
+    for (int i = 0; i < 3; i++)
+        line[i] = shares->line[i];
+    for (int i = 0; i < 3; i++)
+        for (int axis = 0; axis < 3; axis++)
+            if (axis != i && (missing & 7 & ~(4 >> i)))
+                line[axis] += shares->diagonal[i] / 2;
+    for (int axis = 0; axis < 3 && missing; axis++)
+        line[axis] += shares->corner / 3;
+    shares->axes[missing] = 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (shares->cubic[axis] != 0 || line[axis] != 0)
+            shares->axes[missing] |= 4 >> axis;
     for (int axis = 0; axis < 3; axis++)
         for (int place = 0; place < PLACES; place++)
             for (int i = 0; i < 4; i++)
-                shares->weight[axis][place][i] =
+                shares->weight[missing][axis][place][i] =
                     shares->cubic[axis] * cubic_weights[place][i] +
-                    shares->line[axis] * line_weights[place][i];
+                    line[axis] * line_weights[place][i];
 }
 
-struct bm_shares bm_shares_of_choice(int choice)
+static void shares_clear(struct bm_shares *shares)
 {
-    struct bm_shares shares = {.cubic = {0, 0, 0}, .line = {0, 0, 0}};
+    shares->fitted = 0;
+    for (int i = 0; i < 3; i++)
+        shares->cubic[i] = shares->line[i] = shares->diagonal[i] = 0;
+    shares->corner = shares->bend[0] = shares->bend[1] = 0;
+}
+
+void bm_shares_of_axis(struct bm_shares *shares, int axis, double cubic,
+                       double line)
+{
+    shares_clear(shares);
+    shares->cubic[axis] = cubic;
+    shares->line[axis] = line;
+    weigh(shares, 0);
+}
+
+void bm_shares_of_choice(struct bm_shares *shares, int choice)
+{
     int axes = (choice & 1) + (choice >> 1 & 1) + (choice >> 2 & 1);
 
+    shares_clear(shares);
     for (int axis = 0; axis < 3; axis++)
         if (choice & (4 >> axis))
-            (choice & LINEAR ? shares.line : shares.cubic)[axis] = 1. / axes;
-    bm_shares_weigh(&shares);
-    return shares;
+            (choice & LINEAR ? shares->line : shares->cubic)[axis] = 1. / axes;
+    weigh(shares, 0);
+}
+
+static int odd_axes(int p)
+{
+    return (p & 1) + (p >> 1 & 1) + (p >> 2 & 1);
+}
+
+/* Axes along which octant p is even and that have more than one sample. */
+static int other_axes(const struct bm_octants *o, int p)
+{
+    int others = 0;
+
+    for (int axis = 0; axis < 3; axis++)
+        others += !(p & (4 >> axis)) && o->n[axis] > 1;
+    return others;
+}
+
+int bm_interp_weights(const struct bm_octants *o, int p)
+{
+    static const int weights[4] = {0, 1, 4, 9};
+
+    return weights[odd_axes(p)] +
+           (bm_is_odd_along_one(p) ? other_axes(o, p) : 0);
+}
+
+/* Weights are, for the axes along which p is odd: those of cubics but for the
+ * first axis, less what all have alike; of lines; of diagonals, corners, and
+ * bends. The first axis's cubic has what is missing from 1. */
+static void share(struct bm_shares *shares, const struct bm_octants *o, int p,
+                  const int32_t *weights, int32_t whole)
+{
+    int32_t rest = whole, w;
+    int first = p & 4 ? 0 : p & 2 ? 1 : 2;
+
+    shares_clear(shares);
+    shares->fitted = 1;
+    for (int axis = first + 1; axis < 3; axis++)
+        if (p & (4 >> axis)) {
+            w = whole / odd_axes(p) + *weights++;
+            shares->cubic[axis] = (double)w / WEIGHT_ONE;
+            rest -= w;
+        }
+    for (int axis = first; axis < 3; axis++)
+        if (p & (4 >> axis)) {
+            w = *weights++;
+            shares->line[axis] = (double)w / WEIGHT_ONE;
+            rest -= w;
+        }
+    for (int i = 2; i >= 0; i--)
+        if ((p | 4 >> i) == 7 && odd_axes(p & ~(4 >> i)) == 2) {
+            w = *weights++;
+            shares->diagonal[i] = (double)w / WEIGHT_ONE;
+            rest -= w;
+        }
+    if (p == 7) {
+        w = *weights++;
+        shares->corner = (double)w / WEIGHT_ONE;
+        rest -= w;
+    }
+    for (int i = 0; bm_is_odd_along_one(p) && i < other_axes(o, p); i++)
+        shares->bend[i] = (double)*weights++ / WEIGHT_ONE;
+    shares->cubic[first] = (double)rest / WEIGHT_ONE;
+    for (int missing = 0; missing < BM_OCTANTS; missing++)
+        if (!(missing & ~p))
+            weigh(shares, missing);
+}
+
+void bm_shares_of_weights(struct bm_shares *shares, const struct bm_octants *o,
+                          int p, const int32_t *weights)
+{
+    share(shares, o, p, weights, WEIGHT_ONE);
+}
+
+void bm_shares_of_change(struct bm_shares *shares, const struct bm_octants *o,
+                         int p, const int32_t *weights)
+{
+    share(shares, o, p, weights, 0);
 }
 
 /* Which four samples, and which weights. */
@@ -161,42 +269,116 @@ struct share {
     int more; /* add to what other axes gave */
 };
 
-/* The even samples of a line, or rows of them, from which those between are
- * predicted. */
-struct evens {
-    const uint8_t *data;
-    int64_t count, pitch; /* bytes from one to the next */
+/* A part of a row: samples that lack the same right neighbours. */
+struct part {
+    int p;        /* octant */
+    int64_t z, y; /* row */
+    int64_t begin, end;
+    int missing; /* right neighbours, axes as bits */
 };
 
-/* Axis 2: along the row itself. */
-static void predict_along(const struct bm_lookup *l, uint8_t *row, int64_t n,
-                          struct evens evens, struct share share)
+/* Row (z, y) of an octant, from sample x on. */
+static const uint8_t *row_of(const struct bm_lookup *l, int p, int64_t z,
+                             int64_t y, int64_t x)
 {
-    int64_t size = (int64_t)l->size, j = 0;
+    const int64_t *count = l->octants->count[p];
 
-    while (j < n) {
-        struct taps t = taps_at(j, evens.count);
-        int64_t length = j == 1 && evens.count > 3 ? evens.count - 3 : 1;
+    return octant_data(l, p) +
+           ((z * count[1] + y) * count[2] + x) * (int64_t)l->size;
+}
+
+/* Axis 2: along the row itself. */
+static void predict_along(const struct bm_lookup *l, uint8_t *row,
+                          const struct part *part, struct share share)
+{
+    int from = part->p ^ 1;
+    int64_t size = (int64_t)l->size, evens = l->octants->count[from][2];
+    const uint8_t *data = row_of(l, from, part->z, part->y, 0);
+    int64_t j = part->begin;
+
+    while (j < part->end) {
+        struct taps t = taps_at(j, evens);
+        int64_t length = j == 1 && evens > 3 ? evens - 3 : 1;
         const void *rows[4];
 
         for (int i = 0; i < 4; i++)
-            rows[i] = evens.data + t.at[i] * size;
+            rows[i] = data + t.at[i] * size;
         l->kernels->blend(row + j * size, rows, share.weight[t.place], length,
                           share.more);
         j += length;
     }
 }
 
-/* Axis 0 or 1: across rows; 'row' comes after row j of the even ones. */
-static void predict_across(const struct bm_lookup *l, uint8_t *row, int64_t n,
-                           int64_t j, struct evens evens, struct share share)
+/* Axis 0 or 1: across rows. */
+static void predict_across(const struct bm_lookup *l, uint8_t *row,
+                           const struct part *part, int axis,
+                           struct share share)
 {
-    struct taps t = taps_at(j, evens.count);
+    int from = part->p ^ (4 >> axis);
+    const int64_t *count = l->octants->count[from];
+    int64_t size = (int64_t)l->size, pitch = count[2] * size;
+    int64_t plane = count[1] * pitch, step = axis ? pitch : plane;
+    const uint8_t *data = octant_data(l, from) + part->begin * size +
+                          (axis ? part->z * plane : part->y * pitch);
+    struct taps t = taps_at(axis ? part->y : part->z, count[axis]);
     const void *rows[4];
 
     for (int i = 0; i < 4; i++)
-        rows[i] = evens.data + t.at[i] * evens.pitch;
-    l->kernels->blend(row, rows, share.weight[t.place], n, share.more);
+        rows[i] = data + t.at[i] * step;
+    l->kernels->blend(row + part->begin * size, rows, share.weight[t.place],
+                      part->end - part->begin, share.more);
+}
+
+/* Add 'share' of the mean of four samples of octant 'from', at the left and
+ * right along two axes: all but 'without'. */
+static void add_mean(const struct bm_lookup *l, uint8_t *row,
+                     const struct part *part, int from, int without,
+                     double share)
+{
+    const double weight[4] = {share / 4, share / 4, share / 4, share / 4};
+    int first = without == 0 ? 1 : 0, second = without == 2 ? 1 : 2;
+    const void *rows[4];
+
+    for (int i = 0; i < 4; i++) {
+        int64_t at[3] = {part->z, part->y, part->begin};
+
+        at[first] += i >> 1;
+        at[second] += i & 1;
+        rows[i] = row_of(l, from, at[0], at[1], at[2]);
+    }
+    l->kernels->blend(row + part->begin * (int64_t)l->size, rows, weight,
+                      part->end - part->begin, 1);
+}
+
+static void predict_part(const struct bm_lookup *l, uint8_t *row,
+                         const struct bm_shares *shares,
+                         const struct part *part)
+{
+    int weights = shares->fitted ? part->missing : 0, more = 0;
+
+    if (!shares->axes[weights])
+        memset(row + part->begin * (int64_t)l->size, 0,
+               (size_t)(part->end - part->begin) * l->size);
+    for (int axis = 0; axis < 3; axis++) {
+        struct share share = {shares->weight[weights][axis], more};
+
+        if (!(shares->axes[weights] & (4 >> axis)))
+            continue;
+        if (axis == 2)
+            predict_along(l, row, part, share);
+        else
+            predict_across(l, row, part, axis, share);
+        more = 1;
+    }
+    for (int i = 2; i >= 0; i--)
+        if (shares->diagonal[i] != 0 && !(part->missing & ~(4 >> i)))
+            add_mean(l, row, part, part->p & (4 >> i), i, shares->diagonal[i]);
+    for (int i = 0; i < 2 && shares->corner != 0 && !part->missing; i++) {
+        struct part side = *part; /* the eight, four after four */
+
+        side.z += i;
+        add_mean(l, row, &side, 0, 0, shares->corner / 2);
+    }
 }
 
 /* The predictions for row (z, y) of octant p. */
@@ -204,33 +386,76 @@ void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
                        const struct bm_shares *shares, int64_t z, int64_t y)
 {
     const struct bm_octants *o = l->octants;
-    int64_t n = o->count[p][2], size = (int64_t)l->size;
-    int more = 0;
+    int64_t n = o->count[p][2];
+    struct part part = {p, z, y, 0, n, 0};
 
-    for (int axis = 0; axis < 3; axis++) {
-        int from = p ^ (4 >> axis);
-        const int64_t *count = o->count[from];
-        const uint8_t *source = bm_interp_octant(l, from);
-        int64_t pitch = count[2] * size, plane = count[1] * pitch;
-        struct share share = {shares->weight[axis], more};
-
-        if (shares->cubic[axis] == 0 && shares->line[axis] == 0)
-            continue;
-        if (axis == 0)
-            predict_across(l, row, n, z,
-                           (struct evens){source + y * pitch, count[0], plane},
-                           share);
-        else if (axis == 1)
-            predict_across(l, row, n, y,
-                           (struct evens){source + z * plane, count[1], pitch},
-                           share);
-        else
-            predict_along(
-                l, row, n,
-                (struct evens){source + z * plane + y * pitch, count[2], size},
-                share);
-        more = 1;
+    if (p & 4 && z + 1 >= o->count[p ^ 4][0])
+        part.missing |= 4;
+    if (p & 2 && y + 1 >= o->count[p ^ 2][1])
+        part.missing |= 2;
+    if (shares->fitted && p > 1 && p & 1 && n >= o->count[p ^ 1][2]) {
+        /* The last sample has other weights. */
+        part.end = n - 1;
+        if (part.end > 0)
+            predict_part(l, row, shares, &part);
+        part.begin = part.end;
+        part.end = n;
+        part.missing |= 1;
     }
+    predict_part(l, row, shares, &part);
+    if (shares->bend[0] != 0 || shares->bend[1] != 0) {
+        const uint8_t *a = l->bends[0], *b = l->bends[other_axes(o, p) - 1];
+        const void *rows[4] = {a, a, a, b};
+        const double weight[4] = {shares->bend[0], 0, 0, shares->bend[1]};
+
+        l->kernels->blend(row, rows, weight, n, 1);
+    }
+}
+
+/* Along 'axis', the one along which octant p is odd being another: 0 where
+ * there are no samples on both sides. */
+static void bend_beside(uint8_t *bend, const struct bm_lookup *l, int p,
+                        int axis, int64_t z, int64_t y)
+{
+    const int64_t *count = l->octants->count[0];
+    int64_t n = l->octants->count[p][2], size = (int64_t)l->size;
+    int64_t step[3] = {count[1] * count[2] * size, count[2] * size, size};
+    int64_t at[3] = {z, y, 0};
+    int odd = p == 4 ? 0 : p == 2 ? 1 : 2;
+    const uint8_t *left = l->coarse + z * step[0] + y * step[1];
+    const uint8_t *right = at[odd] + 1 < count[odd] ? left + step[odd] : left;
+    int64_t begin = 0, end = n;
+
+    if (axis == 2) {
+        begin = 1;
+        end = n - 1;
+    } else if (at[axis] == 0 || at[axis] + 1 >= count[axis]) {
+        end = 0;
+    }
+    if (begin || end < n)
+        memset(bend, 0, (size_t)(n * size));
+    while (begin < end) {
+        /* The last sample may have no right neighbour. */
+        int last = odd == 2 && begin + 1 >= count[2];
+        int64_t part = odd == 2 && !last && end >= count[2] ? end - 1 : end;
+        const uint8_t *a = left + begin * size;
+        const uint8_t *b = last ? a : right + begin * size;
+        const void *rows[6] = {a - step[axis], a, a + step[axis],
+                               b - step[axis], b, b + step[axis]};
+
+        l->kernels->bend(bend + begin * size, rows, part - begin);
+        begin = part;
+    }
+}
+
+int bm_interp_bend(const struct bm_lookup *l, int p, int64_t z, int64_t y)
+{
+    int others = 0;
+
+    for (int axis = 0; axis < 3; axis++)
+        if (!(p & (4 >> axis)) && l->octants->n[axis] > 1)
+            bend_beside(l->bends[others++], l, p, axis, z, y);
+    return others;
 }
 
 /* ---- memory ------------------------------------------------------------- */
@@ -250,8 +475,9 @@ void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
     w->symbols = bm_carve(c, n);
     w->context = bm_carve(c, n);
     w->contexts.magnitudes = bm_carve(c, n + 64);
-    for (int i = 0; i < 3; i++)
-        w->contexts.bends[i] = bm_carve(c, row * size);
+    w->contexts.along_row = bm_carve(c, row * size);
+    for (int i = 0; i < 2; i++)
+        w->bends[i] = bm_carve(c, row * size);
     for (int i = 0; i < 2; i++)
         w->contexts.logs[i] = bm_carve(c, row);
     w->contexts.beside = bm_carve(c, row * sizeof(uint16_t));

@@ -135,29 +135,29 @@ BM_CLONES static void NAME(rebuild)(void *decoded, const int32_t *restrict code,
         out[i] = p[i] + (REAL)code[i] * step;
 }
 
-/* How far off a prediction is, outliers (and NaN) counted as 'most'. */
-BM_CLONES static double NAME(miss)(const void *samples, const void *predicted,
-                                   int64_t n, double most)
+/* How far off a prediction is: about 16 times as many as bits are needed. */
+BM_CLONES static uint64_t NAME(miss)(const void *samples, const void *predicted,
+                                     int64_t n, double unit)
 {
     const REAL *restrict x = samples, *restrict p = predicted;
-    const REAL cap = (REAL)most;
-    REAL lane[LANES] = {0}, sum = 0;
-    int64_t i = 0;
+    const REAL scale = (REAL)unit, most = (REAL)MOST_MAGNITUDE;
+    uint32_t sum = 0;
 
-    for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++) {
-            REAL e = ABS(x[i + k] - p[i + k]);
+    for (int64_t i = 0; i < n; i++) {
+        REAL t = ABS(x[i] - p[i]) * scale;
 
-            lane[k] += e < cap ? e : cap;
-        }
-    for (int k = 0; i + k < n; k++) {
-        REAL e = ABS(x[i + k] - p[i + k]);
-
-        lane[k] += e < cap ? e : cap;
+        sum += bm_interp_log((float)(t < most ? t : most)); /* NaN: most */
     }
-    for (int k = 0; k < LANES; k++)
-        sum += lane[k];
-    return (double)sum;
+    return sum;
+}
+
+BM_CLONES static void NAME(widen)(double *restrict out, const void *row,
+                                  int64_t n)
+{
+    const REAL *restrict x = row;
+
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (double)x[i];
 }
 
 /* One sample stored as it is, and what others are predicted from instead: it
@@ -175,5 +175,5 @@ static void NAME(set_value)(void *row, int64_t i, const void *value)
 }
 
 const struct bm_interp_kernels NAME(bm_interp) = {
-    NAME(blend),   NAME(bend), NAME(logs),     NAME(quantise),
-    NAME(rebuild), NAME(miss), NAME(set_value)};
+    NAME(blend),   NAME(bend), NAME(logs),  NAME(quantise),
+    NAME(rebuild), NAME(miss), NAME(widen), NAME(set_value)};

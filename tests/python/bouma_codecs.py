@@ -142,7 +142,7 @@ class Interp:
         check(how < 3, f"integers coded in way {how}")
         kept = bits.golomb(0)
         check(kept <= count, "more exact samples than samples")
-        octants = [octant + (bits.take(4),) for octant in octants]
+        octants = [(number, o, shape, Shares(bits, o, self.shape(number))) for number, o, shape in octants]
         detail = bits.take(4) if how == 1 else bits.golomb(0) if how == 2 else 0
         piece = Bytes(bits.end())
         kept = list(zstd(piece.take(piece.one("I")), kept, self.dtype)) if kept else []
@@ -157,11 +157,11 @@ class Interp:
             octant_of(result, 0)[...] = coarse
             known, magnitudes = {0: finite(coarse)}, {}
             while octants and octants[0][0] == number:
-                _, octant, shape, choice = octants.pop(0)
+                _, octant, shape, shares = octants.pop(0)
                 part = self.integers(integers, known, magnitudes, octant, shape, result.shape)
                 exact = np.array([q is EXACT for q in part]).reshape(shape)
                 q = np.array([q or 0 for q in part]).reshape(shape).astype(self.type)
-                prediction = self.predict(known, octant, shape, choice)
+                prediction = self.predict(known, octant, shape, shares)
                 samples = prediction + q * self.step
                 samples[exact] = self.kept(kept, exact.sum())
                 octant_of(result, octant)[...] = samples
@@ -191,8 +191,7 @@ class Interp:
             terms.append((4, 2 * len(axes), sum(
                 both_sides(magnitudes[octant & ~(4 >> axis)], axis, shape[axis]) for axis in axes)))
         else:
-            across = [self.across(known[0], axes[0], axis, shape) for axis in range(3)
-                      if axis != axes[0] and level_shape[axis] > 1]
+            across = [self.across(known[0], axes[0], axis, shape) for axis in others(octant, level_shape)]
             along = self.along(np.moveaxis(known[0], axes[0], 0), shape[axes[0]], 1, -1)
             along = np.abs(np.moveaxis(along, 0, axes[0]))
             terms.append((2, 1, logarithm((along + along) * self.half)))
@@ -226,17 +225,62 @@ class Interp:
                            (middle[left] + middle[right]) * self.type(0.5))
         return np.moveaxis(result, (0, 1), (odd, axis))
 
-    def predict(self, known, octant, shape, choice):
-        axes = [axis for axis in range(3) if choice & 4 >> axis]
-        check(choice < 16 and axes and choice & 7 & ~octant == 0, f"choice {choice} in octant {octant}")
+    def predict(self, known, octant, shape, shares):
+        """The predictions of an octant; by parts, where samples lack the same right neighbours."""
+        result = np.empty(shape, self.type)
+        parts = [((), 0)]
+        for axis, n in enumerate(shape):
+            bit = 4 >> axis
+            cuts = [(slice(0, n), 0)]
+            if shares.fitted and octant & bit and known[octant ^ bit].shape[axis] <= n:
+                cuts = [(slice(0, n - 1), 0), (slice(n - 1, n), bit)]
+            parts = [(slices + (cut,), missing | lacks) for slices, missing in parts for cut, lacks in cuts]
+        for slices, missing in parts:
+            result[slices] = self.predict_part(known, octant, shape, shares, missing)[slices]
+        if any(shares.bends):
+            odd = (4, 2, 1).index(octant)
+            s, t = (self.across(known[0], odd, shares.others[i], shape) for i in (0, -1))
+            result = result + (self.type(shares.bends[0]) * s + self.type(shares.bends[1]) * t)
+        return result
+
+    def predict_part(self, known, octant, shape, shares, missing):
+        line = list(shares.line)
+        for without in range(3):
+            for axis in range(3):
+                if axis != without and missing & ~(4 >> without):
+                    line[axis] += shares.diagonal[without] / 2
+        if missing:
+            line = [share + shares.corner / 3 for share in line]
         total = None
-        for axis in axes:
-            source = np.moveaxis(known[octant & ~(4 >> axis)], axis, 0)
-            share = 1 / len(axes)
-            along = self.along(source, shape[axis], *((0, share) if choice & 8 else (share, 0)))
-            along = np.moveaxis(along, 0, axis)
-            total = along if total is None else total + along
+        for axis in range(3):
+            if shares.cubic[axis] or line[axis]:
+                source = np.moveaxis(known[octant & ~(4 >> axis)], axis, 0)
+                along = np.moveaxis(self.along(source, shape[axis], shares.cubic[axis], line[axis]), 0, axis)
+                total = along if total is None else total + along
+        if total is None:
+            total = np.zeros(shape, self.type)
+        for without in (2, 1, 0):
+            if shares.diagonal[without] and not missing & ~(4 >> without):
+                source = known[octant & 4 >> without]
+                total = total + self.four(source, shape, without, (0, 0, 0), shares.diagonal[without])
+        if shares.corner and not missing:
+            for z in 0, 1:
+                total = total + self.four(known[0], shape, 0, (z, 0, 0), shares.corner / 2)
         return total
+
+    def four(self, source, shape, without, offset, share):
+        """A share of the mean of the neighbours that differ along two axes."""
+        first, second = (axis for axis in range(3) if axis != without)
+        weight, rows = self.type(share / 4), []
+        for i in range(4):
+            at = list(offset)
+            at[first] += i >> 1
+            at[second] += i & 1
+            row = source
+            for axis in range(3):
+                row = row.take(np.minimum(np.arange(shape[axis]) + at[axis], source.shape[axis] - 1), axis)
+            rows.append(weight * row)
+        return (rows[0] + rows[3]) + (rows[1] + rows[2])
 
     def along(self, source, odd, cubic, line):
         """The predictions at 'odd' odd indices along axis 0, with these shares of cubics and lines."""
@@ -284,6 +328,51 @@ def rows_before(magnitudes, z, y):
         below = min(y + 1, magnitudes.shape[1] - 1)
         total, number = total + around(magnitudes[z - 1, y]) + magnitudes[z - 1, below], number + 5
     return total, number
+
+
+def others(octant, shape):
+    """The axes along which an octant is even and there is more than one sample."""
+    return [axis for axis in range(3) if not octant & 4 >> axis and shape[axis] > 1]
+
+
+class Shares:
+    """What a prediction is made of: a choice, or weights that are stored."""
+
+    def __init__(self, bits, octant, shape):
+        self.cubic, self.line, self.diagonal, self.corner, self.bends = [0] * 3, [0] * 3, [0] * 3, 0, [0] * 2
+        self.others = others(octant, shape)
+        choice = bits.take(4)
+        self.fitted = choice == 0
+        if self.fitted:
+            self.weigh(bits, [axis for axis in range(3) if octant & 4 >> axis])
+            return
+        axes = [axis for axis in range(3) if choice & 4 >> axis]
+        check(axes and choice & 7 & ~octant == 0, f"choice {choice} in octant {octant}")
+        for axis in axes:
+            (self.line if choice & 8 else self.cubic)[axis] = 1 / len(axes)
+
+    def weigh(self, bits, axes):
+        rest = 1024
+
+        def take(base=0):
+            nonlocal rest
+            weight = base + unfold(bits.golomb(7), 65535)
+            rest -= weight
+            return weight / 1024
+
+        for axis in axes[1:]:
+            self.cubic[axis] = take(1024 // len(axes))
+        for axis in axes:
+            self.line[axis] = take()
+        for without in (2, 1, 0):
+            if len(set(axes) - {without}) == 2:
+                self.diagonal[without] = take()
+        if len(axes) == 3:
+            self.corner = take()
+        self.cubic[axes[0]] = rest / 1024
+        if len(axes) == 1:
+            for i, _ in enumerate(self.others):
+                self.bends[i] = take()
 
 
 def octant_shape(shape, octant):
