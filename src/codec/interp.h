@@ -147,8 +147,9 @@ void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
 /* Some samples of an octant: what is to be predicted, and what each weight adds
  * to a prediction. */
 #define FIT_SAMPLES 8192
+#define FIT_ROOM    (2 * FIT_SAMPLES)
 struct bm_fit {
-    double *target, *part[MAX_WEIGHTS]; /* [count] */
+    double *target, *part[MAX_WEIGHTS]; /* [FIT_ROOM] */
     double *weight, *missed;            /* to work with */
     size_t count;
 };
@@ -230,6 +231,12 @@ struct bm_interp_piece {
     struct bm_bit_reader reader;
     struct bm_loss loss;
 };
+
+/* The best way to predict octant p, with its samples as they are; it is added
+ * to w->choices: u8 choice, u8 number of weights, u32 each, folded. */
+void bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f,
+                      const struct bm_lookup *l, int p, const uint8_t *samples,
+                      struct bm_shares *shares);
 
 void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
                           const bouma_allocator *a);
