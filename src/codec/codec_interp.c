@@ -260,8 +260,15 @@ static size_t get_header(struct reading *r, struct bm_cursor *in)
 {
     struct bm_bit_reader bits = bm_bit_reader_of(in->p, bm_cursor_left(in));
     size_t beside = 0;
+    uint32_t finer;
 
     r->how = (int)bm_bits_get(&bits, 2);
+    finer = bm_golomb_get(&bits, 0);
+    if (finer > MAX_FINER)
+        r->failed = 1;
+    else
+        r->w.quantum = bm_interp_quantum(r->w.field, (int)finer);
+    r->failed |= !bm_interp_can_quantise(r->w.field, &r->w.quantum);
     r->exact_count = bm_golomb_get(&bits, 0);
     r->choices = bits;
     r->failed |= !skip_shares(r, &bits);
@@ -408,7 +415,7 @@ static int decode_field(struct bm_codec_state *state, void *samples,
     form = bm_get_u8(&c);
     if (form == FORM_EXACT)
         rc = decode_exact(state, &r, samples, coarse, &c);
-    else if (form == FORM_CODED && bm_interp_can_quantise(f, &r.w.quantum))
+    else if (form == FORM_CODED)
         rc = decode_coded(state, &r, samples, coarse, &c);
     else
         rc = BOUMA_EFORMAT;

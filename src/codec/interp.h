@@ -86,13 +86,19 @@ struct bm_passes {
 };
 
 void bm_interp_passes(struct bm_passes *p, const struct bm_field *f);
+/* Of n[0] x n[1] x n[2] samples, at least 1 each. */
+void bm_interp_passes_of(struct bm_passes *p, const int64_t n[3], int coarsest);
 /* Samples after pass j; samples that the piece of level k holds. */
 size_t bm_interp_samples(const struct bm_passes *p, int j);
 size_t bm_interp_piece_samples(const struct bm_passes *p, int k);
 
+/* Pieces of coarser levels may have a smaller bound, by so many quarters of an
+ * octave: what is predicted from them is the better for it. */
+#define MAX_FINER 15
+
 /* The bound, and a step a little below twice of it, so that rounding to the
  * sample's type rarely counts; and whether numbers as small can be trusted. */
-struct bm_quantum bm_interp_quantum(const struct bm_field *f);
+struct bm_quantum bm_interp_quantum(const struct bm_field *f, int finer);
 int bm_interp_can_quantise(const struct bm_field *f,
                            const struct bm_quantum *q);
 
@@ -200,6 +206,7 @@ void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
  *     the samples, sorted, as bm_zstd_pack() makes them
  *   FORM_CODED:
  *     bits: 2, how: 0 all integers are 0, 1 Golomb, 2 range coder
+ *           Golomb number: by how much the bound is finer
  *           Golomb number: samples that are kept as they are
  *           4 for each octant that is not empty, of each pass: its prediction,
  *           and if that is FITTED, its weights: Golomb numbers of order 7
@@ -218,6 +225,7 @@ struct bm_interp_piece {
     const struct bm_field *field;
     const struct bm_interp_kernels *kernels;
     struct bm_quantum quantum;
+    int finer;
     struct bm_contexts contexts;
     /* 'coded' are the integers, in one of the ways */
     struct bm_buffer choices, exact, bits, where, coded;
@@ -232,8 +240,8 @@ struct bm_interp_piece {
     struct bm_loss loss;
 };
 
-/* The best way to predict octant p, with its samples as they are; it is added
- * to w->choices: u8 choice, u8 number of weights, u32 each, folded. */
+/* The best way to predict octant p, with its samples as they are (fitted only
+ * if there is memory for that: f may be NULL); it is added to w->choices: u8 choice, u8 number of weights, u32 each, folded. */
 void bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f,
                       const struct bm_lookup *l, int p, const uint8_t *samples,
                       struct bm_shares *shares);

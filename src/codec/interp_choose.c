@@ -168,7 +168,7 @@ void bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f,
         }
     }
     bm_shares_of_choice(shares, best);
-    if (fit(w, f, l, p, samples, shares, weights)) {
+    if (f && fit(w, f, l, p, samples, shares, weights)) {
         int m = bm_interp_weights(l->octants, p);
 
         bm_put_u8(&w->choices, FITTED);

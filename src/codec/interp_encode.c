@@ -5,6 +5,11 @@
 #include "codec/interp.h"
 #include "codec/values.h"
 
+/* Bounds of coarse levels: up to a quarter of what is asked for, by half an
+ * octave a level, where that pays. */
+#define FINEST 8
+#define SLOPE  2
+
 struct encoding {
     const struct bm_passes *passes;
     struct bm_interp_piece piece;
@@ -12,8 +17,10 @@ struct encoding {
     /* The samples of each pass, sorted; behind the last one, those of the
      * chunk, which begin with the one that is left. */
     const uint8_t *original[MAX_PASSES + 1];
+    int fits; /* predictions may be fitted */
     struct bm_fit fit;
-    int now; /* space.dense[now] has the coarser samples, as decoded */
+    int slope; /* each level is finer by so many quarters of an octave */
+    int now;   /* space.dense[now] has the coarser samples, as decoded */
 };
 
 /* Integers that have a symbol of their own. */
@@ -67,7 +74,7 @@ static void encode_octant(struct encoding *e, const struct bm_lookup *l, int p,
     struct bm_shares shares;
     size_t index = o->at[p];
 
-    bm_interp_choose(w, &e->fit, l, p, samples, &shares);
+    bm_interp_choose(w, e->fits ? &e->fit : NULL, l, p, samples, &shares);
     for (int64_t z = 0; z < count[0]; z++)
         for (int64_t y = 0; y < count[1]; y++, index += (size_t)count[2]) {
             uint8_t *decoded = l->sorted + index * l->size;
@@ -166,6 +173,7 @@ static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
 
     bm_put_u8(out, FORM_CODED);
     bm_bits_put(&bits, (uint32_t)way.how, 2);
+    bm_golomb_put(&bits, (uint32_t)w->finer, 0);
     bm_golomb_put(&bits, (uint32_t)count, 0);
     while (bm_cursor_left(&choices)) {
         bm_bits_put(&bits, bm_get_u8(&choices), 4);
@@ -214,8 +222,11 @@ static int put_piece(struct bm_codec_state *state, struct bm_buffer *out,
     return rc ? rc : out->failed || w->coded.failed ? BOUMA_ENOMEM : BOUMA_OK;
 }
 
-static void piece_begin(struct bm_interp_piece *w)
+/* The piece of level k. */
+static void piece_begin(struct encoding *e, int k)
 {
+    struct bm_interp_piece *w = &e->piece;
+
     bm_buffer_clear(&w->choices);
     bm_buffer_clear(&w->exact);
     bm_buffer_clear(&w->bits);
@@ -225,6 +236,8 @@ static void piece_begin(struct bm_interp_piece *w)
     w->done = 0;
     w->any = 0;
     memset(&w->loss, 0, sizeof(w->loss));
+    w->finer = e->slope * k < FINEST ? e->slope * k : FINEST;
+    w->quantum = bm_interp_quantum(w->field, w->finer);
 }
 
 /* Sort the samples of all passes. */
@@ -350,13 +363,13 @@ static int encode_integers(struct bm_codec_state *state, struct bm_buffer *out,
     size_t size = e->piece.field->size;
     int rc = BOUMA_OK;
 
-    piece_begin(&e->piece);
+    piece_begin(e, p->root);
     encode_root(&e->piece, s->dense[0], e->original[p->count]);
     for (int j = p->count; j >= 0 && !rc; j--) {
         size_t begin = out->size;
 
         if (j < p->root)
-            piece_begin(&e->piece);
+            piece_begin(e, j);
         if (j < p->count)
             encode_pass(e, j);
         if (j <= p->root) {
@@ -385,25 +398,32 @@ static void lay_out(struct bm_carver *c, struct encoding *e, size_t size)
         e->fit.part[i] = bm_carve(c, bytes);
 }
 
-int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
-                     uint32_t *sizes, struct bm_loss *loss,
-                     const struct bm_field *f, const void *samples)
+/* With bounds that get finer, or not; with predictions that are fitted, or not.
+ */
+struct effort {
+    int slope, fits;
+};
+
+/* All samples of a chunk, or of a part of it. */
+static int encode_block(struct bm_codec_state *state, struct bm_buffer *out,
+                        uint32_t *sizes, struct bm_loss *loss,
+                        const struct bm_field *f, const struct bm_passes *p,
+                        struct effort effort, const void *samples)
 {
-    struct bm_passes p;
-    struct encoding e;
+    int slope = effort.slope;
+    struct bm_quantum finest = bm_interp_quantum(f, slope ? FINEST : 0);
     struct bm_carver c = {NULL, 0};
+    struct encoding e;
     size_t all = 0;
     int rc;
 
-    memset(sizes, 0, sizeof(*sizes) * (size_t)f->levels);
-    if (!bm_lattice_samples(&f->lattice[0]))
-        return BOUMA_OK;
-    bm_interp_passes(&p, f);
-    e.passes = &p;
+    e.passes = p;
     e.now = 0;
+    e.slope = slope;
+    e.fits = effort.fits;
     bm_interp_piece_init(&e.piece, f, state->a);
-    for (int j = 0; j < p.count; j++)
-        all += bm_interp_samples(&p, j) * f->size;
+    for (int j = 0; j < p->count; j++)
+        all += bm_interp_samples(p, j) * f->size;
     lay_out(&c, &e, f->size);
     bm_carve(&c, all);
     c.at = bm_codec_work(state, c.bytes);
@@ -413,9 +433,108 @@ int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
     lay_out(&c, &e, f->size);
     bm_contexts_init(&e.piece.contexts, NULL);
     sort_all(&e, bm_carve(&c, all), samples);
-    rc = bm_interp_can_quantise(f, &e.piece.quantum)
+    rc = bm_interp_can_quantise(f, &finest)
              ? encode_integers(state, out, sizes, loss, &e)
              : encode_exactly(state, out, sizes, &e);
     bm_interp_piece_release(&e.piece);
     return rc;
+}
+
+/* A part in the middle of a patch, by which bounds are chosen. */
+struct middle {
+    int64_t begin[3], n[3];
+};
+
+#define MIDDLE_MOST  32768
+#define MIDDLE_LEAST 4096
+
+/* An eighth of all samples, or less; 0 if these are few. */
+static int middle_of(struct middle *m, const int64_t n[3])
+{
+    int64_t all = n[0] * n[1] * n[2], most = all / 8;
+
+    most = most < MIDDLE_MOST ? most : MIDDLE_MOST;
+    if (most < MIDDLE_LEAST)
+        return 0;
+    for (int d = 0; d < 3; d++)
+        m->n[d] = n[d];
+    while (m->n[0] * m->n[1] * m->n[2] > most) {
+        int longest = 0;
+
+        for (int d = 1; d < 3; d++)
+            if (m->n[d] > m->n[longest])
+                longest = d;
+        m->n[longest] = (m->n[longest] + 1) / 2;
+    }
+    for (int d = 0; d < 3; d++)
+        m->begin[d] = (n[d] - m->n[d]) / 2;
+    return 1;
+}
+
+/* Its samples, dense. */
+static int take_middle(struct bm_buffer *out, const struct middle *m,
+                       const int64_t n[3], const uint8_t *samples, size_t size)
+{
+    for (int64_t z = 0; z < m->n[0]; z++)
+        for (int64_t y = 0; y < m->n[1]; y++) {
+            int64_t row = (m->begin[0] + z) * n[1] + m->begin[1] + y;
+
+            bm_put_bytes(out,
+                         samples + (size_t)(row * n[2] + m->begin[2]) * size,
+                         (size_t)m->n[2] * size);
+        }
+    return out->failed ? BOUMA_ENOMEM : BOUMA_OK;
+}
+
+/* Whether finer bounds on coarse levels pay, by trying both on a part: with no
+ * more bytes, or hardly more and smaller errors. */
+static int choose_slope(struct bm_codec_state *state, const struct bm_field *f,
+                        const struct bm_passes *p, const void *samples,
+                        int *slope)
+{
+    const int64_t *n = f->lattice[0].count;
+    struct bm_loss loss[2] = {{0, 0}, {0, 0}};
+    struct bm_buffer out[2], part;
+    uint32_t sizes[MAX_PASSES + 1];
+    struct bm_passes passes;
+    struct middle m;
+    int rc;
+
+    *slope = 0;
+    if (!middle_of(&m, n))
+        return BOUMA_OK;
+    bm_buffer_init(&part, state->a);
+    bm_buffer_init(&out[0], state->a);
+    bm_buffer_init(&out[1], state->a);
+    bm_interp_passes_of(&passes, m.n,
+                        p->coarsest < MAX_PASSES ? p->coarsest : MAX_PASSES);
+    rc = take_middle(&part, &m, n, samples, f->size);
+    for (int i = 0; i < 2 && !rc; i++)
+        rc = encode_block(state, &out[i], sizes, &loss[i], f, &passes,
+                          (struct effort){i * SLOPE, 0}, part.data);
+    if (!rc && (out[1].size < out[0].size ||
+                (out[1].size <= out[0].size + out[0].size / 32 &&
+                 loss[1].squares < 0.8 * loss[0].squares)))
+        *slope = SLOPE;
+    bm_buffer_release(&part);
+    bm_buffer_release(&out[0]);
+    bm_buffer_release(&out[1]);
+    return rc;
+}
+
+int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
+                     uint32_t *sizes, struct bm_loss *loss,
+                     const struct bm_field *f, const void *samples)
+{
+    struct bm_passes p;
+    int slope, rc;
+
+    memset(sizes, 0, sizeof(*sizes) * (size_t)f->levels);
+    if (!bm_lattice_samples(&f->lattice[0]))
+        return BOUMA_OK;
+    bm_interp_passes(&p, f);
+    rc = choose_slope(state, f, &p, samples, &slope);
+    return rc ? rc
+              : encode_block(state, out, sizes, loss, f, &p,
+                             (struct effort){slope, 1}, samples);
 }

@@ -23,22 +23,26 @@
 #undef ABS
 #undef SIGN
 
+void bm_interp_passes_of(struct bm_passes *p, const int64_t n[3], int coarsest)
+{
+    int64_t left[3] = {n[0], n[1], n[2]};
+
+    for (p->count = 0; left[0] > 1 || left[1] > 1 || left[2] > 1; p->count++) {
+        bm_octants_init(&p->octants[p->count], left);
+        for (int d = 0; d < 3; d++)
+            left[d] = (left[d] + 1) / 2;
+    }
+    p->coarsest = coarsest;
+    p->root = coarsest < p->count ? coarsest : p->count;
+}
+
 void bm_interp_passes(struct bm_passes *p, const struct bm_field *f)
 {
-    int64_t n[3];
     int k = 0;
 
-    for (int d = 0; d < 3; d++)
-        n[d] = f->lattice[0].count[d];
-    for (p->count = 0; n[0] > 1 || n[1] > 1 || n[2] > 1; p->count++) {
-        bm_octants_init(&p->octants[p->count], n);
-        for (int d = 0; d < 3; d++)
-            n[d] = (n[d] + 1) / 2;
-    }
     while (k + 1 < f->levels && bm_lattice_samples(&f->lattice[k + 1]))
         k++;
-    p->coarsest = k;
-    p->root = k < p->count ? k : p->count;
+    bm_interp_passes_of(p, f->lattice[0].count, k);
 }
 
 size_t bm_interp_samples(const struct bm_passes *p, int j)
@@ -57,16 +61,19 @@ size_t bm_interp_piece_samples(const struct bm_passes *p, int k)
 
 /* The bound, and a step a little below twice of it, so that rounding to the
  * sample's type rarely counts. */
-struct bm_quantum bm_interp_quantum(const struct bm_field *f)
+struct bm_quantum bm_interp_quantum(const struct bm_field *f, int finer)
 {
+    static const double quarters[4] = {
+        1, 0x1.ae89f995ad3adp-1, 0x1.6a09e667f3bcdp-1, 0x1.306fe0a31b715p-1};
+    double bound = f->bound * quarters[finer % 4] / (double)(1 << finer / 4);
     struct bm_quantum q;
 
     if (f->type == BOUMA_TYPE_F32) {
-        q.bound = (double)(float)(f->bound * (1 - 0x1p-22));
+        q.bound = (double)(float)(bound * (1 - 0x1p-22));
         q.step = (double)(float)(q.bound * (2 - 0x1p-9));
         q.inverse = (double)(float)(1 / q.step);
     } else {
-        q.bound = f->bound * (1 - 0x1p-51);
+        q.bound = bound * (1 - 0x1p-51);
         q.step = q.bound * (2 - 0x1p-9);
         q.inverse = 1 / q.step;
     }
@@ -492,7 +499,7 @@ void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
     memset(w, 0, sizeof(*w));
     w->field = f;
     w->kernels = f->type == BOUMA_TYPE_F32 ? &bm_interp_f32 : &bm_interp_f64;
-    w->quantum = bm_interp_quantum(f);
+    w->quantum = bm_interp_quantum(f, 0);
     bm_buffer_init(&w->choices, a);
     bm_buffer_init(&w->exact, a);
     bm_buffer_init(&w->bits, a);

@@ -14,6 +14,7 @@ KEPT = 72  # the symbol of a sample that is kept exactly
 EXACT = None  # instead of its integer
 LIMITS = np.array([1, 4, 10, 16, 24, 34, 46, 60, 76, 96, 120, 148, 180, 216, 256, 300, 352, 412, 480, 560, 660])
 CONTEXTS = len(LIMITS) + 1
+QUARTERS = tuple(float.fromhex(x) for x in ("1", "0x1.ae89f995ad3adp-1", "0x1.6a09e667f3bcdp-1", "0x1.306fe0a31b715p-1"))
 
 
 def zstd(data, count, dtype):
@@ -82,7 +83,13 @@ class Interp:
         self.n, self.coarsest = tuple(n), coarsest
         self.dtype, self.type = dtype, dtype.newbyteorder("=").type
         self.passes = (max(n) - 1).bit_length()
-        if dtype.itemsize == 4:
+        self.bound = bound
+        self.quantum(0)
+
+    def quantum(self, finer):
+        """Section 5: what a piece with such a bound is rounded to."""
+        bound = self.bound * QUARTERS[finer % 4] / 2**(finer // 4)
+        if self.dtype.itemsize == 4:
             b = float(np.float32(bound * (1 - 2.0**-22)))
             self.codable = 2.0**-100 < b < 2.0**100
         else:
@@ -130,7 +137,6 @@ class Interp:
         return result
 
     def coded(self, piece, level, coarse):
-        check(self.codable, "a piece that is coded in spite of its bound")
         root = level == self.coarsest
         passes = [level]
         if root:
@@ -140,6 +146,10 @@ class Interp:
         bits = Bits(piece.data)
         how = bits.take(2)
         check(how < 3, f"integers coded in way {how}")
+        finer = bits.golomb(0)
+        check(finer < 16, "a bound that is too fine")
+        self.quantum(finer)
+        check(self.codable, "a piece that is coded in spite of its bound")
         kept = bits.golomb(0)
         check(kept <= count, "more exact samples than samples")
         octants = [(number, o, shape, Shares(bits, o, self.shape(number))) for number, o, shape in octants]

@@ -412,6 +412,51 @@ static void weights_are_fitted_where_that_pays(void)
     bm_codec_state_release(&state);
 }
 
+/* Where that pays, coarse levels are closer to the samples than they must be,
+ * and elsewhere they are not. */
+static void coarse_levels_are_finer_where_that_pays(void)
+{
+    static const enum kind kinds[] = {SMOOTH, NOISE};
+    struct bm_box box = {{0, 0, 0}, {64, 64, 64}};
+    struct bm_codec_state state;
+    uint64_t random = 16;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int i = 0; i < 2; i++) {
+        struct bm_loss loss = {0, 0};
+        uint8_t *coarse, *fine;
+        double largest = 0;
+        struct bm_buffer out;
+        uint32_t sizes[5];
+        struct patch p;
+
+        make(&p, &box, 5, BOUMA_TYPE_F64, 1e-3, kinds[i], 1, &random);
+        bm_buffer_init(&out, state.a);
+        CHECK_EQ(bm_codec_interp.encode_field(&state, &out, sizes, &loss,
+                                              &p.field, p.samples),
+                 BOUMA_OK);
+        coarse = malloc(p.count * 8);
+        fine = malloc(p.count * 8);
+        REQUIRE(coarse && fine);
+        CHECK_EQ(bm_codec_interp.decode_field(
+                     &state, coarse, NULL, &p.field,
+                     &(struct bm_coded_level){4, out.data, sizes[4]}),
+                 BOUMA_OK);
+        CHECK_EQ(
+            bm_codec_interp.decode_field(
+                &state, fine, coarse, &p.field,
+                &(struct bm_coded_level){3, out.data + sizes[4], sizes[3]}),
+            BOUMA_OK);
+        CHECK(level_is_right(&p, 3, fine, &largest));
+        CHECK(i ? largest > 0.9e-3 : largest < 0.4e-3);
+        free(coarse);
+        free(fine);
+        free(p.samples);
+        bm_buffer_release(&out);
+    }
+    bm_codec_state_release(&state);
+}
+
 /* Patches as large as real ones, of which only some rows are looked at. */
 static void large_patches_keep_the_bound(void)
 {
@@ -571,6 +616,7 @@ int main(void)
     a_bound_of_zero_keeps_every_bit();
     what_is_regular_takes_little();
     weights_are_fitted_where_that_pays();
+    coarse_levels_are_finer_where_that_pays();
     large_patches_keep_the_bound();
     bytes_depend_on_nothing_else();
     losses_are_told_in_any_unit();
