@@ -16,42 +16,10 @@
 #ifndef BM_RANK_TREE_H
 #define BM_RANK_TREE_H
 
-#include <stdint.h>
-
-#include "base/memory.h"
-#include "bouma.h"
+#include "plan/places.h"
 
 #define BM_TREE_PARTS    8
 #define BM_TREE_CHILDREN (2 * BM_TREE_PARTS) /* in its node, and of nodes */
-
-struct bm_places {
-    const bouma_allocator *a;
-    int ranks, nodes;
-    int *first; /* [nodes + 1], positions */
-    /* NULL: the position of a rank is its number, since the ranks of a node
-     * follow each other. */
-    int *position; /* [ranks] */
-    int *rank;     /* [ranks], the other way round */
-};
-
-/* From a number for each rank, which those of a node have in common. ENOMEM. */
-int bm_places_init(struct bm_places *out, const bouma_allocator *a,
-                   const uint64_t *node, int ranks);
-/* Of some of these ranks, ascending, which are numbered anew. ENOMEM. */
-int bm_places_subset(struct bm_places *out, const struct bm_places *whole,
-                     const int *members, int count);
-void bm_places_release(struct bm_places *p); /* a zeroed one, too */
-
-static inline int bm_places_position(const struct bm_places *p, int rank)
-{
-    return p->position ? p->position[rank] : rank;
-}
-static inline int bm_places_rank(const struct bm_places *p, int position)
-{
-    return p->rank ? p->rank[position] : position;
-}
-/* The node of a rank, as an index of 'first'. */
-int bm_places_node(const struct bm_places *p, int rank);
 
 /* A rank in the tree. */
 struct bm_family {
