@@ -284,10 +284,10 @@ typedef enum bouma_distribute {
  * particles, of ranks along a Morton curve) into runs. `optimal` makes the
  * largest file as small as possible, including its tables, but for up to 63
  * bytes of alignment (for particles: as few particles as possible; with
- * `predict`, by the sizes of the last step). The last three are for particles,
- * and mean `optimal` for grids; `split` divides ranks that have more than
- * others. By default, particles are assigned as by `split`, but ranks are
- * divided only where that saves time. */
+ * `predict`, by the sizes of the last step). `kdtree`, `aug` and `split` are
+ * for particles, and mean `optimal` for grids; `split` divides ranks that have
+ * more than others. By default, particles are assigned as by `split`, but ranks
+ * are divided only where that saves time. */
 typedef enum bouma_assign {
     BOUMA_ASSIGN_OPTIMAL = 1,  /* (default of grids) */
     BOUMA_ASSIGN_RUNNING = 2,  /* running average of the rest */
@@ -296,7 +296,8 @@ typedef enum bouma_assign {
     BOUMA_ASSIGN_SINGLE = 5,   /* one file */
     BOUMA_ASSIGN_KDTREE = 6,   /* particles: a k-d tree over ranks */
     BOUMA_ASSIGN_AUG = 7,      /* particles: a uniform grid of files */
-    BOUMA_ASSIGN_SPLIT = 8     /* particles: as kdtree, ranks divided */
+    BOUMA_ASSIGN_SPLIT = 8,    /* particles: as kdtree, ranks divided */
+    BOUMA_ASSIGN_PER_NODE = 9 /* one file for each node: see 'nodes_per_file' */
 } bouma_assign;
 
 /* Which rank writes a file. */
@@ -512,19 +513,25 @@ typedef struct bouma_options {
      * trace cannot be written, nothing fails: see bouma_dataset_note(). "off":
      * no trace, even if BOUMA_TRACE is set. */
     const char *trace;
+    /* K: one file for every K nodes (or K - 1, so that all are alike), written
+     * on one of them, of what their ranks encode; "files" and "node:K" set it.
+     * It is the same as 'assign' = per-node, and cannot be combined with
+     * another 'assign', 'files' or 'file_size'. 0: not so, or, with per-node,
+     * 1 */
+    int nodes_per_file;
 } bouma_options;
 
 /* Set a field by its name and text: "assign" and "optimal", "file_size" and
- * "64MiB", "durability" and "group=4". A field that is a text becomes 'value'
- * itself, which must stay until the options have been used. BOUMA_EINVAL if
- * there is no such field or value: 'message' (of 'bytes' bytes, may be NULL)
- * then lists those there are, and the options are unchanged. No step fails
- * because of it, so check the status.
+ * "64MiB", "durability" and "group=4", "files" and "node". A field that is a
+ * text becomes 'value' itself, which must stay until the options have been
+ * used. BOUMA_EINVAL if there is no such field or value: 'message' (of 'bytes'
+ * bytes, may be NULL) then lists those there are, and the options are
+ * unchanged. No step fails because of it, so check the status.
  *
  * The environment variable BOUMA_OPTIONS ("files=4;order=chunk;") sets fields
  * that the program leaves at zero, except 'clobber'; so do BOUMA_TIER ("hbm")
  * for 'tier' and BOUMA_TRACE ("trace.json") for 'trace'. A program that sets
- * 'files' or 'file_size' has chosen both. */
+ * 'files', 'file_size' or 'nodes_per_file' has chosen all three. */
 BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
                                 const char *value, char *message, size_t bytes);
 

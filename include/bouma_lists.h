@@ -64,7 +64,8 @@
     X(ASSIGN_SINGLE, 5, "single")                                              \
     X(ASSIGN_KDTREE, 6, "kdtree")                                              \
     X(ASSIGN_AUG, 7, "aug")                                                    \
-    X(ASSIGN_SPLIT, 8, "split")
+    X(ASSIGN_SPLIT, 8, "split")                                                \
+    X(ASSIGN_PER_NODE, 9, "per-node")
 
 #define BOUMA_PLACE_LIST(X)                                                    \
     X(PLACE_SPREAD, 1, "spread")                                               \

@@ -119,6 +119,10 @@ typedef struct bouma_plan_report {
      * alone. */
     uint64_t particles;
     uint64_t fewest_particles, most_particles; /* of any rank */
+    /* If a machine was given, else 0: the nodes that ranks are on, and what of
+     * 'moved_bytes' and 'shipped_bytes' goes from one to another. */
+    int64_t nodes;
+    uint64_t moved_between, shipped_between;
 } bouma_plan_report;
 
 /* Make a plan. Of 'opts' (may be NULL) it uses the fields for files, schemes,

@@ -149,10 +149,11 @@ static int from_list(struct bm_options *opts, struct bm_error *error)
     rc = parse_entries(&set, text, error);
     if (rc)
         return rc;
-    /* Both say how many files there are: the program has chosen already. */
-    if (opts->files || opts->file_size) {
+    /* All say how many files there are: the program has chosen already. */
+    if (opts->files || opts->file_size || opts->nodes_per_file) {
         set.files = 0;
         set.file_size = 0;
+        set.nodes_per_file = 0;
     }
     for (int i = 0; (option = bm_option_at(i)); i++)
         bm_option_inherit(option, opts, &set);
@@ -242,6 +243,29 @@ static int take(struct bm_options *out, const bouma_options *given,
     return rc ? rc : from_environment(out, error);
 }
 
+/* Files by node: 'assign' and 'nodes_per_file' both say so, or neither. What
+ * says how many files there are, or which has what, cannot be said besides. */
+static int settle_files(struct bm_options *o, struct bm_error *error)
+{
+    if (o->assign == BOUMA_ASSIGN_PER_NODE && !o->nodes_per_file)
+        o->nodes_per_file = 1;
+    if (!o->nodes_per_file)
+        return BOUMA_OK;
+    if (o->assign && o->assign != BOUMA_ASSIGN_PER_NODE)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "with one file for each node, or every few, there is "
+                       "nothing to assign: leave out 'assign', or "
+                       "'nodes_per_file' (files=node)");
+    if (o->files || o->file_size)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "with one file for each node, or every few, what their "
+                       "ranks have decides the number and size of files: leave "
+                       "out '%s', or 'nodes_per_file' (files=node)",
+                       o->files ? "files" : "file_size");
+    o->assign = BOUMA_ASSIGN_PER_NODE;
+    return BOUMA_OK;
+}
+
 int bm_options_complete(struct bm_options *out, const bouma_options *given,
                         struct bm_error *error)
 {
@@ -256,7 +280,7 @@ int bm_options_complete(struct bm_options *out, const bouma_options *given,
     out->buffers = out->buffers ? out->buffers : out->async ? 16 : 2;
     if (!strcmp(out->trace, "off"))
         out->trace[0] = 0;
-    return rc;
+    return rc ? rc : settle_files(out, error);
 }
 
 int bouma_options_get(char *text, size_t text_bytes, const bouma_options *opts,

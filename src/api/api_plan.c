@@ -319,6 +319,10 @@ static int find_machine(bouma_plan *plan, struct bm_error *error)
         .buffers = o->buffers,
         .buffer_bytes = o->buffer_bytes ? o->buffer_bytes : BM_BUFFER_BYTES,
         .persist = o->persist};
+    if (!o->machine[0] && o->nodes_per_file)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "for files by node the plan must know which ranks share "
+                       "a node: 'machine' says it, such as flat,per=32");
     if (!o->machine[0] && !bm_placement_of(o->place)->needs_machine)
         return BOUMA_OK;
     rc = make_machine(plan, error);
@@ -327,6 +331,9 @@ static int find_machine(bouma_plan *plan, struct bm_error *error)
         rule->tiers = bm_machine_tiers(plan->machine, &rule->tier_count);
         if (!o->buffer_bytes && bm_machine_stripe(plan->machine))
             rule->buffer_bytes = bm_machine_stripe(plan->machine);
+        rc = bm_places_ask(&plan->places, &plan->a, rule->network->node,
+                           rule->network->context, plan->task.ranks.count);
+        plan->task.places = &plan->places;
     }
     return rc;
 }
@@ -393,6 +400,7 @@ void bouma_plan_free(bouma_plan *plan)
         return;
     bm_estimate_release(&plan->estimate);
     bm_schema_release(&plan->schema);
+    bm_places_release(&plan->places);
     bm_machine_free(plan->machine);
     bm_drop(&plan->a, plan->loads);
     bm_drop(plan->counter.a, plan);

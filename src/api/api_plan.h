@@ -17,6 +17,7 @@ struct bouma_plan {
     bouma_allocator a; /* that counts */
     struct bm_options options;
     struct bm_machine *machine; /* NULL: nobody asks for it */
+    struct bm_places places;    /* its nodes */
     struct bm_schema schema;
     struct bm_object *grid; /* in it, with one variable; of particles NULL */
     int ndims;

@@ -95,6 +95,9 @@ int bouma_plan_report_get(bouma_plan_report *given, const bouma_plan *plan)
     out->seconds = plan->seconds;
     out->machine = plan->machine != NULL;
     out->byte_hops = e->byte_hops;
+    out->nodes = plan->places.nodes;
+    out->moved_between = e->moved_samples_between * plan->task.sample_bytes;
+    out->shipped_between = e->shipped_bytes_between;
     return bm_reply(given, &own, sizeof(own));
 }
 

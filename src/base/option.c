@@ -32,9 +32,10 @@ static const struct bm_choice on_off[] = {{"1", 1},   {"0", -1},  {"yes", 1},
         .choices = ((const struct bm_choice[]){list(ENTRY){NULL, 0}})
 #define FLAG(field, name, words)                                               \
     FIELD(field), .about.flag = name, .kind = BM_OPTION_FLAG, .choices = words
-#define INTEGER(field, limit)                                                  \
-    FIELD(field), .about.flag = #field, .about.argument = "N",                 \
+#define COUNT(field, name, limit)                                              \
+    FIELD(field), .about.flag = name, .about.argument = "N",                   \
                   .kind = BM_OPTION_INTEGER, .most = limit
+#define INTEGER(field, limit) COUNT(field, #field, limit)
 #define BYTES(field, name, limit)                                              \
     FIELD(field), .about.flag = name, .about.argument = "BYTES",               \
                   .kind = BM_OPTION_BYTES, .most = limit
@@ -77,9 +78,11 @@ static const struct bm_option table[] = {
      HELP("allow a step that exists to be written again")},
     {FLAG(force, "force", yes_no), USE(SAME | STEPS),
      HELP("go on even if another writer seems to be active")},
-    {INTEGER(files, 1 << 20), USE(SAME | STEPS | PLAN),
+    {INTEGER(files, 1 << 20), USE(SAME | STEPS | PLAN), .word = "node",
+     .prefix = "node:", .count = "nodes_per_file",
      HELP("number of files of a step, for grids and for each set of particles; "
-          "default: files of about 64 MiB, at most one per rank")},
+          "node: one for each node, node:K: for every K nodes; default: files "
+          "of about 64 MiB, at most one per rank")},
     {BYTES(file_size, "file-size", 0), USE(SAME | STEPS | PLAN),
      HELP("desired size of a file, such as 64M, if files is not given")},
     {CHOICE(distribute, BOUMA_DISTRIBUTE_LIST, "SCHEME"),
@@ -88,7 +91,7 @@ static const struct bm_option table[] = {
           "the encoding times of the previous step")},
     {CHOICE(assign, BOUMA_ASSIGN_LIST, "SCHEME"), USE(SAME | STEPS | PLAN),
      HELP("which file holds a chunk or a particle; kdtree, aug and split: "
-          "particles only")},
+          "particles only; per-node: one for each node, as files node")},
     {CHOICE(place, BOUMA_PLACE_LIST, "SCHEME"), USE(SAME | STEPS | PLAN),
      .standard = BOUMA_PLACE_SPREAD,
      HELP("which rank writes a file; cost: the one that gathers it at the "
@@ -159,6 +162,9 @@ static const struct bm_option table[] = {
     {TEXT(trace, "FILE"), USE(SAME | STEPS), .variable = "BOUMA_TRACE",
      HELP("write a trace of all ranks for Perfetto to FILE; off: no trace, "
           "even if BOUMA_TRACE is set")},
+    {COUNT(nodes_per_file, "nodes-per-file", 1 << 20), USE(SAME | STEPS | PLAN),
+     HELP("one file for every N nodes, written on one of them; the same as "
+          "files node:N")},
 };
 enum { OPTIONS = sizeof(table) / sizeof(table[0]) };
 _Static_assert((int)OPTIONS <= (int)BM_OPTIONS_MOST, "BM_OPTIONS_MOST");
@@ -332,7 +338,8 @@ static int parse_plain(const struct bm_option *option, union value *v,
     return strlen(text) < BM_PATH_BYTES;
 }
 
-/* "group=4" is the choice "group", and sets the option 'count' to 4. */
+/* "group=4" is the choice "group", and sets the option 'count' to 4; "node:4"
+ * sets that alone, and "node" sets it to 1. */
 static int parse(const struct bm_option *option, struct parsed *out,
                  const char *text)
 {
@@ -340,12 +347,19 @@ static int parse(const struct bm_option *option, struct parsed *out,
     char word[32];
 
     *out = (struct parsed){.v = {.bytes = 0}};
+    if (option->word) { /* of the two, the last one said counts */
+        out->counted = bm_option_find(option->count);
+        out->count.number = !strcmp(text, option->word);
+        if (out->count.number)
+            return 1;
+    }
     if (!n || strncmp(text, option->prefix, n) != 0)
         return parse_plain(option, &out->v, text);
     out->counted = bm_option_find(option->count);
     snprintf(word, sizeof(word), "%.*s", (int)n - 1, option->prefix);
     return parse_integer(text + n, out->counted->most, &out->count.number) &&
-           out->count.number && parse_plain(option, &out->v, word);
+           out->count.number &&
+           (option->word || parse_plain(option, &out->v, word));
 }
 
 int bm_option_give(const struct bm_option *option, bouma_options *opts,
@@ -421,6 +435,13 @@ int bm_option_take(const struct bm_option *option, struct bm_options *out,
     return 1;
 }
 
+static int whole_numbers(const struct bm_option *option, char *text,
+                         size_t bytes)
+{
+    return snprintf(text, bytes, "a whole number from 0 to %" PRIu64,
+                    option->most);
+}
+
 void bm_option_texts(const struct bm_option *option, char *text, size_t bytes)
 {
     size_t n = 0;
@@ -437,8 +458,11 @@ void bm_option_texts(const struct bm_option *option, char *text, size_t bytes)
                      option->prefix, bm_option_find(option->count)->most);
         break;
     case BM_OPTION_INTEGER:
-        snprintf(text, bytes, "a whole number from 0 to %" PRIu64,
-                 option->most);
+        n = (size_t)whole_numbers(option, text, bytes);
+        if (option->word && n < bytes)
+            snprintf(text + n, bytes - n, ", %s, or %s1 to %s%" PRIu64,
+                     option->word, option->prefix, option->prefix,
+                     bm_option_find(option->count)->most);
         break;
     case BM_OPTION_BYTES:
         n = (size_t)snprintf(text, bytes, "bytes, such as 1000, 64K or 1MiB");
@@ -461,6 +485,8 @@ void bm_option_numbers(const struct bm_option *option, char *text, size_t bytes)
     if (option->kind == BM_OPTION_FLAG)
         snprintf(text, bytes, "%s",
                  choice_name(option->choices, -1) ? "-1, 0 or 1" : "0 or 1");
+    else if (option->kind == BM_OPTION_INTEGER)
+        whole_numbers(option, text, bytes);
     else
         bm_option_texts(option, text, bytes);
 }
@@ -565,8 +591,13 @@ int bm_option_text(const struct bm_option *option,
                    const struct bm_options *opts, char *text, size_t bytes)
 {
     union value v = get(option, opts);
+    const struct bm_option *count =
+        option->word ? bm_option_find(option->count) : NULL;
     char number[32];
 
+    if (count && bm_option_is_set(count, opts))
+        return snprintf(text, bytes, "%s%d", option->prefix,
+                        get(count, opts).number);
     if (!bm_option_is_set(option, opts))
         return snprintf(text, bytes, "%s", "");
     if (option->kind == BM_OPTION_TEXT)

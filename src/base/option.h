@@ -48,7 +48,7 @@ struct bm_options {
     bouma_transport transport;
     int async;
     bouma_predict predict;
-    int writers, check, clobber;
+    int writers, check, clobber, nodes_per_file;
     char machine[BM_PATH_BYTES], local[BM_PATH_BYTES], trace[BM_PATH_BYTES];
 };
 
@@ -70,6 +70,9 @@ struct bm_option {
     /* A form of the value beyond those of its kind: what follows 'prefix' is a
      * whole number from 1 to the limit of the option 'count', which it sets. */
     const char *prefix, *count;
+    /* Then also a value: it sets the option 'count' to 1, and this one to 0, as
+     * does what has the prefix. */
+    const char *word;
 };
 
 enum { BM_OPTIONS_MOST = 64 }; /* there are no more than that */

@@ -122,9 +122,13 @@ int bm_io_environment_choose_buffer(struct bm_io_environment *env,
 
 struct bm_place_task
 bm_io_environment_place_task(const struct bm_io_environment *env,
-                             const struct bm_options *options, int ranks)
+                             const struct bm_options *options,
+                             const struct bm_comm *comm)
 {
-    struct bm_place_task task = {.scheme = options->place, .ranks = ranks};
+    struct bm_place_task task = {
+        .scheme = options->place,
+        .ranks = comm->size,
+        .places = options->nodes_per_file ? &comm->places : NULL};
 
     task.rule = (struct bm_cost_rule){.only = options->tier,
                                       .buffers = options->buffers,
@@ -135,4 +139,15 @@ bm_io_environment_place_task(const struct bm_io_environment *env,
         task.rule.tiers = bm_machine_tiers(env->machine, &task.rule.tier_count);
     }
     return task;
+}
+
+struct bm_node_groups
+bm_io_environment_node_groups(const struct bm_options *options,
+                              const struct bm_comm *comm)
+{
+    int nodes = comm->places.nodes;
+
+    return bm_node_groups_of(&comm->places, options->nodes_per_file
+                                                ? options->nodes_per_file
+                                                : nodes + 1);
 }

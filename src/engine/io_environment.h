@@ -34,9 +34,17 @@ int bm_io_environment_choose_buffer(struct bm_io_environment *env,
                                     const struct bm_store *store,
                                     uint64_t otherwise, struct bm_error *error);
 
-/* How the writers of files are chosen. */
+/* How the writers of files are chosen, among the ranks of 'comm', which has to
+ * stay as long as the task. */
 struct bm_place_task
 bm_io_environment_place_task(const struct bm_io_environment *env,
-                             const struct bm_options *options, int ranks);
+                             const struct bm_options *options,
+                             const struct bm_comm *comm);
+
+/* Its ranks by the nodes that share a file; if options do not ask for such
+ * files, they are one group. */
+struct bm_node_groups
+bm_io_environment_node_groups(const struct bm_options *options,
+                              const struct bm_comm *comm);
 
 #endif

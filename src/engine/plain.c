@@ -285,7 +285,7 @@ static int place_writers(struct bouma_file *f, int *writer, bouma_tier *tier,
     const struct bm_placement *p = bm_placement_of(f->options.place);
     int64_t writers = count_writers(&f->group, &f->options);
     struct bm_place_task task = bm_io_environment_place_task(
-        &f->engine.env, &f->options, f->comm->size);
+        &f->engine.env, &f->options, f->comm);
     struct bm_gathering g;
     int rc;
 

@@ -292,8 +292,10 @@ static int by_curve(struct bm_aggregation *out, const struct task *t)
         ranks = owner[i] >= ranks ? owner[i] + 1 : ranks;
     }
     rc = bm_assign(&as, out->a, t->spec->scheme,
-                   &(struct bm_chunk_sizes){
-                       .count = t->count, .bytes = sizes, .owner = owner},
+                   &(struct bm_chunk_sizes){.count = t->count,
+                                            .bytes = sizes,
+                                            .owner = owner,
+                                            .nodes = t->spec->nodes},
                    t->files, ranks);
     if (!rc)
         rc = take_files(out, t, order, &as);
@@ -314,10 +316,11 @@ typedef int scheme_function(struct bm_aggregation *out, const struct task *t);
 static scheme_function *scheme_of(bouma_assign choice)
 {
     static scheme_function *const schemes[] = {
-        [BOUMA_ASSIGN_OPTIMAL] = by_curve, [BOUMA_ASSIGN_RUNNING] = by_curve,
-        [BOUMA_ASSIGN_COUNT] = by_curve,   [BOUMA_ASSIGN_PER_RANK] = by_curve,
-        [BOUMA_ASSIGN_SINGLE] = by_curve,  [BOUMA_ASSIGN_KDTREE] = by_tree,
-        [BOUMA_ASSIGN_AUG] = by_grid,      [BOUMA_ASSIGN_SPLIT] = by_split,
+        [BOUMA_ASSIGN_OPTIMAL] = by_curve,  [BOUMA_ASSIGN_RUNNING] = by_curve,
+        [BOUMA_ASSIGN_COUNT] = by_curve,    [BOUMA_ASSIGN_PER_RANK] = by_curve,
+        [BOUMA_ASSIGN_SINGLE] = by_curve,   [BOUMA_ASSIGN_KDTREE] = by_tree,
+        [BOUMA_ASSIGN_AUG] = by_grid,       [BOUMA_ASSIGN_SPLIT] = by_split,
+        [BOUMA_ASSIGN_PER_NODE] = by_curve,
     };
     size_t i = (size_t)choice;
 

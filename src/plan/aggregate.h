@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/strict_math.h"
 #include "bouma.h"
+#include "plan/node_groups.h"
 
 /* Bounds are closed; they may be flat, overlap or be identical. Those that are
  * not finite or not in order (of particles that are all NaN, say) count as the
@@ -30,7 +31,7 @@ struct bm_unit {
 
 /* Particles of a file, at most: below 2^32, with room for files that are not
  * quite even. Only units that have more exceed it (and what the schemes
- * `single`, `per-rank`, `count` and `aug` put together whatever it is). */
+ * `single`, `per-rank`, `per-node`, `count` and `aug` put together whatever it is). */
 #define BM_AGGREGATE_PARTICLES ((uint64_t)3 << 30)
 
 /* `kdtree` cuts at edges of the units' bounds, `split` between their centres.
@@ -43,7 +44,7 @@ struct bm_unit {
  *   unit is so large that others would be nearly empty (`running`: empty);
  * - of `count`: exactly so many;
  * - of `aug`: about so many cells, and no more files than those;
- * `single` and `per-rank` do not ask. More are made if these would have more
+ * `single`, `per-rank` and `per-node` do not ask. More are made if these would have more
  * than BM_AGGREGATE_PARTICLES. */
 struct bm_aggregation_spec {
     bouma_assign scheme;
@@ -57,6 +58,8 @@ struct bm_aggregation_spec {
                         times the smaller one; 0 in both: 1.5 and 4. With
                         'files' neither is asked. */
     int ranks;
+    /* For `per-node`: of these; NULL: they are one group. */
+    const struct bm_node_groups *nodes;
 };
 
 /* A node of the aggregation tree, in preorder: the left child of an inner node
@@ -79,7 +82,8 @@ struct bm_aggregation {
 };
 
 /* BOUMA_OK, ENOMEM, EINVAL for an unknown scheme, number of axes or rank,
- * ELIMIT for 2^32 units, 2^62 particles, or too many files of `per-rank` (a
+ * ELIMIT for 2^32 units, 2^62 particles, or too many files of `per-rank` and
+ * `per-node` (a
  * target or a number of files that asks for too many gives as many as can be).
  * The order of units of equal bounds decides between them, so the same units
  * always give the same files. Without particles there are no files. */

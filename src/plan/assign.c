@@ -70,24 +70,45 @@ static int by_running_average(size_t *end, const bouma_allocator *a,
 
 /* ---- the table ---------------------------------------------------------- */
 
-/* Files in the order of the ranks that have chunks at all. */
-static int per_rank(struct bm_assignment *out,
-                    const struct bm_chunk_sizes *sizes, int ranks)
+/* out->file[] has the group of each chunk's owner, of so many: files are in the
+ * order of the groups that have chunks at all. */
+static int number_groups(struct bm_assignment *out, size_t count, int groups)
 {
-    uint32_t *number = bm_new(out->a, (size_t)ranks, sizeof(*number));
+    uint32_t *number = bm_new(out->a, (size_t)groups, sizeof(*number));
 
     if (!number)
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < sizes->count; i++)
-        number[sizes->owner[i]] = 1;
+    for (size_t i = 0; i < count; i++)
+        number[out->file[i]] = 1;
     out->files = 0;
-    for (int r = 0; r < ranks; r++)
-        if (number[r])
-            number[r] = (uint32_t)out->files++;
-    for (size_t i = 0; i < sizes->count; i++)
-        out->file[i] = number[sizes->owner[i]];
+    for (int g = 0; g < groups; g++)
+        if (number[g])
+            number[g] = (uint32_t)out->files++;
+    for (size_t i = 0; i < count; i++)
+        out->file[i] = number[out->file[i]];
     bm_drop(out->a, number);
     return BOUMA_OK;
+}
+
+static int per_rank(struct bm_assignment *out,
+                    const struct bm_chunk_sizes *sizes, int ranks)
+{
+    for (size_t i = 0; i < sizes->count; i++)
+        out->file[i] = (uint32_t)sizes->owner[i];
+    return number_groups(out, sizes->count, ranks);
+}
+
+/* What a rank has goes to the file of its node, so that it need not leave it. */
+static int per_node(struct bm_assignment *out,
+                    const struct bm_chunk_sizes *sizes, int ranks)
+{
+    const struct bm_node_groups *nodes = sizes->nodes;
+
+    (void)ranks;
+    for (size_t i = 0; i < sizes->count; i++)
+        out->file[i] =
+            nodes ? (uint32_t)bm_node_group(nodes, sizes->owner[i]) : 0;
+    return number_groups(out, sizes->count, nodes ? nodes->groups : 1);
 }
 
 /* A row for each way to cut files; one of the two functions is there. */
@@ -108,6 +129,7 @@ static const struct scheme schemes[] = {
     [BOUMA_ASSIGN_KDTREE] = {.ends = bm_assign_optimal, .of_particles = 1},
     [BOUMA_ASSIGN_AUG] = {.ends = bm_assign_optimal, .of_particles = 1},
     [BOUMA_ASSIGN_SPLIT] = {.ends = bm_assign_optimal, .of_particles = 1},
+    [BOUMA_ASSIGN_PER_NODE] = {.each = per_node},
 };
 
 /* NULL if there is none. */
@@ -198,7 +220,8 @@ static int assign_others(struct others *o, const bouma_allocator *a,
                          const struct bm_chunk_sizes *sizes, int64_t files,
                          int ranks)
 {
-    struct bm_chunk_sizes some = {.sections = sizes->sections};
+    struct bm_chunk_sizes some = {.sections = sizes->sections,
+                                  .nodes = sizes->nodes};
 
     o->bytes = bm_new_raw(a, sizes->count, sizeof(*o->bytes));
     o->owner = bm_new_raw(a, sizes->count, sizeof(*o->owner));

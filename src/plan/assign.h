@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "bouma.h"
+#include "plan/node_groups.h"
 #include "plan/sums.h"
 
 /* What a chunk costs in the table of its file, in bytes. A run of chunks may
@@ -22,6 +23,8 @@ struct bm_chunk_sizes {
     size_t count;
     const uint64_t *bytes; /* [count] */
     const int *owner;      /* [count], the rank that encodes it */
+    /* For `per-node`: of the ranks; NULL: they are one group. */
+    const struct bm_node_groups *nodes;
     /* For `optimal`: */
     const struct bm_chunk_table *tables; /* [count]; NULL: they cost nothing */
     size_t sections;
@@ -69,7 +72,7 @@ bouma_assign bm_assign_in_order(bouma_assign choice);
 
 /* BOUMA_OK, ENOMEM, EINVAL for an unknown scheme, ELIMIT for 2^32 chunks.
  * 'files' of all, with those that are fixed, if so many are needed. With
- * `per-rank` and `single`, 'files' is not asked. The schemes for particles
+ * `per-rank`, `per-node` and `single`, 'files' is not asked. The schemes for particles
  * (`kdtree`, `aug`, `split`: see aggregate.h) mean `optimal` here. */
 int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
               bouma_assign choice, const struct bm_chunk_sizes *sizes,

@@ -84,11 +84,14 @@ static int group_shared(struct grouping *out, const struct bm_estimate *e)
 }
 
 /* Count the ranks that send parts to a rank; seen[ranks] is the last one that
- * a rank was seen to send to. */
+ * a rank was seen to send to. If places are known, also the samples that come
+ * from other nodes. */
 static void count_senders(struct bm_estimate *e, struct bm_holders *h,
-                          const struct grouping *shared, int *seen, int owner)
+                          const struct grouping *shared, int *seen, int owner,
+                          const struct bm_places *places)
 {
     const struct bm_chunking *c = &e->chunking;
+    int node = places ? bm_places_node(places, owner) : 0;
 
     for (size_t i = shared->first[owner]; i < shared->first[owner + 1]; i++) {
         struct bm_footprint f = c->calls->footprint(c->own, shared->chunk[i]);
@@ -97,6 +100,8 @@ static void count_senders(struct bm_estimate *e, struct bm_holders *h,
         bm_holders_find(h, &f);
         now = bm_holders_first(h);
         do {
+            if (places && bm_places_node(places, now.rank) != node)
+                e->moved_samples_between += now.samples;
             if (now.rank == owner || seen[now.rank] == owner)
                 continue;
             seen[now.rank] = owner;
@@ -106,7 +111,7 @@ static void count_senders(struct bm_estimate *e, struct bm_holders *h,
 }
 
 /* A rank sends all its parts for one other rank in one message. */
-static int count_moves(struct bm_estimate *e)
+static int count_moves(struct bm_estimate *e, const struct bm_places *places)
 {
     int ranks = e->ranks.ranks, *seen, rc;
     struct grouping shared = {0};
@@ -123,7 +128,7 @@ static int count_moves(struct bm_estimate *e)
     for (int r = 0; r < ranks && !rc; r++)
         seen[r] = -1;
     for (int r = 0; r < ranks && !rc; r++)
-        count_senders(e, &holders, &shared, seen, r);
+        count_senders(e, &holders, &shared, seen, r, places);
     bm_drop(e->a, shared.first);
     bm_drop(e->a, shared.chunk);
     bm_drop(e->a, seen);
@@ -133,15 +138,16 @@ static int count_moves(struct bm_estimate *e)
 
 /* ---- all of it ---------------------------------------------------------- */
 
-static int make_owners(struct bm_estimate *e, bouma_distribute scheme)
+static int make_owners(struct bm_estimate *e,
+                       const struct bm_estimate_task *task)
 {
-    int rc = bm_owners_share_out(&e->owners, scheme);
+    int rc = bm_owners_share_out(&e->owners, task->options->distribute);
 
     e->fewest_patches = e->chunking.count;
     for (int r = 0; r < e->ranks.ranks; r++)
         if (e->owners.count[r] < e->fewest_patches)
             e->fewest_patches = e->owners.count[r];
-    return rc ? rc : count_moves(e);
+    return rc ? rc : count_moves(e, task->places);
 }
 
 int bm_estimate_make(struct bm_estimate *e, const bouma_allocator *a,
@@ -159,7 +165,7 @@ int bm_estimate_make(struct bm_estimate *e, const bouma_allocator *a,
     if (!rc)
         rc = bm_estimate_sizes(e, &costs, task);
     if (!rc)
-        rc = make_owners(e, task->options->distribute);
+        rc = make_owners(e, task);
     if (!rc)
         rc = bm_estimate_cut(e, &costs, task);
     bm_estimate_costs_release(&costs);

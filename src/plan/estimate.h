@@ -44,6 +44,8 @@ struct bm_estimate_task {
     int64_t most_files;
     struct bm_cost_rule rule; /* its network is NULL if none is known; `cost`
                                  needs one */
+    const struct bm_places *places; /* NULL: nodes are not known; `per-node`
+                                       needs them */
 };
 
 struct bm_estimate {
@@ -55,13 +57,14 @@ struct bm_estimate {
     int64_t files;
     uint64_t *file_bytes; /* [files], with the tables of chunks */
     /* The chunks of file f are those at places first[f] to first[f + 1] - 1 on
-     * the order or, with `per-rank`, at place[first[f]] and so on. */
+     * the order or, with `per-rank` and `per-node`, at place[first[f]] and so
+     * on. */
     size_t *first;       /* [files + 1] */
     uint32_t *place;     /* [chunks], else NULL */
     uint32_t *rank_file; /* [ranks], the file of its chunks; else NULL */
-    int *file_rank;      /* [files], the other way round */
-    int *writer;         /* [files] */
-    bouma_tier *tier;    /* [files] */
+    int *file_rank; /* [files], of `per-rank` the other way round; else NULL */
+    int *writer;    /* [files] */
+    bouma_tier *tier;              /* [files] */
     struct bm_gathering gathering; /* if the network or `place` needs it */
     double byte_hops;              /* if there is a network */
     struct bm_cost *choice;        /* [files], with `cost` */
@@ -69,6 +72,8 @@ struct bm_estimate {
     int64_t moved_messages; /* pairs of ranks, one of which sends parts */
     uint64_t shipped_bytes;
     int64_t shipped_messages;
+    /* Where nodes are known, what of this goes from one to another: */
+    uint64_t moved_samples_between, shipped_bytes_between;
     int64_t rounds;
     int64_t writers;                           /* ranks that write a file */
     uint64_t fewest_particles, most_particles; /* of any rank */

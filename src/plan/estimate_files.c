@@ -15,10 +15,40 @@ int64_t bm_estimate_file(const struct bm_estimate *e, int64_t place)
     return (int64_t)file;
 }
 
-/* ---- a file for each rank ------------------------------------------------ */
+/* ---- a file for each rank, or node --------------------------------------- */
+
+/* Files in the order of the groups of nodes that have chunks at all. */
+static int number_groups(struct bm_estimate *e,
+                         const struct bm_node_groups *nodes)
+{
+    int ranks = e->ranks.ranks, groups = nodes->groups;
+    size_t *count = bm_new(e->a, (size_t)groups, sizeof(*count));
+    uint32_t *number = bm_new(e->a, (size_t)groups, sizeof(*number));
+
+    e->rank_file = bm_new_raw(e->a, (size_t)ranks, sizeof(*e->rank_file));
+    e->first = bm_new(e->a, (size_t)groups + 1, sizeof(*e->first));
+    if (e->rank_file && e->first && count && number) {
+        for (int r = 0; r < ranks; r++) {
+            e->rank_file[r] = (uint32_t)bm_node_group(nodes, r);
+            count[e->rank_file[r]] += (size_t)e->owners.count[r];
+        }
+        for (int g = 0; g < groups; g++) {
+            number[g] = (uint32_t)e->files;
+            if (!count[g])
+                continue;
+            e->first[e->files + 1] = e->first[e->files] + count[g];
+            e->files++;
+        }
+        for (int r = 0; r < ranks; r++)
+            e->rank_file[r] = number[e->rank_file[r]];
+    }
+    bm_drop(e->a, count);
+    bm_drop(e->a, number);
+    return e->rank_file && e->first && e->files ? BOUMA_OK : BOUMA_ENOMEM;
+}
 
 /* Files in the order of the ranks that have chunks at all. */
-static int number_files(struct bm_estimate *e)
+static int number_ranks(struct bm_estimate *e)
 {
     int ranks = e->ranks.ranks;
 
@@ -41,10 +71,18 @@ static int number_files(struct bm_estimate *e)
 }
 
 static int cut_by_rank(struct bm_estimate *e,
-                       const struct bm_estimate_costs *costs)
+                       const struct bm_estimate_costs *costs,
+                       const struct bm_estimate_task *task)
 {
-    int rc = number_files(e);
+    struct bm_node_groups nodes;
+    int rc;
 
+    if (task->options->assign == BOUMA_ASSIGN_PER_NODE) {
+        nodes = bm_node_groups_of(task->places, task->options->nodes_per_file);
+        rc = number_groups(e, &nodes);
+    } else {
+        rc = number_ranks(e);
+    }
     if (rc)
         return rc;
     e->file_bytes = bm_new(e->a, (size_t)e->files, sizeof(*e->file_bytes));
@@ -194,7 +232,7 @@ int bm_estimate_cut(struct bm_estimate *e,
     if (e->chunking.count > UINT32_MAX)
         return BOUMA_ELIMIT;
     if (!e->chunking.calls->file && !bm_assign_makes_runs(scheme))
-        return cut_by_rank(e, costs);
+        return cut_by_rank(e, costs, task);
     rc = e->chunking.calls->file ? cut_as_fixed(e)
                                  : cut_runs(e, costs, task, scheme);
     if (!rc)
@@ -237,14 +275,17 @@ int bm_estimate_new_writers(struct bm_estimate *e,
 int bm_estimate_place_files(struct bm_estimate *e,
                             const struct bm_estimate_task *task)
 {
-    struct bm_place_task place = {task->options->place, task->ranks.count,
-                                  task->rule};
+    struct bm_place_task place = {
+        .scheme = task->options->place,
+        .ranks = task->ranks.count,
+        .rule = task->rule,
+        .places = task->options->nodes_per_file ? task->places : NULL};
     const struct bm_placement *p = bm_placement_of(place.scheme);
     int rc = bm_estimate_new_writers(e, p);
 
     if (rc)
         return rc;
-    if (task->rule.network || p->choose)
+    if (task->rule.network || task->places || p->choose)
         rc = gather(e);
     if (!rc && e->choice)
         rc = p->choose(e->writer, e->tier, e->choice, e->a, &task->rule,
@@ -255,5 +296,23 @@ int bm_estimate_place_files(struct bm_estimate *e,
     if (!rc && task->rule.network)
         e->byte_hops =
             bm_byte_hops(task->rule.network, &e->gathering, e->writer);
+    if (!rc && task->places)
+        e->shipped_bytes_between = bm_estimate_bytes_between(e, task->places);
     return rc;
+}
+
+uint64_t bm_estimate_bytes_between(const struct bm_estimate *e,
+                                   const struct bm_places *places)
+{
+    const struct bm_gathering *g = &e->gathering;
+    uint64_t sum = 0;
+
+    for (int64_t f = 0; f < e->files; f++) {
+        int node = bm_places_node(places, e->writer[f]);
+
+        for (size_t i = g->first[f]; i < g->first[f + 1]; i++)
+            if (bm_places_node(places, g->rank[i]) != node)
+                sum += g->bytes[i];
+    }
+    return sum;
 }

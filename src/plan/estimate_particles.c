@@ -169,6 +169,10 @@ static int gather(struct bm_estimate *e, const struct holding *h,
 static int make_files(struct bm_estimate *e, const struct holding *h)
 {
     const struct bm_options *o = h->task->options;
+    struct bm_node_groups nodes =
+        o->nodes_per_file
+            ? bm_node_groups_of(h->task->places, o->nodes_per_file)
+            : (struct bm_node_groups){.groups = 1};
     struct bm_aggregation_spec spec = {.scheme = bm_particle_scheme(o->assign),
                                        .ndims = h->rule.ndims,
                                        .best_axis = o->best_axis,
@@ -176,7 +180,8 @@ static int make_files(struct bm_estimate *e, const struct holding *h)
                                        .target =
                                            bm_particle_file_bytes(&h->rule),
                                        .files = o->files,
-                                       .ranks = h->rule.ranks};
+                                       .ranks = h->rule.ranks,
+                                       .nodes = &nodes};
     struct bm_aggregation files;
     int rc = bm_aggregate(&files, h->a, &spec, h->units, h->count);
 
@@ -202,12 +207,20 @@ static int place_files(struct bm_estimate *e,
 {
     const struct bm_placement *p = bm_placement_of(task->options->place);
     size_t files = (size_t)e->files, count = e->gathering.first[e->files];
+    struct bm_place_task place = {
+        .scheme = task->options->place,
+        .ranks = task->ranks.count,
+        .rule = task->rule,
+        .places = task->options->nodes_per_file ? task->places : NULL};
     bouma_tier only = task->rule.only;
     int rc = bm_estimate_new_writers(e, p);
 
     if (rc)
         return rc;
-    if (!p->choose) /* by numbers of particles */
+    if (!p->choose && bm_place_needs_senders(&place))
+        rc = bm_place_files(e->writer, NULL, e->a, &place, e->files,
+                            &e->gathering);
+    else if (!p->choose) /* by numbers of particles */
         rc = bm_place_in_order(e->writer, e->a, task->options->place,
                                &e->gathering);
     for (size_t f = 0; f < files; f++)
@@ -220,6 +233,8 @@ static int place_files(struct bm_estimate *e,
     if (!rc && task->rule.network)
         e->byte_hops =
             bm_byte_hops(task->rule.network, &e->gathering, e->writer);
+    if (!rc && task->places)
+        e->shipped_bytes_between = bm_estimate_bytes_between(e, task->places);
     return rc;
 }
 

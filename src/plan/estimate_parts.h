@@ -35,15 +35,21 @@ int bm_estimate_cut(struct bm_estimate *e,
 int bm_estimate_new_writers(struct bm_estimate *e,
                             const struct bm_placement *placement);
 
-/* When the costs are released: e->place of `per-rank`. BOUMA_OK or ENOMEM. */
+/* When the costs are released: e->place of `per-rank` and `per-node`. BOUMA_OK
+ * or ENOMEM. */
 int bm_estimate_list_places(struct bm_estimate *e);
 
 /* The owner of the i-th chunk of all, which is in 'file'. */
 static inline int bm_estimate_owner(const struct bm_estimate *e, int64_t file,
                                     size_t i)
 {
-    return e->file_rank ? e->file_rank[file] : bm_owner_at(&e->owners, i);
+    return e->file_rank ? e->file_rank[file]
+                        : bm_owner_at(&e->owners, bm_estimate_place(e, i));
 }
+
+/* What is sent to writers on other nodes, by e->gathering. */
+uint64_t bm_estimate_bytes_between(const struct bm_estimate *e,
+                                   const struct bm_places *places);
 
 /* Who sends what to which file, if the task asks for it, and who writes it.
  * BOUMA_OK or ENOMEM. */

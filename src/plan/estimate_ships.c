@@ -69,6 +69,7 @@ static void list_owners(struct intake *in, int64_t file)
         uint32_t same;
 
         n = e->file_rank ? end - i
+            : e->place   ? 1
                          : bm_even_list_run(&e->owners.owner, i, end, &same);
         known = in->sum[owner] > 0;
         in->sum[owner] += n;

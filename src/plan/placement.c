@@ -23,6 +23,83 @@ const struct bm_placement *bm_placement_of(bouma_place scheme)
     return &placements[scheme];
 }
 
+/* ---- on the nodes that have the bytes ------------------------------------ */
+
+/* The node that has most of a file; -1 if nobody sends to it. sum[nodes] is all
+ * 0 before and after. */
+static int find_home(const struct bm_places *p, const struct bm_gathering *g,
+                     size_t file, uint64_t *sum)
+{
+    int best = -1;
+
+    for (size_t i = g->first[file]; i < g->first[file + 1]; i++)
+        sum[bm_places_node(p, g->rank[i])] += g->bytes[i];
+    for (size_t i = g->first[file]; i < g->first[file + 1]; i++) {
+        int node = bm_places_node(p, g->rank[i]);
+
+        if (best < 0 || sum[node] > sum[best] ||
+            (sum[node] == sum[best] && node < best))
+            best = node;
+    }
+    for (size_t i = g->first[file]; i < g->first[file + 1]; i++)
+        sum[bm_places_node(p, g->rank[i])] = 0;
+    return best;
+}
+
+/* What a node writes. */
+struct home {
+    int64_t files, placed;
+};
+
+static int place_at_homes(int *writer, const bouma_allocator *a,
+                          const struct bm_place_task *task,
+                          const struct bm_gathering *g)
+{
+    const struct bm_placement *placement = bm_placement_of(task->scheme);
+    const struct bm_places *p = task->places;
+    struct home *homes = bm_new(a, (size_t)p->nodes, sizeof(*homes));
+    uint64_t *sum = bm_new(a, (size_t)p->nodes, sizeof(*sum));
+    int *node = bm_new_raw(a, (size_t)g->files, sizeof(*node));
+    int turns = task->turns > 0 ? task->turns : 1;
+    int rc = homes && sum && node ? BOUMA_OK : BOUMA_ENOMEM;
+
+    for (int64_t f = 0; f < g->files && !rc; f++) {
+        node[f] = find_home(p, g, (size_t)f, sum);
+        if (node[f] >= 0)
+            homes[node[f]].files++;
+    }
+    for (int64_t f = 0; f < g->files && !rc; f++) {
+        struct home *home = node[f] < 0 ? NULL : &homes[node[f]];
+        int first = home ? p->first[node[f]] : 0;
+
+        writer[f] =
+            !home ? bm_spread_file(g->files, task->ranks, f)
+                  : bm_places_rank(
+                        p, first + placement->formula(
+                                       home->files * turns,
+                                       p->first[node[f] + 1] - first,
+                                       home->placed++ * turns + task->turn));
+    }
+    bm_drop(a, node);
+    bm_drop(a, sum);
+    bm_drop(a, homes);
+    return rc;
+}
+
+/* A program that is alone knows of no nodes. */
+static int has_homes(const struct bm_place_task *task)
+{
+    return task->places && task->places->nodes > 0 &&
+           bm_placement_of(task->scheme)->formula;
+}
+
+int bm_place_needs_senders(const struct bm_place_task *task)
+{
+    return bm_placement_of(task->scheme)->choose || has_homes(task);
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
 int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
                    const struct bm_place_task *task, int64_t files,
                    const struct bm_gathering *gathering)
@@ -32,11 +109,12 @@ int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
 
     if (p->choose)
         return p->choose(writer, tier, NULL, a, &task->rule, gathering);
-    for (int64_t f = 0; f < files; f++) {
+    for (int64_t f = 0; f < files && tier; f++)
+        tier[f] = only ? only : BOUMA_TIER_DRAM;
+    if (has_homes(task))
+        return place_at_homes(writer, a, task, gathering);
+    for (int64_t f = 0; f < files; f++)
         writer[f] = p->formula(files, task->ranks, f);
-        if (tier)
-            tier[f] = only ? only : BOUMA_TIER_DRAM;
-    }
     return BOUMA_OK;
 }
 
@@ -93,7 +171,7 @@ int bm_place_chunks(struct bm_assignment *files,
     files->tier = bm_new(a, (size_t)files->files, sizeof(*files->tier));
     if (!files->writer || !files->tier)
         rc = BOUMA_ENOMEM;
-    if (!rc && bm_placement_of(task->scheme)->choose)
+    if (!rc && bm_place_needs_senders(task))
         rc = bm_gathering_of_chunks(&g, a, sizes, files, task->ranks);
     if (!rc)
         rc = bm_place_files(files->writer, files->tier, a, task, files->files,

@@ -5,12 +5,18 @@
 
 #include "plan/assign.h"
 #include "plan/cost.h"
+#include "plan/places.h"
 
 /* How the writers of files are chosen. */
 struct bm_place_task {
     bouma_place scheme;
     int ranks;
     struct bm_cost_rule rule; /* of formulas, 'only' alone counts */
+    /* NULL, or: formulas choose among the ranks of the node that has most of a
+     * file's bytes, of equal ones the first; and of 'turns' objects (0 is 1)
+     * whose files are placed apart, that with number 'turn' has its ranks. */
+    const struct bm_places *places;
+    int turn, turns;
 };
 
 /* One of the two functions is there. */
@@ -29,8 +35,11 @@ struct bm_placement {
 
 const struct bm_placement *bm_placement_of(bouma_place scheme);
 
-/* Writer and tier (may be NULL) of each file. 'gathering' may be NULL if the
- * scheme is a formula. BOUMA_OK or ENOMEM. */
+/* Whether writers depend on who sends what. */
+int bm_place_needs_senders(const struct bm_place_task *task);
+
+/* Writer and tier (may be NULL) of each file. 'gathering' may be NULL if nobody
+ * needs the senders. BOUMA_OK or ENOMEM. */
 int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
                    const struct bm_place_task *task, int64_t files,
                    const struct bm_gathering *gathering);

@@ -109,12 +109,14 @@ static int place_by_senders(struct bm_particle_plan *plan,
                             struct bm_set_plan *set,
                             const struct bouma_dataset *ds)
 {
-    struct bm_place_task task = bm_io_environment_place_task(
-        &ds->engine.env, &ds->options, ds->comm->size);
-    int chosen = bm_placement_of(ds->options.place)->choose != NULL;
+    struct bm_place_task task =
+        bm_io_environment_place_task(&ds->engine.env, &ds->options, ds->comm);
+    int chosen = bm_place_needs_senders(&task);
     struct bm_gathering g;
     int rc = gather(&g, plan, set, ds->comm->size, chosen ? set->bytes : 1);
 
+    task.turn = 1 + (int)(set - plan->sets);
+    task.turns = 1 + (int)plan->set_count;
     if (!rc && chosen)
         rc =
             bm_place_files(set->writer, set->tier, plan->a, &task, g.files, &g);
@@ -143,12 +145,15 @@ static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
 static int make_files(struct bm_particle_plan *plan, struct bm_set_plan *set,
                       struct bouma_dataset *ds)
 {
+    struct bm_node_groups nodes =
+        bm_io_environment_node_groups(&ds->options, ds->comm);
     struct bm_aggregation_spec spec = {.scheme = plan->scheme,
                                        .ndims = set->set->ndims,
                                        .best_axis = ds->options.best_axis,
                                        .bytes = set->bytes,
                                        .files = ds->options.files,
-                                       .ranks = ds->comm->size};
+                                       .ranks = ds->comm->size,
+                                       .nodes = &nodes};
     int rc;
 
     if (set->particles)

@@ -74,7 +74,9 @@ static int place_files(struct bm_write_job *job,
                        const struct bm_chunk_sizes *sizes)
 {
     struct bm_place_task task = bm_io_environment_place_task(
-        &job->ds->engine.env, &job->ds->options, job->comm->size);
+        &job->ds->engine.env, &job->ds->options, job->comm);
+
+    task.turns = 1 + bm_schema_count(&job->ds->schema, BM_PARTICLES);
 
     return (job->whole ? place_in_group(job, &task, sizes)
                        : bm_place_chunks(&job->plan.files, &task, sizes))
@@ -86,13 +88,15 @@ static int place_files(struct bm_write_job *job,
 static int assign_files(struct bm_write_job *job)
 {
     const struct bm_options *o = &job->ds->options;
+    struct bm_node_groups nodes = bm_io_environment_node_groups(o, job->comm);
     struct bm_chunk_sizes sizes = {.count = job->plan.grids->chunks,
                                    .bytes = job->plan.bytes,
                                    .owner = job->plan.grids->owner,
                                    .sections = job->ds->schema.variables,
                                    .fixed = job->plan.grids->file,
                                    .fixed_files = job->plan.grids->fixed_files,
-                                   .series = job->plan.grids->file_grid};
+                                   .series = job->plan.grids->file_grid,
+                                   .nodes = &nodes};
     struct bm_chunk_table *tables;
     uint64_t total = 0;
     int64_t files;

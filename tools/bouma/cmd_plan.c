@@ -356,21 +356,28 @@ enum {
 };
 
 /* The i-th of all pairs of schemes, into the options; false if another one was
- * given, or it is for particles, and for grids the same as one before. In HZ
+ * given, or it is for particles, and for grids the same as one before, or by
+ * nodes that no machine tells. In HZ
  * order files are what they are; particles are not distributed. */
 static bool choose_pair(bouma_options *opts, int i, const bouma_plan_spec *spec)
 {
     bouma_distribute distribute = distributes[i / ASSIGNS];
     bouma_assign assign = assigns[i % ASSIGNS];
+    bool by_node = assign == BOUMA_ASSIGN_PER_NODE;
 
     if ((opts->distribute && opts->distribute != distribute) ||
         (opts->assign && opts->assign != assign) ||
+        (by_node ? !opts->machine : opts->nodes_per_file > 0) ||
         (!spec->particles && !bouma_assign_is_for_grids(assign)) ||
         (spec->particles && i / ASSIGNS) ||
         (spec->layout == BOUMA_LAYOUT_HZ && i % ASSIGNS))
         return false;
     opts->distribute = distribute;
     opts->assign = assign;
+    if (by_node) { /* which does not ask for these, and refuses them */
+        opts->files = 0;
+        opts->file_size = 0;
+    }
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* hz_arguments.c -- see hz_arguments.h. */
 #include "hz_arguments.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "axes.h"
@@ -184,6 +185,11 @@ void hz_arguments_note_files(const struct context *ctx,
 
         /* A wrong environment is told elsewhere. */
         bouma_options_get(text, sizeof(text), NULL, fields[i], NULL, 0);
+        if (arguments_has(args, names[i]))
+            snprintf(text, sizeof(text), "%s", arguments_text(args, names[i]));
+        /* Files by node are those there are, each written on its node. */
+        if (!strncmp(text, "node", 4) || !strcmp(text, "per-node"))
+            continue;
         if (arguments_has(args, names[i]) || text[0])
             context_note(ctx,
                          "%s%s has no effect on layout hz: "

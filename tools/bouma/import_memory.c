@@ -74,7 +74,9 @@ void import_memory_file_size(struct import_request *request,
     uint64_t bytes = times(set->rows, particle_set_bytes(set).each) /
                      (uint64_t)session_size(ctx->session);
 
-    if (request->opts.files || request->opts.file_size || bytes <= TWO_FILES)
+    if (request->opts.files || request->opts.file_size ||
+        request->opts.nodes_per_file ||
+        request->opts.assign == BOUMA_ASSIGN_PER_NODE || bytes <= TWO_FILES)
         return;
     request->opts.file_size =
         bytes / MOST_FILES > FILE_BYTES ? bytes / MOST_FILES : FILE_BYTES;

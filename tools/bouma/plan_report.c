@@ -73,8 +73,14 @@ static void put_files(json_t *object, const bouma_plan_report *report)
     json_put(object, "shipped_bytes", json_count(report->shipped_bytes));
     json_put(object, "shipped_messages",
              json_integer(report->shipped_messages));
-    if (report->machine)
+    if (report->machine) {
         json_put(object, "byte_hops", json_number(report->byte_hops));
+        json_put(object, "nodes", json_integer(report->nodes));
+        json_put(object, "moved_between_nodes",
+                 json_count(report->moved_between));
+        json_put(object, "shipped_between_nodes",
+                 json_count(report->shipped_between));
+    }
     json_put(object, "rounds", json_integer(report->rounds));
     json_put(object, "writers", json_integer(report->writers));
     json_put(object, "files", json_integer(report->files));
@@ -214,6 +220,10 @@ void plan_report_print(const bouma_plan_report *report,
            format_bytes(one, report->shipped_bytes),
            format_count(two, (uint64_t)report->shipped_messages, "message"),
            format_count(three, (uint64_t)report->rounds, "round"));
+    if (report->machine)
+        printf("nodes    %" PRId64 "; between them %s moved, %s shipped\n",
+               report->nodes, format_bytes(one, report->moved_between),
+               format_bytes(two, report->shipped_between));
     if (report->machine)
         printf(
             "links    %.4g that a shipped byte goes over; %s over one link\n",

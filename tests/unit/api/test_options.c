@@ -51,6 +51,8 @@ static void every_choice_is_set_by_its_name(void)
         CASE(assign, "count", BOUMA_ASSIGN_COUNT),
         CASE(assign, "per-rank", BOUMA_ASSIGN_PER_RANK),
         CASE(assign, "single", BOUMA_ASSIGN_SINGLE),
+        CASE(assign, "per-node", BOUMA_ASSIGN_PER_NODE),
+        CASE(nodes_per_file, "4", 4),
         CASE(place, "spread", BOUMA_PLACE_SPREAD),
         CASE(place, "first", BOUMA_PLACE_FIRST),
         CASE(place, "cost", BOUMA_PLACE_COST),
@@ -101,7 +103,7 @@ static void every_choice_has_a_name(void)
     CHECK_EQ(bouma_##kind##_parse(NULL), 0)
     NAMED(durability, 3);
     NAMED(distribute, 4);
-    NAMED(assign, 8);
+    NAMED(assign, 9);
     NAMED(place, 4);
     NAMED(order, 2);
     NAMED(codec, 6);
@@ -158,7 +160,8 @@ static void some_ways_to_assign_are_for_particles(void)
 {
     for (int i = -1; i < 12; i++)
         CHECK_EQ(bouma_assign_is_for_grids((bouma_assign)i),
-                 i >= BOUMA_ASSIGN_OPTIMAL && i <= BOUMA_ASSIGN_SINGLE);
+                 (i >= BOUMA_ASSIGN_OPTIMAL && i <= BOUMA_ASSIGN_SINGLE) ||
+                     i == BOUMA_ASSIGN_PER_NODE);
 }
 
 static void sizes_have_units(void)
@@ -270,7 +273,7 @@ static void fields_are_listed(void)
 
     while (bouma_options_info(n))
         n++;
-    CHECK_EQ(n, 28);
+    CHECK_EQ(n, 29);
     CHECK(!bouma_options_info(-1));
     CHECK(!bouma_options_info(1000));
 }
@@ -330,7 +333,7 @@ static void offered_words_are_taken(void)
             words++;
         }
     }
-    CHECK_EQ(words, 3 + 4 + 8 + 4 + 2 + 3 + 2 + 2);
+    CHECK_EQ(words, 3 + 4 + 9 + 4 + 2 + 3 + 2 + 2);
 }
 
 /* ---- completing --------------------------------------------------------- */
@@ -383,8 +386,9 @@ static void wrong_fields_are_refused(void)
     WRONG(group, 1001, "0 to 1000");
     WRONG(files, -1, "0 to 1048576");
     WRONG(files, (1 << 20) + 1, "0 to 1048576");
+    WRONG(nodes_per_file, -1, "0 to 1048576");
     WRONG(distribute, (bouma_distribute)5, "balanced, greedy, none, weighted");
-    WRONG(assign, (bouma_assign)9, "per-rank");
+    WRONG(assign, (bouma_assign)10, "per-rank");
     WRONG(place, (bouma_place)5, "spread, first, cost, local");
     WRONG(order, (bouma_order)3, "level, chunk");
     WRONG(message_bytes, ((uint64_t)1 << 30) + 1, "1GiB");
@@ -401,6 +405,60 @@ static void wrong_fields_are_refused(void)
     WRONG(async, 2, "0 or 1");
     WRONG(clobber, 2, "0 or 1");
 #undef WRONG
+}
+
+/* "node" and "node:K" are numbers of another field; of the two, what is said
+ * last counts. */
+static void files_can_be_by_node(void)
+{
+    bouma_options o = fresh();
+    char text[32];
+
+    CHECK_EQ(set(&o, "files", "node"), BOUMA_OK);
+    CHECK(o.files == 0 && o.nodes_per_file == 1);
+    CHECK_EQ(set(&o, "files", "node:12"), BOUMA_OK);
+    CHECK(o.files == 0 && o.nodes_per_file == 12);
+    CHECK_EQ(bouma_options_get(text, sizeof(text), &o, "files", NULL, 0),
+             BOUMA_OK);
+    CHECK(!strcmp(text, "node:12"));
+    CHECK_EQ(set(&o, "files", "3"), BOUMA_OK);
+    CHECK(o.files == 3 && o.nodes_per_file == 0);
+    for (int i = 0; i < 5; i++) {
+        static const char *const wrong[] = {"node:", "node:0", "node:x",
+                                            "nodes", "node:1048577"};
+
+        CHECK_EQ(set(&o, "files", wrong[i]), BOUMA_EINVAL);
+        CHECK_TEXT(message, "node, or node:1 to node:1048576");
+        CHECK(o.files == 3 && o.nodes_per_file == 0);
+    }
+}
+
+/* Two ways to say it; and what says something else is refused. */
+static void files_by_node_exclude_other_ways(void)
+{
+    struct bm_options out;
+    bouma_options o = fresh();
+
+    o.nodes_per_file = 3;
+    CHECK_EQ(complete(&out, &o), BOUMA_OK);
+    CHECK(out.assign == BOUMA_ASSIGN_PER_NODE && out.nodes_per_file == 3);
+    o.assign = BOUMA_ASSIGN_PER_NODE;
+    CHECK_EQ(complete(&out, &o), BOUMA_OK);
+    o.nodes_per_file = 0;
+    CHECK_EQ(complete(&out, &o), BOUMA_OK);
+    CHECK_EQ(out.nodes_per_file, 1);
+    o.files = 2;
+    CHECK_EQ(complete(&out, &o), BOUMA_EINVAL);
+    CHECK_TEXT(message, "leave out 'files'");
+    o.files = 0;
+    o.file_size = 1000;
+    CHECK_EQ(complete(&out, &o), BOUMA_EINVAL);
+    CHECK_TEXT(message, "leave out 'file_size'");
+    o = fresh();
+    o.nodes_per_file = 1;
+    o.assign = BOUMA_ASSIGN_SINGLE;
+    CHECK_EQ(complete(&out, &o), BOUMA_EINVAL);
+    CHECK_TEXT(message, "leave out 'assign'");
 }
 
 static void an_io_table_of_another_size_is_refused(void)
@@ -773,6 +831,8 @@ int main(void)
     offered_words_are_taken();
     what_is_left_open_is_chosen();
     wrong_fields_are_refused();
+    files_can_be_by_node();
+    files_by_node_exclude_other_ways();
     an_io_table_of_another_size_is_refused();
     the_environment_sets_what_is_zero();
     the_program_chooses_files_or_their_size();

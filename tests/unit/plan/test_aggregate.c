@@ -564,7 +564,7 @@ static void wrong_questions_are_refused(void)
 #define ASK(count) bm_aggregate(&g, bm_allocator_default(), &spec, units, count)
     spec.scheme = (bouma_assign)0;
     CHECK_EQ(ASK(2), BOUMA_EINVAL);
-    spec.scheme = (bouma_assign)9;
+    spec.scheme = (bouma_assign)10;
     CHECK_EQ(ASK(2), BOUMA_EINVAL);
     spec.scheme = BOUMA_ASSIGN_SPLIT;
     spec.ndims = 4;

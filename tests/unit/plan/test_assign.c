@@ -422,7 +422,7 @@ static void wrong_questions_are_refused(void)
         bm_assign(&a, bm_allocator_default(), (bouma_assign)0, &sizes, 1, 1),
         BOUMA_EINVAL);
     CHECK_EQ(
-        bm_assign(&a, bm_allocator_default(), (bouma_assign)9, &sizes, 1, 1),
+        bm_assign(&a, bm_allocator_default(), (bouma_assign)10, &sizes, 1, 1),
         BOUMA_EINVAL);
     CHECK_EQ(
         bm_assign(&a, bm_allocator_default(), BOUMA_ASSIGN_COUNT, &many, 1, 1),

@@ -52,8 +52,9 @@ static const struct option_spec options[] = {
          "has"},
     {.name = "files",
      .argument = "F",
-     .help = "files of a step, or of those that make several; default: one for "
-             "8 ranks"},
+     .help = "files of a step, or of those that make several; write: also "
+             "node or node:K, one for every K nodes; default: one for 8 "
+             "ranks"},
     {.name = "repetitions",
      .argument = "N",
      .help = "of which the median counts; default: 5"},
@@ -295,10 +296,39 @@ static int parse_pipelines(struct bench_request *request, struct context *ctx,
     return rc;
 }
 
+/* A number; or files by node, which are an option of the library. */
+static int parse_files(struct bench_request *request, struct context *ctx,
+                       const struct arguments *args)
+{
+    const char *text = arguments_text(args, "files");
+    int64_t ranks = session_size(ctx->session);
+    char message[512];
+    int rc;
+
+    request->files = arguments_has(args, "file-size") ? 0
+                     : ranks > 8                      ? ranks / 8
+                                                      : 1;
+    if (text && !strncmp(text, "node", 4) &&
+        request->pipelines[0] == &pipeline_steps) {
+        request->files = 0;
+        return bouma_options_set(&request->options, "files", text, message,
+                                 sizeof(message))
+                   ? context_fail_status(ctx, BOUMA_EINVAL, message)
+                   : DONE;
+    }
+    rc = arguments_integer(args, ctx, "files", 1, &request->files);
+    if (!rc && request->files > ranks)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--files %" PRId64 ": there are just %" PRId64
+                          " ranks",
+                          request->files, ranks);
+    return rc;
+}
+
 static int parse_counts(struct bench_request *request, struct context *ctx,
                         const struct arguments *args)
 {
-    int64_t ranks = session_size(ctx->session), repetitions = 5, warm_up = 1;
+    int64_t repetitions = 5, warm_up = 1;
     int rc = arguments_integer(args, ctx, "repetitions", 1, &repetitions);
 
     if (!rc)
@@ -309,17 +339,7 @@ static int parse_counts(struct bench_request *request, struct context *ctx,
                           MOST_REPETITIONS);
     request->repetitions = (int)repetitions;
     request->warm_up = (int)warm_up;
-    request->files = arguments_has(args, "file-size") ? 0
-                     : ranks > 8                      ? ranks / 8
-                                                      : 1;
-    if (!rc)
-        rc = arguments_integer(args, ctx, "files", 1, &request->files);
-    if (!rc && request->files > ranks)
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--files %" PRId64 ": there are just %" PRId64
-                          " ranks",
-                          request->files, ranks);
-    return rc;
+    return rc ? rc : parse_files(request, ctx, args);
 }
 
 static bool is_in(const char *name, const char *const *list, size_t count)

@@ -45,8 +45,8 @@ static int plan_files(struct aggregate *g)
     size_t ranks = (size_t)job->comm->size, variables = (size_t)job->variables;
     size_t *lengths = bm_new(g->a, ranks, sizeof(*lengths));
     uint64_t *sizes = bm_new(g->a, ranks * variables, sizeof(*sizes));
-    struct bm_place_task place = bm_io_environment_place_task(
-        &g->engine.env, job->options, job->comm->size);
+    struct bm_place_task place =
+        bm_io_environment_place_task(&g->engine.env, job->options, job->comm);
     struct bm_buffer mine, all;
     int rc = lengths && sizes ? BOUMA_OK : BOUMA_ENOMEM;
 
