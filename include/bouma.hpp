@@ -2423,6 +2423,13 @@ class file
         done(bouma_file_report_get(&out, handle()), st);
         return out;
     }
+    /* Close it, and go on to another one; what was declared holds for it.
+     * Collective. */
+    void reopen(const std::string &path, bouma_file_mode mode,
+                status *st = nullptr)
+    {
+        done(bouma_file_reopen(handle(), path.c_str(), mode), st);
+    }
     void close(status *st = nullptr)
     {
         done(bouma_file_close(handle()), st);

@@ -39,9 +39,9 @@ extern "C" {
  * variables at once; these are gathered across the variables, and a few ranks
  * write them in large pieces. The bytes in the file are those of the sequence.
  *
- * These options apply: io, allocator, files, writers, place, machine, tier,
- * local, buffers, buffer_bytes, message_bytes, transport, timeout, durability
- * (synced only if durable) and progress. */
+ * These options apply: io, allocator, files, nodes_per_file, writers, place,
+ * machine, tier, local, buffers, buffer_bytes, message_bytes, transport,
+ * timeout, durability (synced only if durable) and progress. */
 typedef struct bouma_file bouma_file;
 
 /* How a plain file is opened. */
@@ -57,9 +57,17 @@ typedef enum bouma_file_mode {
 /* The caller owns *out and frees it with bouma_file_free(), after a failure,
  * too: it holds the message. With the option 'files' above 1, ranks are divided
  * into that many groups (at most one per rank) of equally many consecutive
- * ranks, each with its own file: PATH.0000, PATH.0001, ... Collective. */
+ * ranks, each with its own file: PATH.0000, PATH.0001, ... With the option
+ * 'nodes_per_file', the ranks of so many nodes are a group. Collective. */
 BOUMA_API int bouma_file_open(bouma_file **out, const char *path,
                               bouma_file_mode mode, const bouma_options *opts);
+/* Close the file, as bouma_file_close() does, and go on to another one, such as
+ * that of the next step, with the same options. What was declared holds for it,
+ * and all that was made for it is used again: the plan, buffers, messages and
+ * threads. So the first write needs no more than a repeated one. If it fails,
+ * free the file. Collective. */
+BOUMA_API int bouma_file_reopen(bouma_file *file, const char *path,
+                                bouma_file_mode mode);
 /* Sync, if the option 'durability' is durable (the default), and close.
  * Collective. */
 BOUMA_API int bouma_file_close(bouma_file *file);
@@ -74,7 +82,8 @@ BOUMA_API int bouma_file_group(const bouma_file *file, int *group, int *rank,
 
 /* Declare that this rank has count[i] elements of size[i] bytes of variable i,
  * from byte offset[i] of its group's file on. Ranks may have different numbers
- * of variables; only bytes matter. The declaration holds until the next one.
+ * of variables; only bytes matter. The declaration holds until the next one;
+ * if all ranks declare what they declared last, nothing is planned anew.
  * Ranges to be written must not overlap between ranks (if they do, one of them
  * is written; within a rank, the last one in the list); ranges to be read may.
  * Collective. */

@@ -15,6 +15,17 @@ int bm_api_io_not_opened(bouma_file **out, const bouma_allocator *a,
     return error->status;
 }
 
+static int check_mode(const char *path, bouma_file_mode mode,
+                      struct bm_error *error)
+{
+    return mode == BOUMA_FILE_MODE_READ || mode == BOUMA_FILE_MODE_CREATE ||
+                   mode == BOUMA_FILE_MODE_UPDATE
+               ? BOUMA_OK
+               : bm_fail(error, BOUMA_EINVAL,
+                         "%s: there is no mode %d of bouma_file_open()", path,
+                         (int)mode);
+}
+
 int bm_api_io_open(bouma_file **out, struct bm_comm *comm, const char *path,
                    bouma_file_mode mode, const bouma_options *opts)
 {
@@ -28,11 +39,8 @@ int bm_api_io_open(bouma_file **out, struct bm_comm *comm, const char *path,
                      "%s: on some rank the pointer for the handle is NULL",
                      path);
 
-    if (!rc && mode != BOUMA_FILE_MODE_READ && mode != BOUMA_FILE_MODE_CREATE &&
-        mode != BOUMA_FILE_MODE_UPDATE)
-        rc = bm_fail(&error, BOUMA_EINVAL,
-                     "%s: there is no mode %d of bouma_file_open()", path,
-                     (int)mode);
+    if (!rc)
+        rc = check_mode(path, mode, &error);
     rc =
         bm_plain_open(out ? out : &nowhere, comm, path, mode, &options, &error);
     bm_plain_free(nowhere);
@@ -126,6 +134,21 @@ int bouma_file_read(bouma_file *file, void *const *data)
     return move(file, data, 1);
 }
 
+int bouma_file_reopen(bouma_file *file, const char *path, bouma_file_mode mode)
+{
+    BM_STRICT_MATH;
+    int rc = check(file);
+
+    if (rc)
+        return rc;
+    if (!path)
+        rc = bm_fail(&file->error, BOUMA_EINVAL,
+                     "bouma_file_reopen() needs the path of the next file");
+    else
+        rc = check_mode(path, mode, &file->error);
+    return bm_plain_reopen(file, path, mode, rc);
+}
+
 int bouma_file_close(bouma_file *file)
 {
     BM_STRICT_MATH;
@@ -141,7 +164,7 @@ int bouma_file_group(const bouma_file *file, int *group, int *rank, int *ranks)
     if (group)
         *group = file->group.number;
     if (rank)
-        *rank = file->comm->rank - file->group.first_rank;
+        *rank = file->group.rank;
     if (ranks)
         *ranks = file->group.ranks;
     return BOUMA_OK;

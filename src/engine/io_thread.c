@@ -194,6 +194,14 @@ int bm_io_thread_status(struct bm_io_thread *k, struct bm_error *error)
     return rc;
 }
 
+void bm_io_thread_rewind(struct bm_io_thread *k)
+{
+    pthread_mutex_lock(&k->lock);
+    k->handed = k->done = k->told = 0;
+    k->seconds = 0;
+    pthread_mutex_unlock(&k->lock);
+}
+
 double bm_io_thread_seconds(struct bm_io_thread *k)
 {
     double seconds;

@@ -45,6 +45,10 @@ int bm_io_thread_wait(struct bm_io_thread *k, struct bm_error *error);
 /* Whether a job has failed: its status, and the message in 'error'. */
 int bm_io_thread_status(struct bm_io_thread *k, struct bm_error *error);
 
+/* When all that was handed over is over, and none has failed: as many jobs can
+ * be handed over again as at first. */
+void bm_io_thread_rewind(struct bm_io_thread *k);
+
 /* How long it has worked. */
 double bm_io_thread_seconds(struct bm_io_thread *k);
 

@@ -67,22 +67,27 @@ static int prepare_messages(struct bm_pipe *p)
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < p->lanes.count && !rc; i++) {
-        if (&p->lanes.each[i] == p->own || bm_lane_room(p, &p->lanes.each[i]))
+        if (&p->lanes.each[i] == p->own || bm_lane_room(p, &p->lanes.each[i]) ||
+            p->lanes.each[i].transfer.comm) /* from the last time */
             continue;
         bm_flow_most(&p->lanes.flows[i], p->comm->rank, &most, &bytes);
         rc = bm_transfer_init(&p->lanes.each[i].transfer, p->comm, most, bytes);
-        if (bytes > p->stage.bytes)
-            p->stage.bytes = bytes;
+        if (bytes > p->stage.bytes) {
+            bm_drop(p->a, p->stage.memory);
+            p->stage = (struct bm_stage){.bytes = bytes};
+        }
     }
-    if (!rc && bm_pipe_is_made(&p->calls) && p->stage.bytes) {
+    if (!rc && bm_pipe_is_made(&p->calls) && p->stage.bytes &&
+        !p->stage.memory) {
         p->stage.memory = bm_new_raw(p->a, p->stage.bytes, 1);
         rc = p->stage.memory ? BOUMA_OK : BOUMA_ENOMEM;
     }
     if (!rc && p->own)
         bm_gather_most(&p->gathering, p->own->flow, &most, &bytes);
     for (size_t i = 0; i < p->gathering.slot_count && !rc; i++)
-        rc = bm_transfer_init(&p->gathering.slots[i].transfer, p->comm, most,
-                              bytes);
+        if (!p->gathering.slots[i].transfer.comm)
+            rc = bm_transfer_init(&p->gathering.slots[i].transfer, p->comm,
+                                  most, bytes);
     return rc;
 }
 
@@ -107,6 +112,18 @@ static uint64_t largest_piece(const struct bm_flow *f, int rank)
     return largest;
 }
 
+/* To the first of this rank's pieces. */
+static void begin_lane(const struct bm_pipe *p, struct bm_lane *l)
+{
+    for (int k = 0; k < p->o.buffers; k++)
+        l->opened[k] = p->o.reading ? -1 : k;
+    l->next = bm_flow_skip(l->flow, p->comm->rank, 0);
+    l->from = 0;
+    l->round = 0;
+    l->dead = 0;
+    bm_lane_find_round(l);
+}
+
 static void init_lane(struct bm_pipe *p, size_t i)
 {
     struct bm_lane *l = &p->lanes.each[i];
@@ -114,10 +131,7 @@ static void init_lane(struct bm_pipe *p, size_t i)
     l->flow = &p->lanes.flows[i];
     l->slot_bytes = round_up((size_t)l->flow->rounds.largest);
     l->opened = &p->lanes.opened[i * (size_t)p->o.buffers];
-    for (int k = 0; k < p->o.buffers; k++)
-        l->opened[k] = p->o.reading ? -1 : k;
-    l->next = bm_flow_skip(l->flow, p->comm->rank, 0);
-    bm_lane_find_round(l);
+    begin_lane(p, l);
     if (l->flow->gatherer == p->comm->rank && l->flow->rounds.count)
         p->own = l;
     if (bm_pipe_is_made(&p->calls)) {
@@ -188,6 +202,31 @@ void bm_pipe_free(struct bm_pipe *p)
         bm_drop(p->a, p->stage.memory);
     }
     bm_drop(p->a, p);
+}
+
+static void rewind_gathering(struct bm_pipe_gathering *g)
+{
+    for (size_t i = 0; i < g->slot_count; i++)
+        g->slots[i] = (struct bm_pipe_slot){.transfer = g->slots[i].transfer};
+    g->memory = NULL;
+    g->begun = 0;
+    g->closed = g->handed = g->over = 0;
+    if (g->io)
+        bm_io_thread_rewind(g->io);
+}
+
+void bm_pipe_rewind(struct bm_pipe *p)
+{
+    if (p->pool)
+        p->pool->user = NULL;
+    p->pool = NULL;
+    p->port = NULL;
+    for (size_t i = 0; i < p->lanes.count; i++)
+        begin_lane(p, &p->lanes.each[i]);
+    p->lanes.turn = 0;
+    rewind_gathering(&p->gathering);
+    p->scratch.full = 0;
+    p->moved = (struct bm_pipe_moved){0};
 }
 
 /* ---- buffers ------------------------------------------------------------ */

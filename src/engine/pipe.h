@@ -143,6 +143,11 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error);
  * another thread, as the last call but for bm_pipe_free(). */
 int bm_pipe_wait(struct bm_pipe *p, struct bm_error *error);
 
+/* After a run that went well on this rank, and waited till all was stored: give
+ * the buffers back to the pool. It can be opened and run again, which needs no
+ * memory if the buffers are those of the last time. */
+void bm_pipe_rewind(struct bm_pipe *p);
+
 /* The bytes that this rank has put into buffers of others, or got from there;
  * in how many rounds; the seconds that its thread has worked. */
 struct bm_pipe_stats {

@@ -11,14 +11,18 @@
 /* The ranks that share a file; all of them, unless there are several files. */
 struct bm_file_group {
     int number;
-    int first_rank, ranks;
+    int files; /* of all groups */
+    int ranks;
+    int first_rank;
+    int *member; /* [ranks], ascending; NULL: they follow each other */
+    int rank;    /* this one's index among them */
 };
 
 /* What was declared, and the plan that follows from it. */
 struct bm_declared {
     int complete; /* by all ranks: it can be moved */
     size_t variables;
-    uint64_t *bytes; /* [variables] */
+    uint64_t *bytes, *offset; /* [variables] */
     struct bm_domain domain;
     uint64_t buffer_bytes; /* of cells */
     bouma_tier tier;       /* of this rank's buffers */
@@ -30,12 +34,17 @@ struct bm_plain_source {
     uint64_t from;
 };
 
+/* How what is declared moves one way: kept for the next call. */
+struct bm_plain_way {
+    struct bm_pipe *pipe;            /* NULL: not made yet */
+    struct bm_plain_source *sources; /* [source_count]; the tags of pieces */
+    size_t source_count;
+};
+
 /* The call that is on: what it moves, and where to. */
 struct bm_plain_call {
     int reading;
-    void *const *data;               /* [variables], the caller's */
-    struct bm_plain_source *sources; /* [source_count]; the tags of pieces */
-    size_t source_count;
+    void *const *data; /* [variables], the caller's */
 };
 
 struct bouma_file {
@@ -53,6 +62,7 @@ struct bouma_file {
     struct bm_file_group group; /* of this rank's file */
     struct bm_engine engine;
     struct bm_declared declared;
+    struct bm_plain_way ways[2]; /* writing and reading */
     struct bm_plain_call call;
     bouma_file_report report;
 };
@@ -65,12 +75,17 @@ int bm_plain_open(struct bouma_file **out, struct bm_comm *comm,
                   const struct bm_error *error);
 void bm_plain_free(struct bouma_file *f);
 
+/* What is kept of calls is of no use any more. */
+void bm_plain_forget_ways(struct bouma_file *f);
+
 /* The rest is collective, too; 'rc' is what this rank has found wrong, and told
  * in f->error. */
 int bm_plain_declare(struct bouma_file *f, size_t variables,
                      const uint64_t *count, const uint64_t *size,
                      const uint64_t *offset, int rc);
 int bm_plain_move(struct bouma_file *f, void *const *data, int reading, int rc);
+int bm_plain_reopen(struct bouma_file *f, const char *path,
+                    bouma_file_mode mode, int rc);
 int bm_plain_close(struct bouma_file *f);
 
 #endif

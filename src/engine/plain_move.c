@@ -8,6 +8,7 @@
 
 struct gathering {
     struct bouma_file *f;
+    struct bm_plain_way *way;
     struct bm_flow_builder flows;
 };
 
@@ -20,13 +21,14 @@ static int add_piece(void *context, const struct bm_domain_stretch *s)
     struct bm_piece piece = {segment->rank, s->at, s->bytes, 0};
 
     if (segment->rank == f->comm->rank) {
-        struct bm_plain_source *sources = bm_grow(
-            f->a, f->call.sources, f->call.source_count, sizeof(*sources));
+        struct bm_plain_way *way = g->way;
+        struct bm_plain_source *sources =
+            bm_grow(f->a, way->sources, way->source_count, sizeof(*sources));
 
         if (!sources)
             return BOUMA_ENOMEM;
-        f->call.sources = sources;
-        piece.tag = f->call.source_count++;
+        way->sources = sources;
+        piece.tag = way->source_count++;
         sources[piece.tag] = (struct bm_plain_source){segment->tag, s->from};
     }
     bm_flow_builder_add_at(&g->flows,
@@ -41,7 +43,6 @@ static int make_flows(struct gathering *g)
     const struct bm_domain *d = &f->declared.domain;
     int rc = bm_flow_builder_init(&g->flows, f->comm);
 
-    f->call.source_count = 0;
     for (size_t c = 0; c < d->cell_count && !rc; c++) {
         const struct bm_cell *cell = &d->cells[c];
 
@@ -59,8 +60,10 @@ static uint8_t *bytes_of(void *context, size_t tag)
 {
     struct bouma_file *f = context;
 
-    return (uint8_t *)f->call.data[f->call.sources[tag].variable] +
-           f->call.sources[tag].from;
+    const struct bm_plain_source *source =
+        &f->ways[f->call.reading].sources[tag];
+
+    return (uint8_t *)f->call.data[source->variable] + source->from;
 }
 
 /* Store or load: a stretch of the stream is one or, with holes in the file,
@@ -109,9 +112,23 @@ static void tell_progress(void *context, size_t done, size_t rounds)
                             rounds);
 }
 
-/* A pipe for what is declared. A file is mostly written once, and then to make
- * windows takes longer than they save, whatever a machine file says. */
-static int make_pipe(struct bouma_file *f, struct bm_pipe **out, int reading)
+static void forget_way(struct bm_plain_way *way, const bouma_allocator *a)
+{
+    bm_pipe_free(way->pipe);
+    bm_drop(a, way->sources);
+    *way = (struct bm_plain_way){.pipe = NULL};
+}
+
+void bm_plain_forget_ways(struct bouma_file *f)
+{
+    for (int i = 0; i < 2; i++)
+        forget_way(&f->ways[i], f->a);
+}
+
+/* A pipe for what is declared, unless there is one. A file is mostly written
+ * once, and then to make windows takes longer than they save, whatever a machine
+ * file says. */
+static int make_way(struct bouma_file *f, struct bm_plain_way *way, int reading)
 {
     struct bm_pipe_options o = {
         .reading = reading,
@@ -128,11 +145,14 @@ static int make_pipe(struct bouma_file *f, struct bm_pipe **out, int reading)
         .store = reading ? load : store,
         .progress = f->options.progress ? tell_progress : NULL,
     };
-    struct gathering g = {.f = f};
-    int rc = make_flows(&g);
+    struct gathering g = {.f = f, .way = way};
+    int rc;
 
+    if (way->pipe)
+        return BOUMA_OK;
+    rc = make_flows(&g);
     if (!rc)
-        rc = bm_flow_builder_pipe(&g.flows, 0, out, f->comm, &o, &calls);
+        rc = bm_flow_builder_pipe(&g.flows, 0, &way->pipe, f->comm, &o, &calls);
     bm_flow_builder_release(&g.flows);
     return rc ? bm_fail(&f->error, rc, "no memory to move what was declared")
               : rc;
@@ -157,7 +177,7 @@ static int reserve(struct bouma_file *f)
 
 int bm_plain_move(struct bouma_file *f, void *const *data, int reading, int rc)
 {
-    struct bm_pipe *pipe = NULL;
+    struct bm_plain_way *way = &f->ways[reading];
     double begun = bm_clock();
     uint64_t most[3] = {0}; /* failed, seconds, seconds of storing */
 
@@ -168,16 +188,16 @@ int bm_plain_move(struct bouma_file *f, void *const *data, int reading, int rc)
         NULL, rc, &f->error);
     if (rc)
         return rc;
-    rc = make_pipe(f, &pipe, reading);
+    rc = make_way(f, way, reading);
     if (!rc && !reading)
         rc = reserve(f);
-    rc = bm_pipe_open(pipe, f->comm, &f->engine.pool, rc, &f->error);
+    rc = bm_pipe_open(way->pipe, f->comm, &f->engine.pool, rc, &f->error);
     if (!rc) {
         f->written |= !reading;
-        rc = bm_pipe_run(pipe, 1, rc, &f->error);
+        rc = bm_pipe_run(way->pipe, 1, rc, &f->error);
         most[0] = rc != BOUMA_OK;
         most[1] = (uint64_t)((bm_clock() - begun) * 1e9);
-        most[2] = (uint64_t)(bm_pipe_stats_of(pipe).seconds * 1e9);
+        most[2] = (uint64_t)(bm_pipe_stats_of(way->pipe).seconds * 1e9);
         if (bm_comm_max(f->comm, most, 3, &f->error))
             rc = BOUMA_ECOMM;
         else if (most[0])
@@ -185,9 +205,10 @@ int bm_plain_move(struct bouma_file *f, void *const *data, int reading, int rc)
         f->report.seconds = (double)most[1] * 1e-9;
         f->report.store_seconds = (double)most[2] * 1e-9;
     }
-    bm_pipe_free(pipe);
-    bm_drop(f->a, f->call.sources);
-    f->call.sources = NULL;
+    if (rc)
+        forget_way(way, f->a);
+    else
+        bm_pipe_rewind(way->pipe);
     f->call.data = NULL;
     return rc;
 }

@@ -33,6 +33,9 @@ static void files_have_pieces()
     wrong.add(back, 0);
     CHECK(code_of([&] { f.write(wrong); }, &why) == BOUMA_EINVAL);
     CHECK(has(why, "other sizes"));
+    f.reopen(folder + "/next.dat", BOUMA_FILE_MODE_CREATE);
+    f.write(mine);
+    f.reopen(path, BOUMA_FILE_MODE_UPDATE);
     f.close();
 
     std::FILE *plain = std::fopen(path.c_str(), "rb");

@@ -40,6 +40,8 @@ contains
     call bouma_file_write(file, pieces)
     call bouma_file_report_get(report, file)
     call claim(report%bytes == 64, 'the report counts 64 bytes')
+    call bouma_file_reopen(file, in_place('next.dat'), BOUMA_FILE_MODE_CREATE)
+    call bouma_file_write(file, pieces)
     call bouma_file_close(file)
     call bouma_file_free(file)
 
@@ -48,6 +50,11 @@ contains
     read(unit, pos=101) ids_back
     close(unit)
     call claim(all(heat == heat_back) .and. all(ids == ids_back), 'Fortran reads what was written')
+    heat_back = 0
+    open(newunit=unit, file=in_place('next.dat'), access='stream', form='unformatted', status='old')
+    read(unit, pos=9) heat_back
+    close(unit)
+    call claim(all(heat == heat_back), 'the next file has the same')
 
     heat_back = 0
     ids_back = 0
