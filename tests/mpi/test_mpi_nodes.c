@@ -131,6 +131,14 @@ static void run_begin(struct run *r, const struct ranks *ranks,
     CHECK_EQ(define(r), BOUMA_OK);
 }
 
+static float sample(int step, int64_t row, int64_t column)
+{
+    int64_t i = row % ROWS * WIDTH + column;
+
+    return (float)((row * WIDTH + column) * (step + 3) % 1009) *
+           (i % 5 ? 1.f : (float)i);
+}
+
 /* Some of them, in two blocks of the first set, and in one of the second if it
  * is not every third rank's. */
 static int put_particles(struct run *r, int step)
@@ -165,8 +173,7 @@ static int begin_step(struct run *r, int step)
     int rc = bouma_step_begin(r->ds, step, step);
 
     for (int64_t i = 0; i < ROWS * WIDTH; i++)
-        r->data[i] = (float)((first * WIDTH + i) * (step + 3) % 1009) *
-                     (i % 5 ? 1.f : (float)i);
+        r->data[i] = sample(step, first + i / WIDTH, i % WIDTH);
     if (!rc)
         rc = test_put(r->plain, &box, r->data);
     if (!rc && step != 1) /* another plan */
@@ -212,6 +219,60 @@ static void check_plan(const struct run *r)
     CHECK(plan->common.shared.data && !plan->common.unshared);
 }
 
+/* A box that overlaps those of other ranks, and half of all: each chunk is read
+ * for several ranks, of several nodes. */
+static void check_samples(const struct run *r, bouma_step *step, int number)
+{
+    int64_t rows = (int64_t)ROWS * r->ranks->size;
+    int64_t first = (int64_t)ROWS * r->ranks->rank;
+    bouma_box boxes[2] = {
+        {{first > 7 ? first - 7 : 0, 3}, {first + ROWS, WIDTH}},
+        {{0, 0}, {rows / 2, WIDTH}}};
+    float *data[2];
+    bouma_array arrays[2];
+    bouma_request requests[2];
+    int64_t wrong = 0;
+
+    for (int i = 0; i < 2; i++) {
+        size_t bytes = (size_t)(rows * WIDTH) * sizeof(**data);
+
+        data[i] = malloc(bytes);
+        REQUIRE(data[i]);
+        arrays[i] = BOUMA_ARRAY(BOUMA_TYPE_F32, data[i], bytes);
+        requests[i] =
+            (bouma_request){.size = sizeof(requests[i]),
+                            .variable = bouma_grid_find_variable(
+                                bouma_step_find_grid(step, "patches"), "plain"),
+                            .box = boxes[i],
+                            .array = &arrays[i]};
+    }
+    CHECK_EQ(bouma_step_read(step, requests, 2), BOUMA_OK);
+    for (int i = 0; i < 2; i++) {
+        const float *at = data[i];
+
+        for (int64_t y = boxes[i].lo[0]; y < boxes[i].hi[0]; y++)
+            for (int64_t x = boxes[i].lo[1]; x < boxes[i].hi[1]; x++)
+                wrong += *at++ != sample(number, y, x);
+        free(data[i]);
+    }
+    CHECK_EQ(wrong, 0);
+}
+
+static void they_are_read_back(const struct run *r, enum nodes how)
+{
+    bouma_dataset *ds;
+    bouma_step *step;
+
+    CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, r->path, NULL),
+             BOUMA_OK);
+    settle(ds, how);
+    CHECK_EQ(bouma_step_open(&step, ds, STEPS - 1), BOUMA_OK);
+    check_samples(r, step, STEPS - 1);
+    bouma_step_free(step);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+}
+
 static void the_files_are_the_same(const struct ranks *ranks,
                                    const struct load *load)
 {
@@ -226,6 +287,7 @@ static void the_files_are_the_same(const struct ranks *ranks,
             check_plan(&r);
         }
         run_end(&r);
+        they_are_read_back(&r, (enum nodes)how);
         for (int step = 0; step < STEPS && how && !ranks->rank; step++)
             CHECK(load->timed || same_subfiles(alone, r.path, step));
         MPI_Barrier(MPI_COMM_WORLD);
