@@ -96,11 +96,15 @@ wasm) # the reader for browsers, in node, beside C
     bash "$(dirname "$0")/../wasm/build.sh" "${BUILD:-build}/wasm"
     node "$(dirname "$0")/wasm.mjs" "${BUILD:-build}/wasm" "${BUILD:-build}/bin/bouma" "$programs/bench_python" "$data" "$@"
     ;;
-scale) # steps on few and many ranks, with MPICH where that is built, and plans; --small: just to see that it works
+scale) # steps on few and many ranks, with MPICH where that is built, plans, and memory where machines are simulated;
+    # --small: just to see that it works
     both=("OpenMPI=${MPIRUN:-mpirun}=$programs/bench_scale")
     mpich=${BUILD_MPICH:-build-mpich}/bench/bench_scale
     [ ! -x "$mpich" ] || both+=("MPICH=mpiexec.mpich=$mpich")
-    "${PYTHON:-/usr/bin/python3}" -B "$(dirname "$0")/scale.py" "$@" "$data" "${BUILD:-build}/bin/bouma" "${both[@]}"
+    here=$(cd "$(dirname "$0")" && pwd)
+    export BOUMA_BUILD=${BUILD_SIM:-$here/../build-sim}
+    [ ! -f "$BOUMA_BUILD/sim/bouma-mpi" ] || set -- --sim "$here/../sim/run.sh" "$@"
+    "${PYTHON:-/usr/bin/python3}" -B "$here/scale.py" "$@" "$data" "${BUILD:-build}/bin/bouma" "${both[@]}"
     ;;
 plan) # writes nothing
     "$programs/bench_plan" "$@"

@@ -1,15 +1,19 @@
-"""scale.py -- does it hold with more ranks? Steps, and plans.
+"""scale.py -- does it hold with more ranks? Steps, plans, and memory.
 
-  scale.py [--small] [--only steps|plans] [--repetitions N] DATA BOUMA
-           [MPI=MPIEXEC=PROGRAM...]
+  scale.py [--small] [--only steps|plans|memory] [--repetitions N]
+           [--most RANKS] [--sim RUN] DATA BOUMA [MPI=MPIEXEC=PROGRAM...]
 
 Steps: bench_scale on 16 and on 64 ranks of this machine, in turns, with each
 MPI; ratios of medians. Plans: `bouma plan` for 2^10 to 2^20 ranks by every
 scheme; processor seconds of the whole program and the memory of the plan.
+Memory: `bouma-mpi bench write` on simulated machines (sim/run.sh: --sim); all
+ranks are in one process, so it is the memory of all of them, and should grow as
+they do: with the exponent 1.
 A missed target is told, and is no error."""
 
 import argparse
 import json
+import math
 import os
 import resource
 import statistics
@@ -19,6 +23,7 @@ import sys
 FEW, MANY = 16, 64
 MOST_RATIO = 3.0
 MOST_SECONDS, MOST_BYTES = 1.0, 2**29
+MOST_SIMULATED, MOST_EXPONENT = 20 * 2**30, 1.2
 
 LOADS = {"8 MiB in all": ["--side", "128"], "16 KiB a rank": ["--block", "16"]}
 
@@ -55,6 +60,14 @@ SCHEMES = (
         for clustered in ([], ["--clustered"])
     ]
 )
+
+
+# What is written on simulated machines: little, so that plans matter.
+SIMULATED = {
+    "a grid, 2 KiB a rank": ["--block", "8,8,8", "--variables", "1", "--no-read"],
+    "the same, read back": ["--block", "8,8,8", "--variables", "1", "--verify"],
+    "particles, 2 KiB a rank": ["--load", "cloud", "--bytes", "2K", "--no-read"],
+}
 
 
 def verdict(met):
@@ -131,10 +144,43 @@ def measure_plans(bouma, exponents, repetitions):
         sys.stdout.flush()
 
 
+def simulate(run, ranks, load, data):
+    """Bytes at most, of all ranks: two steps on the model of theta."""
+    process = subprocess.Popen(
+        [run, str(ranks), "theta", "bouma-mpi", "bench", "write", "scratch", "--repetitions", "1"] + load,
+        cwd=data,
+        stdout=subprocess.DEVNULL,
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return None if process.returncode else usage.ru_maxrss * 1024
+
+
+def measure_memory(run, data, counts):
+    print("memory of all ranks, simulated: MiB (KiB a rank), and the exponent from the line before")
+    for name, load in SIMULATED.items():
+        last = None
+        for ranks in counts:
+            used = simulate(os.path.abspath(run), ranks, load, data)
+            if used is None:
+                print(f"  {name:24} {ranks:6} ranks: FAILED")
+                break
+            text = f"  {name:24} {ranks:6} ranks: {used / 2**20:8.0f} ({used / 1024 / ranks:6.1f})"
+            if last:
+                exponent = math.log(used / last[1]) / math.log(ranks / last[0])
+                met = exponent <= MOST_EXPONENT and used <= MOST_SIMULATED
+                text += f" {exponent:5.2f} (at most {MOST_EXPONENT:g}: {verdict(met)})"
+            print(text)
+            sys.stdout.flush()
+            last = (ranks, used)
+
+
 def main():
     parser = argparse.ArgumentParser(description="steps and plans with more ranks")
     parser.add_argument("--small", action="store_true", help="just to see that it works")
-    parser.add_argument("--only", choices=("steps", "plans"))
+    parser.add_argument("--only", choices=("steps", "plans", "memory"))
+    parser.add_argument("--most", type=int, default=4096, help="simulated ranks")
+    parser.add_argument("--sim", help="sim/run.sh, if there are simulated machines")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("data")
     parser.add_argument("bouma")
@@ -145,12 +191,18 @@ def main():
         name, mpiexec, program = text.split("=")
         commands[name] = (mpiexec, program)
     few, many, steps, exponents = FEW, MANY, 10, range(10, 21, 2)
+    counts = [1024 << i for i in range(6) if 1024 << i <= args.most]
     if args.small:
         few, many, steps, exponents, args.repetitions = 2, 4, 2, [4], 1
-    if args.only != "plans":
+        counts = [32, 64]
+    if args.only in (None, "steps"):
         measure_steps(commands, args.data, few, many, args.repetitions, steps)
-    if args.only != "steps":
+    if args.only in (None, "plans"):
         measure_plans(args.bouma, exponents, min(args.repetitions, 3))
+    if args.only in (None, "memory") and args.sim:
+        measure_memory(args.sim, args.data, counts)
+    elif args.only in (None, "memory"):
+        print("memory is left out: there are no simulated machines (./dev sim)")
 
 
 main()

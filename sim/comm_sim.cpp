@@ -206,6 +206,9 @@ struct Share {
     void *data;
     size_t bytes;
     const void *own; // to be gathered
+    // What comes back, for all ranks once: each takes it when it leaves. So not
+    // all of them have a copy of it at the same time, if they soon are done.
+    std::shared_ptr<const std::vector<uint8_t>> told;
 };
 
 Share &share(void *brought)
@@ -215,7 +218,7 @@ Share &share(void *brought)
 
 int sim_reduce(bm_comm *comm, uint64_t *values, int count, int sums)
 {
-    Share mine = {values, (size_t)count * sizeof(*values), nullptr};
+    Share mine = {values, (size_t)count * sizeof(*values), nullptr, {}};
 
     of(comm)->world->meetings.attend(comm->rank, &mine, [=](auto &all) {
         uint64_t result[BM_COMM_MAX_VALUES] = {0};
@@ -236,21 +239,25 @@ int sim_reduce(bm_comm *comm, uint64_t *values, int count, int sums)
 
 int sim_broadcast(bm_comm *comm, void *data, size_t bytes, int root)
 {
-    Share mine = {data, bytes, nullptr};
+    Share mine = {data, bytes, nullptr, {}};
 
     of(comm)->world->meetings.attend(comm->rank, &mine, [=](auto &all) {
+        auto *from = static_cast<uint8_t *>(share(all[(size_t)root]).data);
+        auto told = std::make_shared<const std::vector<uint8_t>>(
+            from, bytes ? from + bytes : from);
+
         for (void *b : all)
-            if (b != all[(size_t)root] && bytes)
-                std::memcpy(share(b).data, share(all[(size_t)root]).data,
-                            bytes);
+            share(b).told = told;
         return sim::machine().together((int)all.size(), bytes);
     });
+    if (bytes && comm->rank != root)
+        std::memcpy(data, mine.told->data(), bytes);
     return 0;
 }
 
 int sim_gather(bm_comm *comm, const void *data, size_t bytes, void *all_data)
 {
-    Share mine = {all_data, bytes, data};
+    Share mine = {all_data, bytes, data, {}};
 
     of(comm)->world->meetings.attend(comm->rank, &mine, [=](auto &all) {
         auto *to = static_cast<uint8_t *>(share(all[0]).data);
@@ -521,28 +528,39 @@ int sim_group(bm_comm **out, bm_comm *whole, const int *members, int count)
     return rc ? rc : make_leaders(&(*out)->leaders, *out, &(*out)->places);
 }
 
+// The nodes of all ranks: told to all, and kept once.
+std::shared_ptr<const std::vector<uint8_t>> gather_nodes(bm_comm *comm,
+                                                         uint64_t node)
+{
+    Share mine = {&node, sizeof(node), nullptr, {}};
+
+    of(comm)->world->meetings.attend(comm->rank, &mine, [](auto &all) {
+        auto told =
+            std::make_shared<std::vector<uint8_t>>(all.size() * sizeof(node));
+
+        for (size_t r = 0; r < all.size(); r++)
+            std::memcpy(told->data() + r * sizeof(node), share(all[r]).data,
+                        sizeof(node));
+        for (void *b : all)
+            share(b).told = told;
+        return 2 * sim::machine().together((int)all.size(), told->size());
+    });
+    return mine.told;
+}
+
 int sim_settle(bm_comm *comm, uint64_t node, bm_error *error)
 {
-    std::vector<size_t> sizes((size_t)comm->size);
+    auto nodes = gather_nodes(comm, node);
     bm_places places = {};
-    bm_buffer mine, all;
     bm_comm *near = nullptr, *leaders = nullptr;
-    int rc;
-
-    bm_buffer_init(&mine, comm->a);
-    bm_buffer_init(&all, comm->a);
-    bm_put_bytes(&mine, &node, sizeof(node));
-    rc = bm_comm_collect(comm, &mine, &all, sizes.data(), BOUMA_OK, error);
-    if (!rc)
-        rc = bm_places_init(&places, comm->a,
-                            reinterpret_cast<const uint64_t *>(all.data),
+    int rc = bm_places_init(&places, comm->a,
+                            reinterpret_cast<const uint64_t *>(nodes->data()),
                             comm->size);
+
     if (!rc)
         rc = make_near(&near, comm, &places);
     if (!rc)
         rc = make_leaders(&leaders, comm, &places);
-    bm_buffer_release(&mine);
-    bm_buffer_release(&all);
     bm_comm_free(comm->leaders);
     bm_comm_free(comm->near);
     bm_places_release(&comm->places);

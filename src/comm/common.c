@@ -36,7 +36,7 @@ static void forget(struct bm_common *c)
 
 uint8_t *bm_common_room(struct bm_common *c, size_t bytes)
 {
-    if (c->bytes < bytes) {
+    if (c->bytes < bytes || bm_shared_unprotect(&c->shared)) {
         forget(c);
         c->is_new = 1;
         if (!c->unshared && !bm_shared_make(&c->shared, &c->handle, bytes)) {
@@ -46,6 +46,7 @@ uint8_t *bm_common_room(struct bm_common *c, size_t bytes)
             make_copy(c, bytes);
         }
     }
+    c->used = bytes;
     return c->copy ? c->copy : c->shared.data;
 }
 
@@ -56,7 +57,7 @@ static int abandon(struct bm_common *c, const struct bm_comm *near,
     c->copy = NULL;
     c->shared.data = NULL;
     c->data = NULL;
-    c->bytes = 0;
+    c->bytes = c->used = 0;
     return bm_fail(error, BOUMA_ECOMM, "%s", near->why);
 }
 
@@ -97,9 +98,12 @@ static int copy(struct bm_common *c, struct bm_comm *near, uint64_t bytes,
 {
     int rc = BOUMA_OK;
 
-    if (near->rank && !c->data && !make_copy(c, (size_t)bytes))
-        rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %zu bytes",
-                     (size_t)bytes);
+    if (near->rank && c->bytes < bytes) {
+        forget(c);
+        if (!make_copy(c, (size_t)bytes))
+            rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %zu bytes",
+                         (size_t)bytes);
+    }
     rc = bm_comm_agree(near, rc, error);
     if (rc)
         return rc;
@@ -113,8 +117,10 @@ int bm_common_tell(struct bm_common *c, struct bm_comm *near, int rc,
                    struct bm_error *error)
 {
     /* What the first rank says; the others know nothing. */
-    uint64_t said[2] = {(uint64_t)c->is_new, near->rank ? 0 : c->bytes};
+    uint64_t said[2] = {(uint64_t)c->is_new, near->rank ? 0 : c->used};
 
+    if (near->rank == 0)
+        bm_shared_protect(&c->shared);
     rc = bm_comm_begin(near, "share", 0, said, rc, error);
     if (rc)
         return rc;

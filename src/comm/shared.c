@@ -144,6 +144,13 @@ void bm_shared_protect(struct bm_shared *s)
         (void)mprotect(s->data, s->bytes, PROT_READ);
 }
 
+int bm_shared_unprotect(struct bm_shared *s)
+{
+    return s->data && mprotect(s->data, s->bytes, PROT_READ | PROT_WRITE)
+               ? errno
+               : 0;
+}
+
 void bm_shared_release(struct bm_shared *s)
 {
     if (s->data)

@@ -27,8 +27,10 @@ int bm_shared_make(struct bm_shared *out, struct bm_shared_handle *handle,
 int bm_shared_map(struct bm_shared *out, const struct bm_shared_handle *handle);
 /* All have mapped it: nobody can from now on. */
 void bm_shared_seal(struct bm_shared *s);
-/* This process only reads it from now on. */
+/* This process only reads it from now on; and it writes again, whatever is in
+ * it then: 0, or an errno. Without memory they do nothing. */
 void bm_shared_protect(struct bm_shared *s);
+int bm_shared_unprotect(struct bm_shared *s);
 void bm_shared_release(struct bm_shared *s);
 
 /* A number that processes have in common if they run on one machine and see

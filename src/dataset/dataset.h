@@ -6,7 +6,7 @@
 
 #include "base/option.h"
 #include "codec/lattice.h"
-#include "comm/comm.h"
+#include "comm/common.h"
 #include "dataset/refused.h"
 #include "dataset/step_times.h"
 #include "engine/engine.h"
@@ -113,8 +113,10 @@ struct bm_carried {
     struct bm_split *split; /* its ranks, if partitions are written apart; else
                                NULL */
     uint64_t plan_hash;
-    int told_empty;      /* that a step has no data */
-    bouma_record record; /* of the last step */
+    struct bm_common particles[2]; /* what the ranks of a node have in common of
+                                      a step's plan of particles */
+    int told_empty;                /* that a step has no data */
+    bouma_record record;           /* of the last step */
 };
 
 /* Of one who writes with 'persist': how steps get from local copies to the

@@ -2,49 +2,31 @@
  * and decoded by one of the ranks that want it; what others want of it goes
  * through that one's buffers (engine/pipe.h), of which it makes the next while
  * they get theirs out of the last. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
 #include "engine/flow_builder.h"
-#include "plan/distribute.h"
+#include "read/read_plan.h"
 #include "read/read_tiles.h"
 
-#define REQUEST_BYTES 60
-/* In the level of a request: what is read goes to its array later, which can
- * fail. */
-#define DELIVERS ((uint32_t)1 << 31)
-
-/* What some rank wants; 'number' is its index among that rank's requests. */
-struct rank_request {
-    uint32_t variable;
-    int level;
-    int rank;
-    uint32_t number;
-    struct bm_box box;
-};
-
-/* The requests for one variable at one level: who reads which chunk. */
-struct group {
-    const struct rank_request *rank_requests;
+/* What this rank reads of a group. */
+struct own_chunks {
+    const struct bm_read_group *group;
+    const int64_t *chunks; /* [count], ascending */
+    uint64_t *keys;        /* of them */
+    size_t *first_part;    /* of each, in stream.part_at */
     size_t count;
-    struct bm_block *blocks; /* one for each request */
-    struct bm_partition partition;
-    int *owner;
-    int64_t *mine;      /* chunks that this rank reads, ascending */
-    uint64_t *keys;     /* of them */
-    size_t *first_part; /* of each, in stream.part_at */
-    size_t mine_count;
+    size_t planned; /* so far */
 };
 
 /* A chunk that this rank reads. */
 struct cursor {
-    size_t group, chunk; /* in group.mine */
+    size_t group, chunk; /* in own_chunks.chunks */
 };
 
 /* A part of a chunk that another rank reads for this one. */
 struct want {
-    const struct rank_request *rank_request;
+    uint32_t number; /* of the request */
     struct bm_footprint part;
 };
 
@@ -61,7 +43,7 @@ struct stream {
 
 /* The chunks that are being fetched. */
 struct fetching {
-    struct group *group;
+    const struct own_chunks *own;
     uint8_t *buffer; /* of a round that begins here in the stream: */
     uint64_t buffer_at;
     uint64_t done, total; /* chunks */
@@ -70,90 +52,15 @@ struct fetching {
 struct collective {
     struct bouma_step *step;
     const struct bm_read_request *requests;
-    const uint8_t *delivers; /* [requests] */
-    int delivered;           /* some of some rank */
-    struct rank_request *rank_requests;
-    size_t rank_request_count;
-    struct group *groups;
-    size_t group_count;
+    struct bm_read_plan plan;
+    struct own_chunks *own; /* [plan.group_count] */
     struct bm_flow_builder flows;
     struct bm_pipe *pipe;
     struct stream stream;
     struct want *wants;
     size_t want_count;
-    int shared; /* some chunk is wanted by several ranks */
     struct fetching fetching;
 };
-
-static int by_group(const void *left, const void *right)
-{
-    const struct rank_request *a = left, *b = right;
-
-    if (a->variable != b->variable)
-        return a->variable < b->variable ? -1 : 1;
-    if (a->level != b->level)
-        return a->level < b->level ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-/* Gather the requests of all ranks. Collective. */
-static int gather_rank_requests(struct collective *c, size_t count, int rc)
-{
-    struct bouma_dataset *ds = c->step->ds;
-    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
-    struct bm_buffer mine, all;
-    struct bm_cursor in;
-    size_t n = 0;
-
-    bm_buffer_init(&mine, ds->a);
-    bm_buffer_init(&all, ds->a);
-    for (size_t i = 0; i < count && !rc; i++) {
-        bm_put_u32(&mine, c->requests[i].variable->id);
-        bm_put_u32(&mine, (uint32_t)c->requests[i].level |
-                              (c->delivers[i] ? DELIVERS : 0));
-        bm_put_u32(&mine, (uint32_t)i);
-        for (int d = 0; d < 3; d++) {
-            bm_put_i64(&mine, c->requests[i].box.lo[d]);
-            bm_put_i64(&mine, c->requests[i].box.hi[d]);
-        }
-    }
-    if (!sizes && !rc)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
-    if (!rc) {
-        c->rank_request_count = all.size / REQUEST_BYTES;
-        c->rank_requests =
-            bm_new_raw(ds->a, c->rank_request_count, sizeof(*c->rank_requests));
-        if (!c->rank_requests)
-            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
-    }
-    in = bm_cursor_of(all.data, all.size);
-    for (int r = 0; r < ds->comm->size && !rc; r++)
-        for (size_t i = 0; i < sizes[r] / REQUEST_BYTES; i++) {
-            struct rank_request *w = &c->rank_requests[n++];
-            uint32_t level;
-
-            w->rank = r;
-            w->variable = bm_get_u32(&in);
-            level = bm_get_u32(&in);
-            w->level = (int)(level & ~DELIVERS);
-            c->delivered |= (level & DELIVERS) != 0;
-            w->number = bm_get_u32(&in);
-            for (int d = 0; d < 3; d++) {
-                w->box.lo[d] = bm_get_i64(&in);
-                w->box.hi[d] = bm_get_i64(&in);
-            }
-        }
-    if (!rc && c->rank_request_count)
-        qsort(c->rank_requests, c->rank_request_count,
-              sizeof(*c->rank_requests), by_group);
-    bm_buffer_release(&mine);
-    bm_buffer_release(&all);
-    bm_drop(ds->a, sizes);
-    return rc;
-}
 
 /* A part of a chunk as it goes into a message: dense, one component after the
  * other. */
@@ -164,12 +71,6 @@ static struct bm_target dense_part(const struct bouma_variable *v,
     struct bm_target t = {*part, bm_array_planar(v, data, part->count)};
 
     return t;
-}
-
-static size_t part_bytes(const struct bouma_variable *v,
-                         const struct bm_footprint *part)
-{
-    return (size_t)bm_footprint_samples(part) * bm_variable_sample_size(v);
 }
 
 /* ---- the plan ----------------------------------------------------------- */
@@ -190,8 +91,7 @@ static int add_part(struct collective *c, int wanting, uint64_t bytes)
 }
 
 /* A part of a chunk that this rank gets from another. */
-static int add_want(struct collective *c, int reader,
-                    const struct rank_request *rank_request,
+static int add_want(struct collective *c, int reader, uint32_t number,
                     const struct bm_footprint *part, uint64_t bytes)
 {
     struct want *grown =
@@ -200,9 +100,9 @@ static int add_want(struct collective *c, int reader,
     if (!grown)
         return BOUMA_ENOMEM;
     c->wants = grown;
-    bm_flow_builder_add(&c->flows, reader, rank_request->rank, bytes,
+    bm_flow_builder_add(&c->flows, reader, c->step->ds->comm->rank, bytes,
                         c->want_count);
-    grown[c->want_count++] = (struct want){rank_request, *part};
+    grown[c->want_count++] = (struct want){number, *part};
     return BOUMA_OK;
 }
 
@@ -226,8 +126,7 @@ static int add_round(struct stream *s, const bouma_allocator *a, uint64_t at,
 }
 
 /* The bytes of a chunk that its reader has for others. */
-static uint64_t chunk_bytes(const struct group *g,
-                            const struct bouma_variable *v, int64_t chunk)
+static uint64_t chunk_bytes(const struct bm_read_group *g, int64_t chunk)
 {
     uint64_t bytes = 0;
 
@@ -236,118 +135,126 @@ static uint64_t chunk_bytes(const struct group *g,
         struct bm_footprint part = bm_partition_part(&g->partition, chunk, k);
 
         if (g->blocks[g->partition.part[k]].rank != g->owner[chunk])
-            bytes += part_bytes(v, &part);
+            bytes += bm_read_part_bytes(g->variable, &part);
     }
     return bytes;
 }
 
-/* What goes between ranks of one chunk. All ranks go through all of them in the
- * same order. */
-static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
+/* A chunk that this rank reads begins in the stream. */
+static int begin_own(struct collective *c, struct own_chunks *own,
+                     int begins_round)
 {
     struct bouma_dataset *ds = c->step->ds;
-    const struct bouma_variable *v =
-        c->step->manifest.schema->by_id[g->rank_requests[0].variable];
+    struct cursor cursor = {(size_t)(own - c->own), own->planned - 1};
+
+    c->stream.rest = (struct cursor){cursor.group, cursor.chunk + 1};
+    return begins_round
+               ? add_round(&c->stream, ds->a,
+                           bm_flow_builder_bytes(&c->flows, ds->comm->rank),
+                           cursor)
+               : BOUMA_OK;
+}
+
+/* What goes between ranks of one chunk. All ranks that its reader's stream
+ * concerns go through its chunks in the same order. */
+static int plan_chunk(struct collective *c, struct own_chunks *own,
+                      int64_t chunk)
+{
+    struct bouma_dataset *ds = c->step->ds;
+    const struct bm_read_group *g = own->group;
     const struct bm_chunking *chunking = &g->partition.chunking;
-    int me = ds->comm->rank, rc = BOUMA_OK;
-    int reader = g->owner[chunk];
-    uint64_t bytes = chunk_bytes(g, v, chunk);
-    struct cursor cursor = {(size_t)(g - c->groups), g->mine_count};
+    int me = ds->comm->rank, reader = g->owner[chunk], rc = BOUMA_OK;
+    uint64_t bytes = chunk_bytes(g, chunk);
+    int begins;
 
     if (reader == me) {
-        g->first_part[g->mine_count] = c->stream.part_count;
-        g->keys[g->mine_count] = chunking->calls->key(chunking->own, chunk);
-        g->mine[g->mine_count++] = chunk;
+        own->first_part[own->planned] = c->stream.part_count;
+        own->keys[own->planned++] = chunking->calls->key(chunking->own, chunk);
         c->fetching.total++;
     }
     if (!bytes)
         return rc;
-    c->shared = 1;
-    if (bm_flow_builder_fit(&c->flows, reader, bytes,
-                            ds->engine.env.buffer_bytes) &&
-        reader == me)
-        rc = add_round(&c->stream, ds->a, bm_flow_builder_bytes(&c->flows, me),
-                       cursor);
+    begins = bm_flow_builder_fit(&c->flows, reader, bytes,
+                                 ds->engine.env.buffer_bytes);
     if (reader == me)
-        c->stream.rest = (struct cursor){cursor.group, cursor.chunk + 1};
+        rc = begin_own(c, own, begins);
     for (int64_t k = g->partition.first[chunk];
          k < g->partition.first[chunk + 1] && !rc; k++) {
-        const struct rank_request *w = &g->rank_requests[g->partition.part[k]];
+        uint32_t request = g->partition.part[k];
+        int rank = g->blocks[request].rank;
         struct bm_footprint part = bm_partition_part(&g->partition, chunk, k);
 
-        bytes = part_bytes(v, &part);
-        if (w->rank == reader || !bytes)
+        bytes = bm_read_part_bytes(g->variable, &part);
+        if (rank == reader || !bytes)
             continue;
         if (reader == me)
-            rc = add_part(c, w->rank, bytes);
-        else if (w->rank == me)
-            rc = add_want(c, reader, w, &part, bytes);
+            rc = add_part(c, rank, bytes);
+        else if (rank == me)
+            rc = add_want(c, reader, g->number[request], &part, bytes);
         else
-            bm_flow_builder_add(&c->flows, reader, w->rank, bytes, 0);
+            bm_flow_builder_add(&c->flows, reader, rank, bytes, 0);
     }
     return rc;
 }
 
-/* Chunks may have no samples at a coarse level: nobody reads those. */
-static int has_samples(const struct bm_chunking *chunking, int64_t chunk)
+/* The stream of one that reads. */
+static int plan_stream(struct collective *c, int reader)
 {
-    struct bm_footprint f = bm_chunking_footprint(chunking, chunk);
+    int rc = BOUMA_OK;
 
-    return bm_footprint_samples(&f) > 0;
+    for (size_t i = 0; i < c->plan.group_count; i++) {
+        const struct bm_read_group *g = &c->plan.groups[i];
+        size_t begin, end;
+
+        bm_read_group_find(g, reader, &begin, &end);
+        for (size_t k = begin; k < end && !rc; k++)
+            rc = plan_chunk(c, &c->own[i], g->by_owner[k]);
+    }
+    return rc;
 }
 
-static int plan_group(struct collective *c, struct group *g)
+/* Memory for what this rank reads. */
+static int find_own(struct collective *c)
 {
-    struct bouma_dataset *ds = c->step->ds;
-    const struct bouma_variable *v =
-        c->step->manifest.schema->by_id[g->rank_requests[0].variable];
-    struct bm_chunking chunking = v->object->layout->chunking(v->object);
-    size_t chunks = (size_t)chunking.count;
-    int rc;
+    const bouma_allocator *a = c->step->ds->a;
 
-    chunking.level = g->rank_requests[0].level;
-    g->blocks = bm_new_raw(ds->a, g->count, sizeof(*g->blocks));
-    g->owner = bm_new_raw(ds->a, chunks, sizeof(*g->owner));
-    g->mine = bm_new_raw(ds->a, chunks, sizeof(*g->mine));
-    g->keys = bm_new_raw(ds->a, chunks, sizeof(*g->keys));
-    g->first_part = bm_new_raw(ds->a, chunks, sizeof(*g->first_part));
-    if (!g->blocks || !g->owner || !g->mine || !g->keys || !g->first_part)
+    c->own = bm_new(a, c->plan.group_count, sizeof(*c->own));
+    if (!c->own)
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < g->count; i++)
-        g->blocks[i] = (struct bm_block){g->rank_requests[i].rank,
-                                         g->rank_requests[i].box};
-    rc = bm_partition_init(&g->partition, ds->a, chunking, g->blocks, g->count);
-    if (!rc)
-        rc = bm_distribute_readers(g->owner, &g->partition, ds->comm->size);
-    for (int64_t i = 0; i < chunking.count && !rc; i++)
-        if (g->owner[i] >= 0 && has_samples(&chunking, i))
-            rc = plan_chunk(c, g, i);
-    return rc;
+    for (size_t i = 0; i < c->plan.group_count; i++) {
+        const struct bm_read_group *g = &c->plan.groups[i];
+        struct own_chunks *own = &c->own[i];
+        size_t begin, end;
+
+        bm_read_group_find(g, c->step->ds->comm->rank, &begin, &end);
+        own->group = g;
+        own->chunks = g->by_owner + begin;
+        own->count = end - begin;
+        own->keys = bm_new_raw(a, own->count, sizeof(*own->keys));
+        own->first_part = bm_new_raw(a, own->count, sizeof(*own->first_part));
+        if (!own->keys || !own->first_part)
+            return BOUMA_ENOMEM;
+    }
+    return BOUMA_OK;
 }
 
 static int make_pipe(struct collective *c);
 
-static int plan_groups(struct collective *c)
+static int plan_streams(struct collective *c)
 {
     struct bouma_dataset *ds = c->step->ds;
     int rc = bm_flow_builder_init(&c->flows, ds->comm);
+    int *readers = NULL;
+    size_t count = 0;
 
-    c->groups = bm_new(ds->a, c->rank_request_count, sizeof(*c->groups));
-    if (!c->groups)
-        rc = BOUMA_ENOMEM;
-    for (size_t i = 0, end; i < c->rank_request_count && !rc; i = end) {
-        struct group *g = &c->groups[c->group_count++];
-
-        for (end = i + 1;
-             end < c->rank_request_count &&
-             c->rank_requests[end].variable == c->rank_requests[i].variable &&
-             c->rank_requests[end].level == c->rank_requests[i].level;)
-            end++;
-        g->rank_requests = c->rank_requests + i;
-        g->count = end - i;
-        rc = plan_group(c, g);
-    }
-    if (!rc && c->shared)
+    if (!rc)
+        rc = find_own(c);
+    if (!rc)
+        rc = bm_read_plan_readers(&c->plan, ds->comm->rank, &readers, &count);
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = plan_stream(c, readers[i]);
+    bm_drop(ds->a, readers);
+    if (!rc && c->plan.shared)
         rc = make_pipe(c);
     if (rc)
         bm_fail(&ds->error, rc, "no memory to plan the read");
@@ -357,12 +264,12 @@ static int plan_groups(struct collective *c)
 /* ---- chunks ------------------------------------------------------------- */
 
 /* Chunks come in the order of files, parts are in that of their numbers. */
-static size_t first_part(const struct group *g, int64_t chunk)
+static size_t first_part(const struct own_chunks *own, int64_t chunk)
 {
     size_t at = 0;
 
-    BM_BISECT(at, g->mine_count, i, g->mine[i] <= chunk);
-    return g->first_part[at];
+    BM_BISECT(at, own->count, i, own->chunks[i] <= chunk);
+    return own->first_part[at];
 }
 
 /* A chunk that this rank read: to its own requests, and into the buffer. */
@@ -370,22 +277,21 @@ static int give_to_group(void *context, const struct bm_decoding *d,
                          struct bm_error *error)
 {
     struct collective *c = context;
-    struct group *g = c->fetching.group;
-    const struct bouma_variable *v =
-        c->step->manifest.schema->by_id[g->rank_requests[0].variable];
+    const struct bm_read_group *g = c->fetching.own->group;
+    const struct bouma_variable *v = g->variable;
     const struct bm_chunking *chunking = &g->partition.chunking;
     int64_t chunk = chunking->calls->find(chunking->own, d->key);
-    size_t next = first_part(g, chunk);
+    size_t next = first_part(c->fetching.own, chunk);
 
     (void)error;
     for (int64_t k = g->partition.first[chunk];
          k < g->partition.first[chunk + 1]; k++) {
-        const struct rank_request *w = &g->rank_requests[g->partition.part[k]];
+        uint32_t request = g->partition.part[k];
         struct bm_footprint part = bm_partition_part(&g->partition, chunk, k);
 
-        if (w->rank == c->step->ds->comm->rank) {
-            bm_read_give(d, &c->requests[w->number]);
-        } else if (part_bytes(v, &part)) {
+        if (g->blocks[request].rank == c->step->ds->comm->rank) {
+            bm_read_give(d, &c->requests[g->number[request]]);
+        } else if (bm_read_part_bytes(v, &part)) {
             struct bm_target target =
                 dense_part(v, &part,
                            c->fetching.buffer + (c->stream.part_at[next++] -
@@ -403,25 +309,24 @@ static int fetch_range(struct collective *c, struct cursor from,
 {
     int rc = BOUMA_OK;
 
-    for (size_t i = from.group; i < c->group_count && i <= to.group && !rc;
+    for (size_t i = from.group; i < c->plan.group_count && i <= to.group && !rc;
          i++) {
-        struct group *g = &c->groups[i];
-        const struct bouma_variable *v =
-            c->step->manifest.schema->by_id[g->rank_requests[0].variable];
+        const struct own_chunks *own = &c->own[i];
+        const struct bouma_variable *v = own->group->variable;
         size_t first = i == from.group ? from.chunk : 0;
-        size_t end = i == to.group ? to.chunk : g->mine_count;
+        size_t end = i == to.group ? to.chunk : own->count;
         struct bm_fetch fetch = {.step = c->step,
                                  .variable = v,
-                                 .fine = g->rank_requests[0].level,
+                                 .fine = own->group->level,
                                  .coarse = v->object->levels - 1,
-                                 .keys = g->keys + first,
+                                 .keys = own->keys + first,
                                  .count = end - first,
                                  .each = give_to_group,
                                  .context = c,
                                  .before = c->fetching.done,
                                  .total = c->fetching.total};
 
-        c->fetching.group = g;
+        c->fetching.own = own;
         if (end > first)
             rc = bm_fetch(&fetch);
         c->fetching.done += end - first;
@@ -456,7 +361,7 @@ static void take_part(void *context, size_t tag, const uint8_t *room)
 {
     struct collective *c = context;
     const struct want *want = &c->wants[tag];
-    const struct bm_read_request *to = &c->requests[want->rank_request->number];
+    const struct bm_read_request *to = &c->requests[want->number];
     const struct bm_footprint *part = &want->part;
     struct bm_footprint box = bm_footprint_of_box(&to->box);
     struct bm_footprint all = bm_footprint_at_level(&box, to->level);
@@ -494,12 +399,13 @@ static int fetch_all(struct collective *c)
     struct bouma_dataset *ds = c->step->ds;
     int rc = BOUMA_OK;
 
-    if (c->shared)
+    if (c->plan.shared)
         rc = bm_pipe_open(c->pipe, ds->comm, &ds->engine.pool, rc, &ds->error);
-    if (!rc && c->shared)
+    if (!rc && c->plan.shared)
         rc = bm_pipe_run(c->pipe, 1, rc, &ds->error);
     if (!rc)
-        rc = fetch_range(c, c->stream.rest, (struct cursor){c->group_count, 0});
+        rc = fetch_range(c, c->stream.rest,
+                         (struct cursor){c->plan.group_count, 0});
     return rc;
 }
 
@@ -509,16 +415,12 @@ static void release(struct collective *c)
 
     bm_pipe_free(c->pipe);
     bm_flow_builder_release(&c->flows);
-    for (size_t i = 0; i < c->group_count; i++) {
-        bm_partition_release(&c->groups[i].partition);
-        bm_drop(a, c->groups[i].blocks);
-        bm_drop(a, c->groups[i].owner);
-        bm_drop(a, c->groups[i].mine);
-        bm_drop(a, c->groups[i].keys);
-        bm_drop(a, c->groups[i].first_part);
+    for (size_t i = 0; i < c->plan.group_count && c->own; i++) {
+        bm_drop(a, c->own[i].keys);
+        bm_drop(a, c->own[i].first_part);
     }
-    bm_drop(a, c->groups);
-    bm_drop(a, c->rank_requests);
+    bm_drop(a, c->own);
+    bm_read_plan_release(&c->plan);
     bm_drop(a, c->stream.part_at);
     bm_drop(a, c->stream.rounds);
     bm_drop(a, c->stream.round_at);
@@ -528,7 +430,7 @@ static void release(struct collective *c)
 /* What is read for requests, as it is stored. */
 struct reading {
     struct bm_read_request *inner;
-    uint8_t *delivers; /* see DELIVERS */
+    uint8_t *delivers; /* [count]: see bm_read_plan_make() */
     size_t count;
     int delivered; /* some of some rank */
 };
@@ -541,20 +443,20 @@ static int read_stored(struct bouma_step *step, struct reading *reading, int rc)
     memset(&c, 0, sizeof(c));
     c.step = step;
     c.requests = reading->inner;
-    c.delivers = reading->delivers;
     rc = bm_comm_begin(ds->comm, "reading a step", step->manifest.step, NULL,
                        rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks read different steps");
     if (!rc) {
-        rc = gather_rank_requests(&c, reading->count, rc);
+        rc = bm_read_plan_make(&c.plan, step, reading->inner, reading->delivers,
+                               reading->count, rc);
         if (!rc)
-            rc = plan_groups(&c);
+            rc = plan_streams(&c);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
     if (!rc)
         rc = bm_comm_agree(ds->comm, fetch_all(&c), &ds->error);
-    reading->delivered = c.delivered;
+    reading->delivered = c.plan.delivered;
     release(&c);
     return rc;
 }

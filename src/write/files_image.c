@@ -9,6 +9,7 @@
 struct facts {
     int64_t files;
     uint64_t misfits;
+    int64_t division; /* of predicted chunks */
 };
 
 #define ARRAY(m, array, count)                                                 \
@@ -19,7 +20,8 @@ static void walk(struct bm_image *m, struct bm_write_job *job)
 {
     struct bm_job_plan *plan = &job->plan;
     struct bm_assignment *files = &plan->files;
-    struct facts own = {files->files, job->result.misfits};
+    struct facts own = {files->files, job->result.misfits,
+                        plan->prediction ? bm_predict_division(job) : 0};
     const struct facts *facts = bm_image_array(m, &own, 1, sizeof(own));
     size_t chunks = plan->grids->chunks;
 
@@ -36,6 +38,7 @@ static void walk(struct bm_image *m, struct bm_write_job *job)
         uint64_t **room = bm_predict_room(job);
 
         ARRAY(m, *room, chunks);
+        bm_predict_divide(job, (int)facts->division);
     }
 }
 
@@ -53,6 +56,17 @@ static int pack(struct bm_write_job *job, struct bm_common *common)
     return BOUMA_OK;
 }
 
+static void drop_arrays(struct bm_write_job *job)
+{
+    struct bm_job_plan *plan = &job->plan;
+
+    if (plan->is_view)
+        return;
+    bm_drop(job->ds->a, plan->bytes);
+    bm_writers_release(&plan->writers);
+    bm_assignment_release(&plan->files);
+}
+
 int bm_files_share(struct bm_write_job *job, int rc)
 {
     struct bm_comm *near = bm_comm_near(job->comm);
@@ -66,8 +80,9 @@ int bm_files_share(struct bm_write_job *job, int rc)
     if (!rc && near->rank == 0)
         rc = pack(job, common);
     rc = bm_common_tell(common, near, rc, &job->ds->error);
-    if (rc || near->rank == 0)
-        return rc;
+    if (rc || (near->rank == 0 && job->plan.prediction))
+        return rc; /* what was predicted is yet to change */
+    drop_arrays(job);
     job->plan.is_view = 1;
     job->plan.files.a = job->ds->a;
     job->plan.writers.files = &job->plan.files;
@@ -78,13 +93,7 @@ int bm_files_share(struct bm_write_job *job, int rc)
 
 void bm_files_release(struct bm_write_job *job)
 {
-    struct bm_job_plan *plan = &job->plan;
-
-    if (!plan->is_view) {
-        bm_drop(job->ds->a, plan->bytes);
-        bm_drop(job->ds->a, plan->size_bytes);
-        bm_writers_release(&plan->writers);
-        bm_assignment_release(&plan->files);
-    }
+    drop_arrays(job);
+    bm_drop(job->ds->a, job->plan.size_bytes);
     bm_predict_release(job);
 }

@@ -46,7 +46,7 @@ int bm_particle_file_init(struct bm_particle_file *b, struct bouma_dataset *ds,
     bm_tree_init(&b->tree, ds->a);
     b->set = set;
     b->file = file;
-    b->count = (size_t)set->files.counts[file];
+    b->count = (size_t)set->counts[file];
     b->columns = bm_new(ds->a, lanes_of(set), sizeof(*b->columns));
     b->encoded = bm_new(ds->a, (size_t)set->count, sizeof(*b->encoded));
     if (!b->columns || !b->encoded)

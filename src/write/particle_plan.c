@@ -1,147 +1,28 @@
 /* particle_plan.c -- see particle_plan.h. */
 #include "write/particle_plan.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- files and their writers -------------------------------------------- */
+#include "write/particle_image.h"
 
-static int by_file_and_rank(const void *left, const void *right)
+/* ---- files -------------------------------------------------------------- */
+
+/* Where each rank's units begin. */
+static int count_units(struct bm_set_plan *set, const bouma_allocator *a,
+                       int ranks)
 {
-    const struct bm_delivery *a = left, *b = right;
-
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
-
-/* Entries of one file and rank are summed up, and each file's counted. */
-static int sum_up(struct bm_particle_plan *plan, struct bm_set_plan *set,
-                  size_t count)
-{
-    size_t files = (size_t)set->files.files, n = 0;
-    struct bm_delivery *d = set->deliveries;
-
-    set->first_delivery =
-        bm_new(plan->a, files + 1, sizeof(*set->first_delivery));
-    if (!set->first_delivery)
-        return BOUMA_ENOMEM;
-    if (count)
-        qsort(d, count, sizeof(*d), by_file_and_rank);
-    for (size_t i = 0; i < count; i++) {
-        struct bm_delivery *last =
-            set->delivery_count ? &d[set->delivery_count - 1] : NULL;
-
-        if (last && last->file == d[i].file && last->rank == d[i].rank)
-            last->count += d[i].count;
-        else
-            d[set->delivery_count++] = d[i];
-    }
-    for (size_t f = 0; f < files; f++) {
-        uint64_t first = 0;
-
-        set->first_delivery[f] = n;
-        for (; n < set->delivery_count && d[n].file == f; n++) {
-            d[n].first = first;
-            first += d[n].count;
-        }
-        set->files.counts[f] = first; /* exact, where it was a sample's */
-    }
-    set->first_delivery[files] = n;
-    return BOUMA_OK;
-}
-
-/* What each rank has for each file: of whole units from the plan, of others
- * from what the ranks say (a cursor for each). */
-static int list_deliveries(struct bm_particle_plan *plan,
-                           struct bm_set_plan *set, struct bm_cursor *told,
-                           int ranks)
-{
-    size_t n = 0, room = set->unit_count;
-
-    for (int r = 0; r < ranks && told; r++)
-        room += bm_cursor_left(&told[r]) / 12;
-    set->deliveries = bm_new(plan->a, room, sizeof(*set->deliveries));
-    if (!set->deliveries)
+    set->first_unit = bm_new(a, (size_t)ranks + 1, sizeof(*set->first_unit));
+    if (!set->first_unit)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < set->unit_count; i++)
-        if (set->files.file[i] != BM_NO_FILE && !set->sampled[i])
-            set->deliveries[n++] = (struct bm_delivery){
-                set->files.file[i], set->units[i].rank, set->units[i].count, 0};
-    for (int r = 0; r < ranks && told && set->cut; r++) {
-        uint32_t count = bm_get_u32(&told[r]);
-
-        if (count > bm_cursor_left(&told[r]) / 12)
-            return BOUMA_ECOMM;
-        for (uint32_t i = 0; i < count; i++) {
-            struct bm_delivery *d = &set->deliveries[n++];
-
-            *d = (struct bm_delivery){.file = bm_get_u32(&told[r]), .rank = r};
-            d->count = bm_get_u64(&told[r]);
-            if (d->file >= (uint64_t)set->files.files)
-                return BOUMA_ECOMM;
-        }
-    }
-    return sum_up(plan, set, n);
-}
-
-/* Who sends how many particles to which file; 'each' bytes of one are counted
- * or, if it is 1, particles. */
-static int gather(struct bm_gathering *g, const struct bm_particle_plan *plan,
-                  const struct bm_set_plan *set, int ranks, uint64_t each)
-{
-    *g = (struct bm_gathering){.files = set->files.files,
-                               .ranks = ranks,
-                               .first = set->first_delivery};
-    g->rank = bm_new_raw(plan->a, set->delivery_count, sizeof(*g->rank));
-    g->bytes = bm_new_raw(plan->a, set->delivery_count, sizeof(*g->bytes));
-    if (!g->rank || !g->bytes)
-        return BOUMA_ENOMEM;
-    for (size_t i = 0; i < set->delivery_count; i++) {
-        g->rank[i] = set->deliveries[i].rank;
-        g->bytes[i] = set->deliveries[i].count * each;
-    }
+        set->first_unit[set->units[i].rank + 1]++;
+    for (int r = 0; r < ranks; r++)
+        set->first_unit[r + 1] += set->first_unit[r];
     return BOUMA_OK;
 }
 
-static int place_by_senders(struct bm_particle_plan *plan,
-                            struct bm_set_plan *set,
-                            const struct bouma_dataset *ds)
-{
-    struct bm_place_task task =
-        bm_io_environment_place_task(&ds->engine.env, &ds->options, ds->comm);
-    int chosen = bm_place_needs_senders(&task);
-    struct bm_gathering g;
-    int rc = gather(&g, plan, set, ds->comm->size, chosen ? set->bytes : 1);
-
-    task.turn = 1 + (int)(set - plan->sets);
-    task.turns = 1 + (int)plan->set_count;
-    if (!rc && chosen)
-        rc =
-            bm_place_files(set->writer, set->tier, plan->a, &task, g.files, &g);
-    else if (!rc)
-        rc = bm_place_in_order(set->writer, plan->a, ds->options.place, &g);
-    bm_drop(plan->a, g.rank);
-    bm_drop(plan->a, g.bytes);
-    return rc;
-}
-
-static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
-                         const struct bouma_dataset *ds)
-{
-    set->writer =
-        bm_new(plan->a, (size_t)set->files.files, sizeof(*set->writer));
-    set->tier = bm_new(plan->a, (size_t)set->files.files, sizeof(*set->tier));
-    if (!set->writer || !set->tier)
-        return BOUMA_ENOMEM;
-    for (int64_t f = 0; f < set->files.files; f++)
-        set->tier[f] = ds->options.tier;
-    return place_by_senders(plan, set, ds);
-}
-
-/* The files of a set, and for this rank's particles that are not one unit,
- * which of them they go to. */
+/* The files of a set. */
 static int make_files(struct bm_particle_plan *plan, struct bm_set_plan *set,
                       struct bouma_dataset *ds)
 {
@@ -159,6 +40,44 @@ static int make_files(struct bm_particle_plan *plan, struct bm_set_plan *set,
     if (set->particles)
         spec.target = bm_particle_target(set, ds);
     rc = bm_aggregate(&set->files, plan->a, &spec, set->units, set->unit_count);
+    if (!rc)
+        rc = count_units(set, plan->a, ds->comm->size);
+    return rc ? rc : bm_deliveries_begin(set, plan->a);
+}
+
+/* On the first rank of a node: the files of all sets, and if none is cut, what
+ * goes there. */
+static int plan_files(struct bm_particle_plan *plan, struct bouma_dataset *ds,
+                      int cut)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < plan->set_count && !rc; i++)
+        rc = make_files(plan, &plan->sets[i], ds);
+    for (size_t i = 0; i < plan->set_count && !rc && !cut; i++) {
+        struct bm_set_plan *set = &plan->sets[i];
+
+        rc = bm_deliveries_end(plan, i, ds, NULL);
+        bm_drop(plan->a, set->whole);
+        set->whole = NULL;
+        set->whole_count = 0;
+    }
+    bm_particle_plan_drop(plan, BM_UNITS);
+    if (rc && !ds->error.status)
+        bm_fail(&ds->error, rc,
+                rc == BOUMA_ENOMEM ? "no memory to plan particles"
+                                   : "particles cannot be put into files");
+    return rc;
+}
+
+/* ---- particles that go to several files --------------------------------- */
+
+/* Which file each of this rank's goes to, of those that are not one unit. */
+static int make_routers(struct bm_particle_plan *plan, struct bm_set_plan *set,
+                        struct bouma_dataset *ds)
+{
+    int rc = BOUMA_OK;
+
     for (size_t k = set->first_block; k < set->end_block && !rc; k++) {
         struct bm_particle_block_units *u = &plan->blocks[k];
         struct bm_positions p;
@@ -197,32 +116,20 @@ static void tell_routers(const struct bm_particle_plan *plan,
     }
 }
 
-static int check_counts(const struct bm_set_plan *set, struct bm_error *error)
+/* On the first rank of a node: what all have for which file. */
+static int take_counts(struct bm_particle_plan *plan, struct bouma_dataset *ds,
+                       const struct bm_buffer *all, const size_t *sizes)
 {
-    for (int64_t f = 0; f < set->files.files; f++)
-        if (set->files.counts[f] > BM_MAX_PARTICLE_SUMMARY)
-            return bm_fail(error, BOUMA_ELIMIT,
-                           "a file of particles \"%s\" would have %" PRIu64
-                           " of them, which is beyond 2^32; ask for more or "
-                           "smaller files",
-                           set->set->name, set->files.counts[f]);
-    return BOUMA_OK;
-}
+    size_t ranks = (size_t)ds->comm->size;
+    struct bm_cursor *told = bm_new(ds->a, ranks, sizeof(*told));
+    const uint8_t *at = all->data;
+    int rc = told ? BOUMA_OK : BOUMA_ENOMEM;
 
-/* Who sends how many to which file, and who writes it. 'told' has a cursor for
- * each rank, or is NULL if nothing was cut. */
-static int plan_deliveries(struct bm_particle_plan *plan,
-                           struct bouma_dataset *ds, struct bm_cursor *told)
-{
-    int rc = BOUMA_OK;
-
-    for (size_t i = 0; i < plan->set_count && !rc; i++) {
-        rc = list_deliveries(plan, &plan->sets[i], told, ds->comm->size);
-        if (!rc)
-            rc = check_counts(&plan->sets[i], &ds->error);
-        if (!rc)
-            rc = place_writers(plan, &plan->sets[i], ds);
-    }
+    for (size_t r = 0; r < ranks && !rc; at += sizes[r], r++)
+        told[r] = bm_cursor_of(at, sizes[r]);
+    for (size_t i = 0; i < plan->set_count && !rc; i++)
+        rc = bm_deliveries_end(plan, i, ds, told);
+    bm_drop(ds->a, told);
     return rc;
 }
 
@@ -230,29 +137,49 @@ static int plan_deliveries(struct bm_particle_plan *plan,
 static int exchange_counts(struct bm_particle_plan *plan,
                            struct bouma_dataset *ds, int rc)
 {
-    size_t ranks = (size_t)ds->comm->size;
-    size_t *sizes = bm_new(ds->a, ranks, sizeof(*sizes));
-    struct bm_cursor *told = bm_new(ds->a, ranks, sizeof(*told));
+    int leads = bm_comm_leads(ds->comm);
+    size_t *sizes =
+        bm_new(ds->a, leads ? (size_t)ds->comm->size : 0, sizeof(*sizes));
     struct bm_buffer mine, all;
-    const uint8_t *at;
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
     if (!rc)
         tell_routers(plan, &mine);
-    if (!rc && (!sizes || !told || mine.failed))
+    if (!rc && (!sizes || mine.failed))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan particles");
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
-    at = all.data;
-    for (size_t r = 0; r < ranks && !rc; at += sizes[r], r++)
-        told[r] = bm_cursor_of(at, sizes[r]);
-    if (!rc)
-        rc = plan_deliveries(plan, ds, told);
+    rc = bm_comm_collect_at_nodes(ds->comm, &mine, &all, sizes, rc, &ds->error);
+    if (!rc && leads)
+        rc = take_counts(plan, ds, &all, sizes);
+    if (rc && !ds->error.status)
+        bm_fail(&ds->error, rc,
+                rc == BOUMA_ENOMEM
+                    ? "no memory to plan particles"
+                    : "the numbers of particles could not be decoded");
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(ds->a, sizes);
-    bm_drop(ds->a, told);
     return rc;
+}
+
+/* All ranks know that some sets are cut, and nothing of files yet.
+ * Collective. */
+static int plan_cut(struct bm_particle_plan *plan, struct bouma_dataset *ds)
+{
+    int rc = bm_particle_units_cut(plan, ds, BOUMA_OK);
+
+    if (!rc && bm_comm_leads(ds->comm))
+        rc = plan_files(plan, ds, 1);
+    rc = bm_particle_share(plan, ds, BM_FILES, rc);
+    for (size_t i = 0; i < plan->set_count && !rc; i++) {
+        rc = make_routers(plan, &plan->sets[i], ds);
+        if (rc)
+            bm_fail(&ds->error, rc,
+                    rc == BOUMA_ENOMEM ? "no memory to plan particles"
+                                       : "particles cannot be put into files");
+    }
+    rc = exchange_counts(plan, ds, rc);
+    return bm_particle_share(plan, ds, BM_DELIVERIES, rc);
 }
 
 /* ---- all of it ---------------------------------------------------------- */
@@ -295,37 +222,35 @@ static int make_sets(struct bm_particle_plan *plan, struct bouma_dataset *ds)
     return BOUMA_OK;
 }
 
+static int is_cut(const struct bm_particle_plan *plan)
+{
+    int cut = 0;
+
+    for (size_t i = 0; i < plan->set_count; i++)
+        cut |= plan->sets[i].cut;
+    return cut;
+}
+
 int bm_particle_plan_make(struct bm_particle_plan *plan,
                           struct bouma_dataset *ds, int rc)
 {
-    int cut = 0;
+    int stages = 0;
 
     memset(plan, 0, sizeof(*plan));
     if (!rc)
         rc = make_sets(plan, ds);
     rc = bm_particle_units_find(plan, ds, rc);
+    if (!rc && bm_comm_leads(ds->comm)) {
+        stages = is_cut(plan) ? BM_UNITS : BM_FILES | BM_DELIVERIES;
+        if (stages != BM_UNITS)
+            rc = plan_files(plan, ds, 0);
+    }
+    rc = bm_particle_share(plan, ds, stages, rc);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (rc)
         return rc; /* the same on all; else all know what is cut */
-    for (size_t i = 0; i < plan->set_count; i++) {
-        cut |= plan->sets[i].cut;
-        if (!rc)
-            rc = make_files(plan, &plan->sets[i], ds);
-    }
-    if (rc && !ds->error.status)
-        bm_fail(&ds->error, rc,
-                rc == BOUMA_ENOMEM ? "no memory to plan particles"
-                                   : "particles cannot be put into files");
-    if (cut)
-        rc = exchange_counts(plan, ds, rc);
-    else if (!rc)
-        rc = plan_deliveries(plan, ds, NULL);
-    if (rc && !ds->error.status)
-        bm_fail(&ds->error, rc,
-                rc == BOUMA_ENOMEM
-                    ? "no memory to plan particles"
-                    : "the numbers of particles could not be decoded");
-    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    if (is_cut(plan))
+        rc = bm_comm_agree(ds->comm, plan_cut(plan, ds), &ds->error);
     for (size_t i = 0; i < plan->set_count && !rc; i++)
         plan->files += plan->sets[i].files.files;
     return rc;
@@ -339,22 +264,73 @@ void bm_particle_plan_number(struct bm_particle_plan *plan, uint32_t first)
     }
 }
 
+/* The arrays of a set, of some stages. */
+static void drop_set(struct bm_set_plan *set, const bouma_allocator *a,
+                     int stages)
+{
+    if (stages & BM_UNITS) {
+        bm_drop(a, set->units);
+        bm_drop(a, set->sampled);
+    }
+    if (stages & BM_FILES) {
+        bm_drop(a, set->first_unit);
+        bm_drop(a, set->files.file);
+        bm_drop(a, set->files.counts);
+        bm_drop(a, set->files.nodes);
+        bm_drop(a, set->whole);
+    }
+    if (stages & BM_DELIVERIES) {
+        bm_drop(a, set->counts);
+        bm_drop(a, set->writers.order);
+        bm_drop(a, set->placed.writer);
+        bm_drop(a, set->placed.tier);
+        bm_drop(a, set->deliveries);
+        bm_drop(a, set->first_delivery);
+        bm_drop(a, set->by_rank);
+    }
+}
+
+/* Nothing is where it was. */
+static void forget_set(struct bm_set_plan *set, int stages)
+{
+    if (stages & BM_UNITS) {
+        set->units = NULL;
+        set->sampled = NULL;
+    }
+    if (stages & BM_FILES) {
+        set->first_unit = NULL;
+        set->files.file = NULL;
+        set->files.counts = NULL;
+        set->files.nodes = NULL;
+        set->whole = NULL;
+    }
+    if (stages & BM_DELIVERIES) {
+        set->counts = NULL;
+        set->writers.order = NULL;
+        set->placed.writer = NULL;
+        set->placed.tier = NULL;
+        set->deliveries = NULL;
+        set->first_delivery = NULL;
+        set->by_rank = NULL;
+    }
+}
+
+void bm_particle_plan_drop(struct bm_particle_plan *plan, int stages)
+{
+    for (size_t i = 0; i < plan->set_count; i++) {
+        drop_set(&plan->sets[i], plan->a, stages & ~plan->views);
+        forget_set(&plan->sets[i], stages);
+    }
+    plan->views &= ~stages;
+}
+
 void bm_particle_plan_release(struct bm_particle_plan *plan)
 {
     if (!plan->a)
         return;
-    for (size_t i = 0; i < plan->set_count; i++) {
-        struct bm_set_plan *set = &plan->sets[i];
-
-        bm_drop(plan->a, set->variables);
-        bm_drop(plan->a, set->units);
-        bm_drop(plan->a, set->sampled);
-        bm_aggregation_release(&set->files);
-        bm_drop(plan->a, set->writer);
-        bm_drop(plan->a, set->tier);
-        bm_drop(plan->a, set->deliveries);
-        bm_drop(plan->a, set->first_delivery);
-    }
+    bm_particle_plan_drop(plan, BM_UNITS | BM_FILES | BM_DELIVERIES);
+    for (size_t i = 0; i < plan->set_count; i++)
+        bm_drop(plan->a, plan->sets[i].variables);
     for (size_t k = 0; k < plan->block_count; k++) {
         bm_sample_release(&plan->blocks[k].sample);
         bm_particle_router_release(&plan->blocks[k].router);

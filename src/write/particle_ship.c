@@ -6,6 +6,7 @@
  * thread takes the values from there to the columns of the file. */
 #include "write/particle_ship.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -152,25 +153,6 @@ static uint8_t *pack(const struct bm_particle_write *p,
     return to;
 }
 
-/* What a rank has for a file; NULL: nothing. */
-static const struct bm_delivery *delivery_of(const struct bm_set_plan *set,
-                                             uint32_t file, int rank)
-{
-    size_t at = set->first_delivery[file], end = set->first_delivery[file + 1];
-
-    BM_BISECT(at, end, i, set->deliveries[i].rank <= rank);
-    return at < end && set->deliveries[at].rank == rank ? &set->deliveries[at]
-                                                        : NULL;
-}
-
-/* The bytes that go between ranks for a file. */
-static uint64_t bytes_between(const struct bm_set_plan *set, uint32_t file)
-{
-    const struct bm_delivery *own = delivery_of(set, file, set->writer[file]);
-
-    return (set->files.counts[file] - (own ? own->count : 0)) * set->bytes;
-}
-
 /* ---- what comes --------------------------------------------------------- */
 
 /* Whether all that comes to a file of this rank is this rank's own. */
@@ -305,7 +287,8 @@ static int route_parcel(struct bm_particle_write *p,
                         struct bm_flow_builder *flows, struct bm_parcel *c)
 {
     const bouma_allocator *a = p->ds->a;
-    int writer = c->set->writer[c->delivery->file], me = p->ds->comm->rank;
+    int writer = c->set->placed.writer[c->delivery->file],
+        me = p->ds->comm->rank;
 
     c->at =
         bm_flow_builder_add(flows, writer, c->delivery->rank,
@@ -330,7 +313,7 @@ static int route_file(struct bm_particle_write *p,
     const struct bm_delivery *end =
         &set->deliveries[set->first_delivery[file + 1]];
     uint64_t buffer = p->ds->engine.env.buffer_bytes, rounds;
-    uint64_t bytes = bytes_between(set, file);
+    uint64_t bytes = bm_delivery_bytes(set, file);
     uint64_t slack =
         (uint64_t)(end - first) * set->bytes; /* shares are whole */
     int rc = BOUMA_OK;
@@ -339,8 +322,8 @@ static int route_file(struct bm_particle_write *p,
         slack = 0;
     rounds = (bytes + buffer - slack - 1) / (buffer - slack);
     for (uint64_t r = 0; r < rounds && !rc; r++) {
-        bm_flow_builder_fit(flows, set->writer[file], bytes / rounds + slack,
-                            buffer);
+        bm_flow_builder_fit(flows, set->placed.writer[file],
+                            bytes / rounds + slack, buffer);
         for (const struct bm_delivery *d = first; d < end && !rc; d++) {
             struct bm_parcel c = {set,
                                   d,
@@ -349,7 +332,7 @@ static int route_file(struct bm_particle_write *p,
                                   bm_cut(d->count, rounds, r + 1),
                                   0};
 
-            if (d->rank != set->writer[file])
+            if (d->rank != set->placed.writer[file])
                 rc = route_parcel(p, flows, &c);
         }
     }
@@ -361,7 +344,8 @@ static bouma_tier own_tier(const struct bm_particle_write *p)
 {
     const struct bm_particle_file *b = p->particle_files;
 
-    return p->particle_file_count ? b->set->tier[b->file] : p->ds->options.tier;
+    return p->particle_file_count ? b->set->placed.tier[b->file]
+                                  : p->ds->options.tier;
 }
 
 static int make_pipe(struct bm_particle_write *p, struct bm_flow_builder *flows)
@@ -380,75 +364,114 @@ static int make_pipe(struct bm_particle_write *p, struct bm_flow_builder *flows)
 static int make_particle_files(struct bm_particle_write *p)
 {
     struct bouma_dataset *ds = p->ds;
-    size_t count = 0;
+    size_t count = 0, begin, end;
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < p->plan.set_count; i++)
-        for (int64_t f = 0; f < p->plan.sets[i].files.files; f++)
-            count += p->plan.sets[i].writer[f] == ds->comm->rank;
+    for (size_t i = 0; i < p->plan.set_count; i++) {
+        bm_writers_find(&p->plan.sets[i].writers, ds->comm->rank, &begin, &end);
+        count += end - begin;
+    }
     p->particle_files = bm_new(ds->a, count, sizeof(*p->particle_files));
     if (!p->particle_files)
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < p->plan.set_count; i++)
-        for (int64_t f = 0; f < p->plan.sets[i].files.files && !rc; f++)
-            if (p->plan.sets[i].writer[f] == ds->comm->rank)
-                rc = bm_particle_file_init(
-                    &p->particle_files[p->particle_file_count++], ds,
-                    &p->plan.sets[i], (uint32_t)f);
-    return rc;
-}
-
-/* Mark the writers to which this rank sends, and itself, in concerned[ranks].
- * The streams of others are of no concern to it. */
-static void find_writers(const struct bm_particle_write *p, uint8_t *concerned)
-{
-    int me = p->ds->comm->rank;
-
-    concerned[me] = 1;
     for (size_t i = 0; i < p->plan.set_count; i++) {
         const struct bm_set_plan *set = &p->plan.sets[i];
 
-        for (int64_t f = 0; f < set->files.files; f++)
-            if (delivery_of(set, (uint32_t)f, me))
-                concerned[set->writer[f]] = 1;
+        bm_writers_find(&set->writers, ds->comm->rank, &begin, &end);
+        for (size_t k = begin; k < end && !rc; k++)
+            rc = bm_particle_file_init(
+                &p->particle_files[p->particle_file_count++], ds, set,
+                bm_writers_file(&set->writers, k));
     }
+    return rc;
 }
 
-/* Columns for this rank's files, and what goes through the pipe; all ranks that
- * a writer's stream concerns go through its files in the same order. */
+static int ascending(const void *left, const void *right)
+{
+    const int *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* The writers to which this rank sends, and itself, ascending: *out, which the
+ * caller frees. The streams of others are of no concern to it. ENOMEM. */
+static int find_writers(const struct bm_particle_write *p, int **out,
+                        size_t *count)
+{
+    int me = p->ds->comm->rank, *writers;
+    size_t room = 1, n = 0, begin, end;
+
+    for (size_t i = 0; i < p->plan.set_count; i++) {
+        bm_deliveries_of_rank(&p->plan.sets[i], me, &begin, &end);
+        room += end - begin;
+    }
+    *out = writers = bm_new_raw(p->ds->a, room, sizeof(*writers));
+    if (!writers)
+        return BOUMA_ENOMEM;
+    writers[n++] = me;
+    for (size_t i = 0; i < p->plan.set_count; i++) {
+        const struct bm_set_plan *set = &p->plan.sets[i];
+
+        bm_deliveries_of_rank(set, me, &begin, &end);
+        for (size_t k = begin; k < end; k++)
+            writers[n++] =
+                set->placed.writer[set->deliveries[set->by_rank[k]].file];
+    }
+    qsort(writers, n, sizeof(*writers), ascending);
+    *count = 1;
+    for (size_t i = 1; i < n; i++)
+        if (writers[i] != writers[*count - 1])
+            writers[(*count)++] = writers[i];
+    return BOUMA_OK;
+}
+
+/* The stream of a writer: columns for its files, if they are this rank's, and
+ * what goes through the pipe. All ranks that it concerns go through its files
+ * in the same order. */
+static int route_stream(struct bm_particle_write *p,
+                        struct bm_flow_builder *flows, int writer)
+{
+    struct bm_particle_file *b =
+        writer == p->ds->comm->rank ? p->particle_files : NULL;
+    size_t begin, end;
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < p->plan.set_count; i++) {
+        const struct bm_set_plan *set = &p->plan.sets[i];
+
+        bm_writers_find(&set->writers, writer, &begin, &end);
+        for (size_t k = begin; k < end && !rc; k++, b += b != NULL) {
+            if (b && !is_own(p, b))
+                rc = make_columns(p, b);
+            if (!rc)
+                rc = route_file(p, flows, set,
+                                bm_writers_file(&set->writers, k), b);
+        }
+    }
+    return rc;
+}
+
 static int route_all(struct bm_particle_write *p)
 {
-    const struct bm_comm *comm = p->ds->comm;
-    uint8_t *concerned = bm_new(p->ds->a, (size_t)comm->size, 1);
-    size_t next = 0;
     struct bm_flow_builder flows;
-    int rc = bm_flow_builder_init(&flows, comm);
-
-    if (!concerned)
-        rc = BOUMA_ENOMEM;
-    if (!rc)
-        find_writers(p, concerned);
+    int *writers = NULL;
+    size_t count = 0;
+    int rc = bm_flow_builder_init(&flows, p->ds->comm);
 
     for (size_t i = 0; i < p->plan.set_count; i++) {
         const struct bm_set_plan *set = &p->plan.sets[i];
 
         p->raw_bytes += set->particles * set->bytes;
-        for (int64_t f = 0; f < set->files.files && !rc; f++) {
-            struct bm_particle_file *b = set->writer[f] == comm->rank
-                                             ? &p->particle_files[next++]
-                                             : NULL;
-
-            p->shipped_bytes += bytes_between(set, (uint32_t)f);
-            if (b && !is_own(p, b))
-                rc = make_columns(p, b);
-            if (!rc && concerned[set->writer[f]])
-                rc = route_file(p, &flows, set, (uint32_t)f, b);
-        }
+        p->shipped_bytes += set->shipped_bytes;
     }
+    if (!rc)
+        rc = find_writers(p, &writers, &count);
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = route_stream(p, &flows, writers[i]);
     if (!rc && p->shipped_bytes)
         rc = make_pipe(p, &flows);
     bm_flow_builder_release(&flows);
-    bm_drop(p->ds->a, concerned);
+    bm_drop(p->ds->a, writers);
     return rc;
 }
 
@@ -479,7 +502,7 @@ int bm_particles_exchange(struct bm_particle_write *p)
     for (size_t i = 0; i < p->particle_file_count && !rc; i++) {
         struct bm_particle_file *b = &p->particle_files[i];
         const struct bm_delivery *own =
-            delivery_of(b->set, b->file, ds->comm->rank);
+            bm_delivery_of(b->set, b->file, ds->comm->rank);
 
         if (own && !is_own(p, b))
             pack_own(p, b, own);

@@ -3,7 +3,7 @@
  *
  * Ranks tell how many particles they have and where, in a first exchange. If
  * files cannot be made alike from that, those that have too many tell where
- * some of them are. */
+ * some of them are. The first rank of each node gets to know it. */
 #include <string.h>
 
 #include "write/particle_plan.h"
@@ -174,12 +174,11 @@ static int take_description(struct bm_particle_plan *plan,
     return BOUMA_OK;
 }
 
-/* The variables of a set that the step has. */
-static int list_variables(struct bm_particle_plan *plan,
-                          struct bm_set_plan *set, const uint8_t *given)
+int bm_particle_variables(struct bm_set_plan *set, const bouma_allocator *a,
+                          const uint8_t *given)
 {
     set->variables =
-        bm_new(plan->a, (size_t)set->set->count, sizeof(*set->variables));
+        bm_new(a, (size_t)set->set->count, sizeof(*set->variables));
     if (!set->variables)
         return BOUMA_ENOMEM;
     for (int j = 0; j < set->set->count; j++)
@@ -191,8 +190,7 @@ static int list_variables(struct bm_particle_plan *plan,
 }
 
 static int take_all(struct bm_particle_plan *plan, const struct bm_buffer *all,
-                    const size_t *sizes, int ranks, int rank,
-                    struct bm_error *error)
+                    const size_t *sizes, int ranks, struct bm_error *error)
 {
     struct bm_cursor *cursors =
         bm_new(plan->a, (size_t)ranks, sizeof(*cursors));
@@ -208,8 +206,6 @@ static int take_all(struct bm_particle_plan *plan, const struct bm_buffer *all,
         memset(given.has, 0, (size_t)set->set->count);
         given.by = -1;
         for (int r = 0; r < ranks && !rc; r++) {
-            if (r == rank)
-                set->my_first = set->unit_count;
             rc = take_description(plan, set, &cursors[r], r, &given, error);
             if (!rc && cursors[r].failed)
                 rc = bm_fail(
@@ -217,7 +213,7 @@ static int take_all(struct bm_particle_plan *plan, const struct bm_buffer *all,
                     "the description of particles could not be decoded");
         }
         if (!rc)
-            rc = list_variables(plan, set, given.has);
+            rc = bm_particle_variables(set, plan->a, given.has);
     }
     bm_drop(plan->a, cursors);
     return rc;
@@ -246,19 +242,16 @@ uint64_t bm_particle_target(const struct bm_set_plan *set,
 }
 
 /* Which sets are to be cut. */
-static int choose_cuts(struct bm_particle_plan *plan, struct bouma_dataset *ds,
-                       int *any)
+static int choose_cuts(struct bm_particle_plan *plan, struct bouma_dataset *ds)
 {
     int rc = BOUMA_OK;
 
-    *any = 0;
     for (size_t i = 0; i < plan->set_count && !rc; i++) {
         struct bm_set_plan *set = &plan->sets[i];
         struct bm_particle_rule rule = rule_of(set, ds);
 
         rc = bm_particle_must_cut(&set->cut, &rule, plan->a, set->units,
                                   set->unit_count);
-        *any |= set->cut;
     }
     return rc;
 }
@@ -323,56 +316,56 @@ static int take_sample(struct bm_particle_plan *plan, struct bm_set_plan *set,
 
 /* Units of a set anew, from what ranks say of theirs. */
 static int take_samples(struct bm_particle_plan *plan, struct bm_set_plan *set,
-                        struct bm_cursor *cursors, int ranks, int rank)
+                        const struct bm_unit *old, size_t count,
+                        struct bm_cursor *cursors)
 {
-    struct bm_unit *old = set->units;
-    size_t old_count = set->unit_count;
     int rc = BOUMA_OK;
 
-    set->units = NULL;
-    set->unit_count = 0;
-    bm_drop(plan->a, set->sampled);
-    set->sampled = NULL;
-    for (size_t k = 0, r = 0; r < (size_t)ranks && !rc; r++) {
-        if ((int)r == rank)
-            set->my_first = set->unit_count;
-        for (; k < old_count && old[k].rank == (int)r && !rc; k++)
-            rc = take_sample(plan, set, &old[k], &cursors[r]);
-    }
-    bm_drop(plan->a, old);
+    for (size_t k = 0; k < count && !rc; k++)
+        rc = take_sample(plan, set, &old[k], &cursors[old[k].rank]);
     return rc;
 }
 
-/* Collective. */
-static int refine_units(struct bm_particle_plan *plan, struct bouma_dataset *ds,
-                        size_t *sizes)
+/* Those of a set that is not cut. */
+static int copy_units(struct bm_particle_plan *plan, struct bm_set_plan *set,
+                      const struct bm_unit *old, size_t count)
 {
-    int ranks = ds->comm->size, rc;
+    if (grow_units(set, plan->a, count))
+        return BOUMA_ENOMEM;
+    if (count)
+        memcpy(set->units, old, count * sizeof(*old));
+    set->unit_count = count;
+    return BOUMA_OK;
+}
+
+/* The units of all sets anew; the others may be those of the node. */
+static int take_all_samples(struct bm_particle_plan *plan,
+                            const struct bm_buffer *all, const size_t *sizes,
+                            int ranks)
+{
     struct bm_cursor *cursors =
         bm_new(plan->a, (size_t)ranks, sizeof(*cursors));
-    struct bm_buffer mine, all;
-    const uint8_t *at;
+    const uint8_t *at = all->data;
+    int rc = cursors ? BOUMA_OK : BOUMA_ENOMEM;
 
-    bm_buffer_init(&mine, ds->a);
-    bm_buffer_init(&all, ds->a);
-    rc = cursors ? draw_samples(plan, ds, &mine) : BOUMA_ENOMEM;
-    if (rc)
-        bm_fail(&ds->error, rc, "no memory for a sample of particles");
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
-    at = all.data;
     for (int r = 0; r < ranks && !rc; at += sizes[r], r++)
         cursors[r] = bm_cursor_of(at, sizes[r]);
-    for (size_t i = 0; i < plan->set_count && !rc; i++)
-        if (plan->sets[i].cut)
-            rc = take_samples(plan, &plan->sets[i], cursors, ranks,
-                              ds->comm->rank);
-    if (rc && !ds->error.status)
-        bm_fail(&ds->error, rc,
-                rc == BOUMA_ENOMEM
-                    ? "no memory for the samples of particles"
-                    : "the samples of particles could not be decoded");
-    bm_buffer_release(&mine);
-    bm_buffer_release(&all);
+    for (size_t i = 0; i < plan->set_count; i++) {
+        struct bm_set_plan *set = &plan->sets[i], old = *set;
+
+        set->units = NULL;
+        set->sampled = NULL;
+        set->unit_count = 0;
+        if (!rc)
+            rc = set->cut ? take_samples(plan, set, old.units, old.unit_count,
+                                         cursors)
+                          : copy_units(plan, set, old.units, old.unit_count);
+        if (!(plan->views & BM_UNITS)) {
+            bm_drop(plan->a, old.units);
+            bm_drop(plan->a, old.sampled);
+        }
+    }
+    plan->views &= ~BM_UNITS;
     bm_drop(plan->a, cursors);
     return rc;
 }
@@ -394,12 +387,44 @@ static void number_units(struct bm_particle_plan *plan)
     }
 }
 
+int bm_particle_units_cut(struct bm_particle_plan *plan,
+                          struct bouma_dataset *ds, int rc)
+{
+    int leads = bm_comm_leads(ds->comm);
+    size_t *sizes =
+        bm_new(ds->a, leads ? (size_t)ds->comm->size : 0, sizeof(*sizes));
+    struct bm_buffer mine, all;
+
+    bm_buffer_init(&mine, ds->a);
+    bm_buffer_init(&all, ds->a);
+    if (!rc) {
+        rc = sizes ? draw_samples(plan, ds, &mine) : BOUMA_ENOMEM;
+        if (rc)
+            bm_fail(&ds->error, rc, "no memory for a sample of particles");
+    }
+    rc = bm_comm_collect_at_nodes(ds->comm, &mine, &all, sizes, rc, &ds->error);
+    if (!rc && leads)
+        rc = take_all_samples(plan, &all, sizes, ds->comm->size);
+    if (rc && !ds->error.status)
+        bm_fail(&ds->error, rc,
+                rc == BOUMA_ENOMEM
+                    ? "no memory for the samples of particles"
+                    : "the samples of particles could not be decoded");
+    if (!rc)
+        number_units(plan);
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(ds->a, sizes);
+    return rc;
+}
+
 int bm_particle_units_find(struct bm_particle_plan *plan,
                            struct bouma_dataset *ds, int rc)
 {
-    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
+    int leads = bm_comm_leads(ds->comm);
+    size_t *sizes =
+        bm_new(ds->a, leads ? (size_t)ds->comm->size : 0, sizeof(*sizes));
     struct bm_buffer mine, all;
-    int uneven = 0;
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
@@ -407,18 +432,13 @@ int bm_particle_units_find(struct bm_particle_plan *plan,
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
     if (!rc)
         rc = describe(plan, ds, &mine);
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
-    if (!rc)
-        rc = take_all(plan, &all, sizes, ds->comm->size, ds->comm->rank,
-                      &ds->error);
+    rc = bm_comm_collect_at_nodes(ds->comm, &mine, &all, sizes, rc, &ds->error);
+    if (!rc && leads)
+        rc = take_all(plan, &all, sizes, ds->comm->size, &ds->error);
     if (rc == BOUMA_ENOMEM)
         bm_fail(&ds->error, rc, "no memory for particles");
-    if (!rc && choose_cuts(plan, ds, &uneven))
+    if (!rc && leads && choose_cuts(plan, ds))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan particles");
-    /* Not the same everywhere if memory is short. */
-    rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    if (!rc && uneven)
-        rc = refine_units(plan, ds, sizes);
     if (!rc)
         number_units(plan);
     bm_buffer_release(&mine);

@@ -204,6 +204,7 @@ static void arrays(struct bm_image *m, struct bm_write_plan *plan)
     ARRAY(m, plan->file_grid, plan->fixed_files);
     ARRAY(m, plan->file_number, plan->fixed_files);
     ARRAY(m, plan->owner, plan->chunks);
+    ARRAY(m, plan->by_owner, plan->chunks);
 }
 
 /* ---- the image ----------------------------------------------------------- */

@@ -110,6 +110,11 @@ int bm_predict_division(const struct bm_write_job *job)
     return job->plan.prediction->division;
 }
 
+void bm_predict_divide(struct bm_write_job *job, int division)
+{
+    job->plan.prediction->division = division;
+}
+
 /* Memory for the slots of this rank's chunks. */
 static int make_slots(struct bm_write_job *job)
 {
@@ -150,6 +155,8 @@ int bm_predict_begin(struct bm_write_job *job)
         job->plan.size_bytes[i] = job->plan.grids->sizes.size_bytes[i];
         p->room[i] = guess_room(job->plan.grids, i);
     }
+    if (!rc && leads)
+        p->division = divide_buffers(job);
     return rc ? bm_fail(&job->ds->error, rc, "no memory for %zu chunks", mine)
               : rc;
 }
@@ -334,8 +341,6 @@ find_share(const struct bm_plan_sizes *sizes, uint32_t file)
 int bm_predict_rooms(struct bm_write_job *job)
 {
     int rc = make_slots(job);
-
-    job->plan.prediction->division = divide_buffers(job);
 
     for (size_t i = 0; i < job->held.subfile_count && !rc; i++) {
         struct bm_subfile *f = &job->held.subfiles[i];

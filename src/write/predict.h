@@ -36,8 +36,9 @@ uint64_t bm_predict_slot_bytes(const struct bm_write_job *job, size_t chunk);
 int bm_predict_fits(const struct bm_write_job *job, size_t chunk);
 
 /* Into how many each of the pipe's buffers is divided; the same on all ranks.
- */
+ * The first rank of a node knows it from bm_predict_begin() on. */
 int bm_predict_division(const struct bm_write_job *job);
+void bm_predict_divide(struct bm_write_job *job, int division);
 
 /* The bytes that went to the writer for a chunk in the end. */
 uint64_t bm_predict_shipped(const struct bm_write_job *job, size_t chunk);

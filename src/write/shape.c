@@ -93,30 +93,38 @@ static size_t message_bytes(const struct bm_chunk *c, int64_t k)
            (c->decomposition->tiles ? bm_tiles_fact_bytes(c->variable) : 0);
 }
 
-/* List what this rank sends and receives, walking all chunks in order so that
+/* The parts of a chunk that go from this rank, or come to it. */
+static void list_parts(struct bm_shaper *s, size_t chunk)
+{
+    struct bm_chunk c = bm_plan_chunk(s->plan, chunk);
+    const struct bm_partition *p = &c.decomposition->partition;
+    int me = s->comm->rank, owner = s->plan->owner[chunk];
+
+    for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++) {
+        int holder = bm_part_rank(&c, k);
+
+        if (holder == owner)
+            continue;
+        if (holder == me)
+            bm_route_add(&s->sends, 0, owner, message_bytes(&c, k));
+        else if (owner == me)
+            bm_route_add(&s->receives, 0, holder, message_bytes(&c, k));
+    }
+}
+
+/* List what this rank sends and receives, both in the order of chunks, so that
  * both ends list the same. */
 static int plan_parts(struct bm_shaper *s)
 {
-    int me = s->comm->rank;
-    size_t m = 0;
-
-    for (size_t i = 0; i < s->plan->chunks && s->plan->moved_bytes; i++) {
-        int owner = s->plan->owner[i];
-        struct bm_chunk c = bm_plan_chunk(s->plan, i);
-        const struct bm_partition *p = &c.decomposition->partition;
-
-        if (owner == me)
-            s->first_part[m++] = s->receives.count;
-        for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++) {
-            int holder = bm_part_rank(&c, k);
-
-            if (holder == owner)
-                continue;
-            if (holder == me)
-                bm_route_add(&s->sends, 0, owner, message_bytes(&c, k));
-            else if (owner == me)
-                bm_route_add(&s->receives, 0, holder, message_bytes(&c, k));
-        }
+    if (s->plan->moved_bytes &&
+        bm_plan_find_sent(s->plan, s->comm->rank, &s->sent, &s->sent_count))
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < s->sent_count; i++)
+        list_parts(s, s->sent[i]);
+    for (size_t m = 0; m < s->plan->mine_count; m++) {
+        s->first_part[m] = s->receives.count;
+        if (s->plan->moved_bytes)
+            list_parts(s, s->plan->mine[m]);
     }
     s->first_part[s->plan->mine_count] = s->receives.count;
     return bm_route_seal(&s->sends) || bm_route_seal(&s->receives)
@@ -155,12 +163,10 @@ int bm_shaper_exchange(struct bm_shaper *s)
     size_t serial = 0, send_count, receive_count;
     const struct bm_message *sends, *receives;
 
-    for (size_t i = 0; i < s->plan->chunks && s->sends.count; i++) {
-        struct bm_chunk c = bm_plan_chunk(s->plan, i);
+    for (size_t i = 0; i < s->sent_count; i++) {
+        struct bm_chunk c = bm_plan_chunk(s->plan, s->sent[i]);
         const struct bm_partition *p = &c.decomposition->partition;
 
-        if (s->plan->owner[i] == me)
-            continue;
         for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++)
             if (bm_part_rank(&c, k) == me)
                 pack_part(s, &c, k, bm_route_at(&s->sends, serial++));
@@ -580,6 +586,7 @@ void bm_shaper_release(struct bm_shaper *s)
     bm_route_release(&s->sends);
     bm_route_release(&s->receives);
     bm_drop(s->ds->a, s->first_part);
+    bm_drop(s->ds->a, s->sent);
     bm_drop(s->ds->a, s->records);
     bm_drop(s->ds->a, s->record_at);
     if (s->comm->lost) /* MPI may still send it */

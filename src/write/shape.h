@@ -50,7 +50,9 @@ struct bm_shaper {
     size_t hand_count;
     struct bm_route sends, receives; /* parts of patches */
     size_t *first_part; /* [mine_count + 1], serials in 'receives' */
-    int sized;          /* all sizes are known beforehand */
+    size_t *sent;       /* [sent_count], chunks with parts that it sends */
+    size_t sent_count;
+    int sized; /* all sizes are known beforehand */
     struct bm_shaper_tiles tiles;
 
     /* Of each chunk of plan->mine: */

@@ -176,41 +176,53 @@ static void find_facts(struct bm_shaper *s, const struct bm_chunk *c, int64_t k,
     }
 }
 
-/* Of all parts that this rank has: for its own chunks, or behind the samples in
- * messages. */
+/* Of the parts that this rank has of a chunk that it encodes. */
+static void find_own_facts(struct bm_shaper *s, size_t m)
+{
+    struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
+    const struct bm_partition *p = &c.decomposition->partition;
+
+    for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++)
+        if (c.decomposition->tiles && bm_part_rank(&c, k) == s->comm->rank)
+            find_facts(s, &c, k, s->tiles.facts[m].ranges,
+                       &s->tiles.facts[m].loss);
+}
+
+/* Of those of a chunk that it sends, from 'serial' on: behind the samples in
+ * messages. Gives the next serial. */
+static size_t find_sent_facts(struct bm_shaper *s, size_t chunk, size_t serial)
+{
+    struct bm_chunk c = bm_plan_chunk(s->plan, chunk);
+    const struct bm_partition *p = &c.decomposition->partition;
+
+    for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++) {
+        struct bm_range ranges[BM_MAX_COMPONENTS] = {{.count = 0}};
+        struct bm_loss loss = {0, 0};
+        uint8_t *to;
+
+        if (bm_part_rank(&c, k) != s->comm->rank)
+            continue;
+        to = bm_route_at(&s->sends, serial++);
+        if (!c.decomposition->tiles)
+            continue;
+        find_facts(s, &c, k, ranges, &loss);
+        to += bm_part_bytes(&c, k);
+        memcpy(to, &loss, sizeof(loss));
+        memcpy(to + sizeof(loss), ranges,
+               (size_t)c.variable->components * sizeof(*ranges));
+    }
+    return serial;
+}
+
+/* Of all parts that this rank has. */
 static void find_all_facts(struct bm_shaper *s)
 {
-    int me = s->comm->rank;
-    size_t m = 0, serial = 0;
+    size_t serial = 0;
 
-    for (size_t i = 0; i < s->plan->chunks; i++) {
-        struct bm_chunk c = bm_plan_chunk(s->plan, i);
-        const struct bm_partition *p = &c.decomposition->partition;
-        int mine = s->plan->owner[i] == me;
-
-        for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++) {
-            struct bm_range ranges[BM_MAX_COMPONENTS] = {{.count = 0}};
-            struct bm_loss loss = {0, 0};
-            uint8_t *to;
-
-            if (bm_part_rank(&c, k) != me)
-                continue;
-            if (mine && c.decomposition->tiles)
-                find_facts(s, &c, k, s->tiles.facts[m].ranges,
-                           &s->tiles.facts[m].loss);
-            if (mine)
-                continue;
-            to = bm_route_at(&s->sends, serial++);
-            if (!c.decomposition->tiles)
-                continue;
-            find_facts(s, &c, k, ranges, &loss);
-            to += bm_part_bytes(&c, k);
-            memcpy(to, &loss, sizeof(loss));
-            memcpy(to + sizeof(loss), ranges,
-                   (size_t)c.variable->components * sizeof(*ranges));
-        }
-        m += (size_t)mine;
-    }
+    for (size_t m = 0; m < s->plan->mine_count; m++)
+        find_own_facts(s, m);
+    for (size_t i = 0; i < s->sent_count; i++)
+        serial = find_sent_facts(s, s->sent[i], serial);
 }
 
 void bm_tiles_tell_facts(const struct bm_shaper *s, size_t m,

@@ -323,4 +323,6 @@ void bm_write_release(struct bm_carried *carried, const bouma_allocator *a)
     carried->plan = NULL;
     bm_split_free(carried->split);
     carried->split = NULL;
+    for (int i = 0; i < 2; i++)
+        bm_common_release(&carried->particles[i]);
 }

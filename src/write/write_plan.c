@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -277,6 +278,7 @@ static void free_arrays(struct bm_write_plan *plan)
     bm_drop(a, plan->file_grid);
     bm_drop(a, plan->file_number);
     bm_drop(a, plan->owner);
+    bm_drop(a, plan->by_owner);
 }
 
 void bm_plan_free(struct bm_write_plan *plan)
@@ -445,20 +447,29 @@ static size_t first_block(const struct bm_block *blocks, size_t count, int rank)
     return at + 1;
 }
 
+/* The first in the order of owners that this one or a later one has. */
+static size_t first_of_owner(const struct bm_write_plan *plan, int owner)
+{
+    size_t at = 0;
+
+    if (!plan->chunks || plan->owner[plan->by_owner[0]] >= owner)
+        return 0;
+    BM_BISECT(at, plan->chunks, i, plan->owner[plan->by_owner[i]] < owner);
+    return at + 1;
+}
+
 int bm_plan_find_mine(struct bm_write_plan *plan, int rank)
 {
-    size_t n = 0;
+    size_t begin = first_of_owner(plan, rank);
+    size_t end = first_of_owner(plan, rank + 1);
 
     bm_drop(plan->a, plan->mine);
     plan->mine_count = 0;
-    for (size_t i = 0; i < plan->chunks; i++)
-        plan->mine_count += plan->owner[i] == rank;
-    plan->mine = bm_new_raw(plan->a, plan->mine_count, sizeof(*plan->mine));
+    plan->mine = bm_new_raw(plan->a, end - begin, sizeof(*plan->mine));
     if (!plan->mine)
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < plan->chunks; i++)
-        if (plan->owner[i] == rank)
-            plan->mine[n++] = i;
+    for (size_t i = begin; i < end; i++)
+        plan->mine[plan->mine_count++] = plan->by_owner[i];
     for (size_t i = 0; i < plan->decomposition_count; i++) {
         struct bm_decomposition *d = &plan->decompositions[i];
 
@@ -467,6 +478,98 @@ int bm_plan_find_mine(struct bm_write_plan *plan, int rank)
             d->tiles->my_first_given =
                 first_block(d->tiles->given, d->tiles->given_count, rank);
     }
+    return BOUMA_OK;
+}
+
+/* ---- what a rank sends --------------------------------------------------- */
+
+/* Chunks are put together here. */
+struct sent {
+    const struct bm_write_plan *plan;
+    const struct bm_plan_grid *grid;
+    size_t variable; /* of the grid */
+    int rank;
+    size_t *list;
+    size_t count;
+    int failed;
+};
+
+static void add_sent(void *context, int64_t first, int64_t end)
+{
+    struct sent *s = context;
+    const struct bm_plan_grid *g = s->grid;
+
+    for (int64_t i = first; i < end && !s->failed; i++) {
+        size_t *grown;
+
+        if (g->of[s->variable]->owner[i] == s->rank)
+            continue;
+        grown = bm_grow(s->plan->a, s->list, s->count, sizeof(*grown));
+        s->failed = !grown;
+        if (!grown)
+            continue;
+        s->list = grown;
+        grown[s->count++] =
+            g->first +
+            (size_t)bm_chunking_position(&g->chunking, i) * g->count +
+            s->variable;
+    }
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const size_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+int bm_plan_find_sent(const struct bm_write_plan *plan, int rank, size_t **out,
+                      size_t *count)
+{
+    struct sent s = {.plan = plan, .rank = rank};
+    size_t n = 0;
+
+    for (size_t i = 0; i < plan->grid_count; i++)
+        for (size_t j = 0; j < plan->grids[i].count; j++) {
+            const struct bm_decomposition *d = plan->grids[i].of[j];
+            const struct bm_chunking *c = &d->partition.chunking;
+
+            s.grid = &plan->grids[i];
+            s.variable = j;
+            for (size_t b = d->my_first_block;
+                 b < d->block_count && d->blocks[b].rank == rank; b++)
+                c->calls->touched(c->own, &d->blocks[b].box, c->level, add_sent,
+                                  &s);
+        }
+    if (s.count)
+        qsort(s.list, s.count, sizeof(*s.list), ascending);
+    for (size_t i = 0; i < s.count; i++) /* several blocks may have parts */
+        if (!n || s.list[i] != s.list[n - 1])
+            s.list[n++] = s.list[i];
+    *out = s.list;
+    *count = n;
+    return s.failed ? BOUMA_ENOMEM : BOUMA_OK;
+}
+
+/* ---- owners -------------------------------------------------------------- */
+
+static int order_by_owner(struct bm_write_plan *plan, int ranks)
+{
+    size_t *next = bm_new(plan->a, (size_t)ranks + 1, sizeof(*next));
+
+    bm_drop(plan->a, plan->by_owner);
+    plan->by_owner = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->by_owner));
+    if (!next || !plan->by_owner) {
+        bm_drop(plan->a, next);
+        return BOUMA_ENOMEM;
+    }
+    for (size_t i = 0; i < plan->chunks; i++)
+        next[plan->owner[i] + 1]++;
+    for (int r = 0; r < ranks; r++)
+        next[r + 1] += next[r];
+    for (size_t i = 0; i < plan->chunks; i++)
+        plan->by_owner[next[plan->owner[i]]++] = (uint32_t)i;
+    bm_drop(plan->a, next);
     return BOUMA_OK;
 }
 
@@ -485,7 +588,9 @@ int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank)
             for (size_t j = 0; j < g->count; j++)
                 plan->owner[n++] = g->of[j]->owner[g->order[p]];
     }
-    return bm_plan_find_mine(plan, rank) ? BOUMA_ENOMEM : sum_up(plan, ranks);
+    if (order_by_owner(plan, ranks) || bm_plan_find_mine(plan, rank))
+        return BOUMA_ENOMEM;
+    return sum_up(plan, ranks);
 }
 
 /* Whose each fixed file is. */

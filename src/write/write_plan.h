@@ -79,6 +79,7 @@ struct bm_write_plan {
     uint32_t *file_number;   /* [fixed_files], else NULL */
     int64_t all_fixed_files; /* of the step */
     int *owner;              /* [chunks] */
+    uint32_t *by_owner;      /* [chunks], ascending by owner, then by number */
     size_t *mine; /* [mine_count], the chunks that this rank encodes */
     size_t mine_count;
     uint64_t raw_bytes, moved_bytes;
@@ -109,6 +110,11 @@ struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk);
 void bm_plan_describe(struct bm_buffer *out, const struct bm_put *puts,
                       size_t count);
 
+/* The chunks of which a rank holds parts and which others encode, ascending:
+ * *out, which the caller frees. Found by search. BOUMA_OK or ENOMEM. */
+int bm_plan_find_sent(const struct bm_write_plan *plan, int rank, size_t **out,
+                      size_t *count);
+
 /* What a plan is about, if partitions are planned apart (see split.h): chunks
  * of a group's partitions, or all that no group has for itself. */
 struct bm_plan_scope {
@@ -137,12 +143,12 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
                  const struct bm_descriptions *told, struct bm_error *error);
 void bm_plan_free(struct bm_write_plan *plan);
 
-/* Fill in what is this rank's own: mine, and where its blocks begin. BOUMA_OK
- * or ENOMEM. */
+/* Fill in what is this rank's own: mine, and where its blocks begin. Found by
+ * search. BOUMA_OK or ENOMEM. */
 int bm_plan_find_mine(struct bm_write_plan *plan, int rank);
 
-/* Fill in all that follows from the owners of the decompositions: owner, mine,
- * moved_bytes, most_patches. BOUMA_OK or ENOMEM. */
+/* Fill in all that follows from the owners of the decompositions: owner,
+ * by_owner, mine, moved_bytes, most_patches. BOUMA_OK or ENOMEM. */
 int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank);
 
 /* Find owners anew by plan->times, if ranks have not the same to do with those

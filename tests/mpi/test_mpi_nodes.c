@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "../helpers/arrays.h"
+#include "../helpers/columns.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
@@ -12,7 +13,7 @@
 #include "sized.h"
 #include "write/write_plan.h"
 
-enum { STEPS = 4, ROWS = 20, WIDTH = 64 };
+enum { STEPS = 4, ROWS = 20, WIDTH = 64, PARTICLES = 400 };
 
 enum nodes { ALONE, ONE_NODE, PAIRS, TWO_NODES, PLACES };
 
@@ -36,6 +37,8 @@ struct load {
     int partitions; /* of the grid in HZ order; 0: it has none */
     int few;        /* only patches */
     int timed;      /* the files depend on what chunks took to encode */
+    int particles;  /* beside them, in two sets: 2 of ranks that have them all
+                       over the place, so that ranks are cut; else 1 */
 };
 
 struct run {
@@ -44,8 +47,21 @@ struct run {
     char path[512];
     bouma_dataset *ds;
     bouma_variable *plain, *again, *blocked, *waves;
+    bouma_particles *sets[2];
     float *data;
+    float position[PARTICLES * 3];
 };
+
+static int define_particles(struct run *r)
+{
+    bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 3};
+    int rc = BOUMA_OK;
+
+    for (int i = 0; i < 2 && r->load->particles && !rc; i++)
+        rc = bouma_particles_define(&r->sets[i], r->ds, i ? "ash" : "coal",
+                                    &spec);
+    return rc;
+}
 
 /* Patches, blocks in fixed files, and tiles. */
 static int define(struct run *r)
@@ -79,6 +95,8 @@ static int define(struct run *r)
         rc = bouma_variable_define(&r->plain, g, "plain", &f32);
     if (!rc)
         rc = bouma_variable_define(&r->again, g, "again", &f32);
+    if (!rc)
+        rc = define_particles(r);
     if (rc || r->load->few)
         return rc;
     rc = bouma_grid_define(&g, r->ds, "blocks", &blocks);
@@ -113,6 +131,40 @@ static void run_begin(struct run *r, const struct ranks *ranks,
     CHECK_EQ(define(r), BOUMA_OK);
 }
 
+static float sample(int step, int64_t row, int64_t column)
+{
+    int64_t i = row % ROWS * WIDTH + column;
+
+    return (float)((row * WIDTH + column) * (step + 3) % 1009) *
+           (i % 5 ? 1.f : (float)i);
+}
+
+/* Some of them, in two blocks of the first set, and in one of the second if it
+ * is not every third rank's. */
+static int put_particles(struct run *r, int step)
+{
+    int rank = r->ranks->rank, rc = BOUMA_OK;
+    uint64_t each = PARTICLES / 2 - (uint64_t)(rank * 31 % 100);
+
+    for (int i = 0; i < PARTICLES; i++) {
+        float *p = &r->position[i * 3];
+        int lane = r->load->particles == 2 ? i % 7 : rank;
+
+        p[0] = (float)lane + (float)(i * 37 % 101) / 101;
+        p[1] = (float)((i + step) * 53 % 97) / 97;
+        p[2] = (float)(i * 71 % 89) / 89;
+    }
+    for (int i = 0; i < 3 && !rc; i++) {
+        struct test_column column = {
+            .variable = bouma_particles_position(r->sets[i / 2]),
+            .data = r->position + 3 * (uint64_t)(i % 2) * each};
+
+        if (i < 2 || rank % 3 != 1)
+            rc = test_put_particles(r->sets[i / 2], each, &column, 1, NULL);
+    }
+    return rc;
+}
+
 /* All that is put of a step. */
 static int begin_step(struct run *r, int step)
 {
@@ -121,8 +173,7 @@ static int begin_step(struct run *r, int step)
     int rc = bouma_step_begin(r->ds, step, step);
 
     for (int64_t i = 0; i < ROWS * WIDTH; i++)
-        r->data[i] = (float)((first * WIDTH + i) * (step + 3) % 1009) *
-                     (i % 5 ? 1.f : (float)i);
+        r->data[i] = sample(step, first + i / WIDTH, i % WIDTH);
     if (!rc)
         rc = test_put(r->plain, &box, r->data);
     if (!rc && step != 1) /* another plan */
@@ -131,6 +182,8 @@ static int begin_step(struct run *r, int step)
         rc = test_put(r->blocked, &box, r->data);
     if (!rc && r->waves)
         rc = test_put(r->waves, &box, r->data);
+    if (!rc && r->load->particles)
+        rc = put_particles(r, step);
     return rc;
 }
 
@@ -166,6 +219,60 @@ static void check_plan(const struct run *r)
     CHECK(plan->common.shared.data && !plan->common.unshared);
 }
 
+/* A box that overlaps those of other ranks, and half of all: each chunk is read
+ * for several ranks, of several nodes. */
+static void check_samples(const struct run *r, bouma_step *step, int number)
+{
+    int64_t rows = (int64_t)ROWS * r->ranks->size;
+    int64_t first = (int64_t)ROWS * r->ranks->rank;
+    bouma_box boxes[2] = {
+        {{first > 7 ? first - 7 : 0, 3}, {first + ROWS, WIDTH}},
+        {{0, 0}, {rows / 2, WIDTH}}};
+    float *data[2];
+    bouma_array arrays[2];
+    bouma_request requests[2];
+    int64_t wrong = 0;
+
+    for (int i = 0; i < 2; i++) {
+        size_t bytes = (size_t)(rows * WIDTH) * sizeof(**data);
+
+        data[i] = malloc(bytes);
+        REQUIRE(data[i]);
+        arrays[i] = BOUMA_ARRAY(BOUMA_TYPE_F32, data[i], bytes);
+        requests[i] =
+            (bouma_request){.size = sizeof(requests[i]),
+                            .variable = bouma_grid_find_variable(
+                                bouma_step_find_grid(step, "patches"), "plain"),
+                            .box = boxes[i],
+                            .array = &arrays[i]};
+    }
+    CHECK_EQ(bouma_step_read(step, requests, 2), BOUMA_OK);
+    for (int i = 0; i < 2; i++) {
+        const float *at = data[i];
+
+        for (int64_t y = boxes[i].lo[0]; y < boxes[i].hi[0]; y++)
+            for (int64_t x = boxes[i].lo[1]; x < boxes[i].hi[1]; x++)
+                wrong += *at++ != sample(number, y, x);
+        free(data[i]);
+    }
+    CHECK_EQ(wrong, 0);
+}
+
+static void they_are_read_back(const struct run *r, enum nodes how)
+{
+    bouma_dataset *ds;
+    bouma_step *step;
+
+    CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, r->path, NULL),
+             BOUMA_OK);
+    settle(ds, how);
+    CHECK_EQ(bouma_step_open(&step, ds, STEPS - 1), BOUMA_OK);
+    check_samples(r, step, STEPS - 1);
+    bouma_step_free(step);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+}
+
 static void the_files_are_the_same(const struct ranks *ranks,
                                    const struct load *load)
 {
@@ -180,6 +287,7 @@ static void the_files_are_the_same(const struct ranks *ranks,
             check_plan(&r);
         }
         run_end(&r);
+        they_are_read_back(&r, (enum nodes)how);
         for (int step = 0; step < STEPS && how && !ranks->rank; step++)
             CHECK(load->timed || same_subfiles(alone, r.path, step));
         MPI_Barrier(MPI_COMM_WORLD);
@@ -195,7 +303,16 @@ static void the_files_are_the_same(const struct ranks *ranks,
 static const struct load few = {.name = "few",
                                 .options = {.assign = BOUMA_ASSIGN_SINGLE},
                                 .codec = BOUMA_CODEC_ZSTD,
-                                .few = 1};
+                                .few = 1,
+                                .particles = 1};
+
+/* Units of particles, samples, and routes. */
+static const struct load cut = {
+    .name = "cut",
+    .options = {.files = 3, .assign = BOUMA_ASSIGN_SPLIT},
+    .codec = BOUMA_CODEC_ZSTD,
+    .few = 1,
+    .particles = 2};
 
 /* The first rank of the second node may make no file of more than a few bytes,
  * and memory that is shared counts as one. It writes no other: rank 0 does. */
@@ -236,14 +353,15 @@ static void memory_need_not_be_shared(const struct ranks *ranks)
 
 /* Some rank has no memory, at any point: all get one status, and the next step
  * can be written. */
-static void a_lack_of_memory_is_told_to_all(const struct ranks *ranks, int poor)
+static void a_lack_of_memory_is_told_to_all(const struct ranks *ranks,
+                                            const struct load *load, int poor)
 {
     struct fault_alloc memory;
     struct run r;
     int step = 0, failures = 0, rc;
 
     fault_alloc_init(&memory);
-    run_begin(&r, ranks, &few, TWO_NODES, &memory.table);
+    run_begin(&r, ranks, load, TWO_NODES, &memory.table);
     for (long at = 1; at < 1000000; at += 1 + at / 6) {
         step += 2;
         CHECK_EQ(begin_step(&r, step), BOUMA_OK);
@@ -271,44 +389,37 @@ static void a_lack_of_memory_is_told_to_all(const struct ranks *ranks, int poor)
 int main(int argc, char **argv)
 {
     static const struct load loads[] = {
-        {"encoded", {.files = 3}, BOUMA_CODEC_ZSTD, 0, 0, 0},
-        {"known", {.files = 3}, BOUMA_CODEC_RAW, 0, 0, 0},
-        {"predicted",
+        {.name = "encoded", {.files = 3}, BOUMA_CODEC_ZSTD},
+        {.name = "known", {.files = 3}, BOUMA_CODEC_RAW},
+        {.name = "predicted",
          {.files = 3, .predict = BOUMA_PREDICT_ON},
          BOUMA_CODEC_ZSTD,
-         0,
-         0,
-         0},
-        {"weighted",
+         .particles = 1},
+        {.name = "weighted",
          {.files = 3, .distribute = BOUMA_DISTRIBUTE_WEIGHTED},
-         BOUMA_CODEC_ZSTD,
-         0,
-         0,
-         0},
-        {"both",
+         BOUMA_CODEC_ZSTD},
+        {.name = "both",
          {.distribute = BOUMA_DISTRIBUTE_WEIGHTED,
           .predict = BOUMA_PREDICT_ON,
           .async = 1},
          BOUMA_CODEC_ZSTD,
-         0,
-         0,
-         1},
-        {"placed",
+         .timed = 1,
+         .particles = 1},
+        {.name = "placed",
          {.files = 5, .place = BOUMA_PLACE_COST},
          BOUMA_CODEC_ZSTD,
-         0,
-         0,
-         0},
-        {"parts", {.files = 0}, BOUMA_CODEC_ZSTD, 2, 0, 0},
+         .particles = 1},
+        {.name = "parts", {.files = 0}, BOUMA_CODEC_ZSTD, .partitions = 2},
     };
     struct ranks ranks;
 
     ranks_init(&ranks, &argc, &argv);
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
-        if (ranks.size > 1 || !loads[i].partitions)
+        if (loads[i].partitions <= ranks.size) /* more are refused */
             the_files_are_the_same(&ranks, &loads[i]);
+    the_files_are_the_same(&ranks, &cut);
     memory_need_not_be_shared(&ranks);
     for (int poor = 0; poor < 3 && poor < ranks.size; poor++)
-        a_lack_of_memory_is_told_to_all(&ranks, poor);
+        a_lack_of_memory_is_told_to_all(&ranks, poor % 2 ? &few : &cut, poor);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }
