@@ -10,7 +10,7 @@ int bm_histogram_init(struct bm_histogram *h, size_t bins, const double *edges,
 {
     const bouma_allocator *a = h->step->ds->a;
 
-    h->before = bm_dataset_bytes_read(h->step->ds);
+    h->before = bm_step_bytes_read(h->step);
     if (!bm_edges_init(&h->edges, a, h->variable->type, bins, edges, low,
                        high) &&
         !bm_tally_init(&h->tally, &h->edges)) {
@@ -39,7 +39,7 @@ void bm_histogram_add(struct bm_histogram *h, const void *values, size_t count,
 
 uint64_t bm_histogram_left(const struct bm_histogram *h)
 {
-    uint64_t read = bm_dataset_bytes_read(h->step->ds) - h->before;
+    uint64_t read = bm_step_bytes_read(h->step) - h->before;
 
     if (!h->budget || h->budget->bytes == UINT64_MAX)
         return UINT64_MAX;
@@ -95,10 +95,10 @@ static struct bm_range finite_values(const struct bouma_step *step,
         bm_manifest_file_tree(&step->manifest, v->object);
     struct bm_range all = {.count = 0};
 
-    for (size_t i = 0; t && i < t->files; i++) {
+    for (size_t i = 0; t && i < bm_file_tree_known(t); i++) {
         struct bm_range one = {.count = 0};
 
-        if (finite_range(t->summaries[i], v, component, &one))
+        if (finite_range(bm_file_tree_of_known(t, i), v, component, &one))
             bm_range_join(&all, v->type, &one);
     }
     return all;
@@ -181,7 +181,7 @@ static void tell(bouma_histogram *out, bouma_bin *bins,
                  e, s, &c);
     }
     out->points = h->points;
-    out->bytes = bm_dataset_bytes_read(h->step->ds) - h->before;
+    out->bytes = bm_step_bytes_read(h->step) - h->before;
 }
 
 void bm_histogram_tell_index(bouma_histogram *out, bouma_bin *bins,
@@ -223,5 +223,5 @@ void bm_histogram_tell_exact(bouma_histogram *out, bouma_bin *bins,
                  e, s, &c);
     }
     out->points = h->points;
-    out->bytes = bm_dataset_bytes_read(h->step->ds) - h->before;
+    out->bytes = bm_step_bytes_read(h->step) - h->before;
 }
