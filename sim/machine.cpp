@@ -135,6 +135,13 @@ std::map<std::string, Place> places(Machine &m)
             {"metadata_seconds", &m.metadata_seconds},
             {"lookup_seconds", &m.lookup_seconds},
             {"sync_seconds", &m.sync_seconds},
+            {"tier_path", &m.tier_path},
+            {"nodes_per_tier", &m.nodes_per_tier},
+            {"tier_write_bandwidth", &m.tier_write_bandwidth},
+            {"tier_read_bandwidth", &m.tier_read_bandwidth},
+            {"tier_latency", &m.tier_latency},
+            {"tier_request_bytes", &m.tier_request_bytes},
+            {"tier_capacity_bytes", &m.tier_capacity_bytes},
             {"nodes_per_aggregator", &m.nodes_per_aggregator},
             {"cores_per_node", &m.cores_per_node},
             {"processor_speed", &m.processor_speed}};

@@ -42,6 +42,16 @@ struct Machine {
     double lookup_seconds = 5e-5;   // open, list
     double sync_seconds = 1e-3;
 
+    // Storage that so many nodes have for themselves, behind the first of them: an
+    // SSD of each node, or a burst buffer. What is below the path is there, and
+    // only these nodes see it. Without a path there is none.
+    std::string tier_path;
+    int nodes_per_tier = 1;
+    double tier_write_bandwidth = 1e9, tier_read_bandwidth = 1e9;
+    double tier_latency = 1e-4;          // s each request, and each name
+    size_t tier_request_bytes = 1 << 20; // longest request
+    double tier_capacity_bytes = 1e12;
+
     double nodes_per_aggregator = 1;    // of MPI-IO
     size_t aggregator_bytes = 16 << 20; // of its buffer, ROMIO's cb_buffer_size
 

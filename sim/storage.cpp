@@ -7,6 +7,10 @@
 // does for shared files is a lock for each block: a writer that takes one from
 // another pays for it. Names are made, changed and removed by one metadata
 // server, one at a time.
+//
+// A tier is one server that some nodes have for themselves, without a gateway,
+// stripes and locks: names and bytes take their turns there. Its paths begin with
+// its number, so each has names of its own.
 #define SIM_INSIDE
 #include <cerrno>
 #include <cstdio>
@@ -45,7 +49,10 @@ enum class Kind { file, directory, link };
 struct Counts {
     uint64_t written = 0, read = 0, requests = 0, creates = 0, locks_moved = 0;
     double server_seconds = 0; // of all servers
+    uint64_t tier_written = 0, tier_read = 0;
 };
+
+struct Tier;
 
 struct Node {
     Kind kind = Kind::file;
@@ -53,6 +60,7 @@ struct Node {
     std::string text; // of a link
     unsigned first_server = 0;
     std::unordered_map<uint64_t, const Rank *> owners; // of its blocks
+    Tier *tier = nullptr; // that it is on; NULL: the file system
 };
 using NodePtr = std::shared_ptr<Node>;
 
@@ -61,8 +69,14 @@ struct Server {
     sg::MutexPtr turn = sg::Mutex::create();
 };
 
+struct Tier {
+    Server server;
+    double used = 0; // bytes
+};
+
 struct Storage {
     std::map<std::string, NodePtr> nodes; // by path
+    std::map<int, Tier> tiers;            // by number
     std::vector<Server> servers;
     sg::MutexPtr metadata = sg::Mutex::create();
     unsigned files = 0;
@@ -86,6 +100,10 @@ void report()
             (double)counts.written / 1e6, (unsigned long long)counts.requests,
             (double)counts.read / 1e6, (unsigned long long)counts.creates,
             (unsigned long long)counts.locks_moved, counts.server_seconds);
+    if (std::getenv("BOUMA_SIM_REPORT") && !storage().tiers.empty())
+        std::fprintf(stderr, "tiers: %.1f MB written, %.1f MB read on %zu\n",
+                     (double)counts.tier_written / 1e6,
+                     (double)counts.tier_read / 1e6, storage().tiers.size());
     if (directory && !save_files(directory))
         std::fprintf(stderr, "simulation: %s could not be written\n",
                      directory);
@@ -139,8 +157,76 @@ sg::Host *bridge_of(const sg::Host *host)
                              std::to_string(node_number(host) / each * each));
 }
 
-void ask_metadata(double seconds)
+// ---- tiers ------------------------------------------------------------------
+
+bool is_on_tier(const std::string &path)
 {
+    const std::string &top = machine().tier_path;
+
+    return !top.empty() && !path.compare(0, top.size(), top) &&
+           (path.size() == top.size() || path[top.size()] == '/');
+}
+
+// Of the calling actor's node; made with its directory when it is first used.
+std::string tier_path(const std::string &path)
+{
+    int number = node_number(this_rank().host) / machine().nodes_per_tier;
+    std::string prefix = "<" + std::to_string(number) + ">";
+    int first = number * machine().nodes_per_tier;
+
+    if (!storage().tiers.count(number)) {
+        auto top = std::make_shared<Node>();
+
+        top->kind = Kind::directory;
+        storage().tiers[number].server.host =
+            sg::Host::by_name("n" + std::to_string(first));
+        storage().nodes[prefix + machine().tier_path] = top;
+    }
+    return prefix + path;
+}
+
+// The tier that a path is on, or NULL.
+Tier *tier_of(const std::string &path)
+{
+    return path[0] == '<' ? &storage().tiers[std::atoi(path.c_str() + 1)]
+                          : nullptr;
+}
+
+// A turn at the tier's server. The bytes come over the network at the same time,
+// unless the server is on the node itself.
+void visit_tier(Tier &tier, size_t bytes, bool writing)
+{
+    const Machine &m = machine();
+    auto *client = this_rank().host, *host = tier.server.host;
+    double requests =
+        (double)((bytes + m.tier_request_bytes - 1) / m.tier_request_bytes);
+    sg::CommPtr leg;
+
+    sim_pay();
+    if (client != host && bytes)
+        leg = writing ? sg::Comm::sendto_async(client, host, bytes)
+                      : sg::Comm::sendto_async(host, client, bytes);
+    tier.server.turn->lock();
+    sg::this_actor::sleep_for(std::max(requests, 1.0) * m.tier_latency +
+                              (double)bytes / (writing
+                                                   ? m.tier_write_bandwidth
+                                                   : m.tier_read_bandwidth));
+    tier.server.turn->unlock();
+    if (leg)
+        leg->wait();
+    (writing ? storage().counts.tier_written : storage().counts.tier_read) +=
+        bytes;
+}
+
+// ---- the file system ----------------------------------------------------------
+
+// What is done with names, at the server that has them.
+void ask_metadata(const std::string &path, double seconds)
+{
+    if (Tier *tier = tier_of(path)) {
+        visit_tier(*tier, 0, true);
+        return;
+    }
     sim_pay();
     Storage &s = storage();
     auto *host = this_rank().host;
@@ -261,7 +347,7 @@ NodePtr find(const std::string &path)
 
 int add_directory(const std::string &path)
 {
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(path, machine().metadata_seconds);
     if (find(path))
         return EEXIST;
     auto n = std::make_shared<Node>();
@@ -294,8 +380,9 @@ bool save_files(const std::string &directory)
     return true;
 }
 
-int attach(void *, void **root, const char *path, int create)
+int attach(void *, void **root, const char *name, int create)
 {
+    std::string path = is_on_tier(name) ? tier_path(name) : name;
     int code = create ? add_directory(path) : find(path) ? 0 : ENOENT;
 
     if (!code)
@@ -334,7 +421,7 @@ int list(void *, void *root, const char *name,
     auto path = path_of(root, name);
     int code = 0;
 
-    ask_metadata(machine().lookup_seconds);
+    ask_metadata(path, machine().lookup_seconds);
     if (!find(path))
         return ENOENT;
     for (auto &entry : entries(path))
@@ -345,8 +432,10 @@ int list(void *, void *root, const char *name,
 
 int sync_dir(void *, void *root, const char *name)
 {
-    ask_metadata(machine().sync_seconds);
-    return find(path_of(root, name)) ? 0 : ENOENT;
+    auto path = path_of(root, name);
+
+    ask_metadata(path, machine().sync_seconds);
+    return find(path) ? 0 : ENOENT;
 }
 
 int publish(void *, void *root, const char *from, const char *to, int replace)
@@ -354,7 +443,7 @@ int publish(void *, void *root, const char *from, const char *to, int replace)
     auto &nodes = storage().nodes;
     std::string old_path = path_of(root, from), new_path = path_of(root, to);
 
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(old_path, machine().metadata_seconds);
     if (!find(old_path))
         return ENOENT;
     if (find(new_path) && !replace)
@@ -383,11 +472,14 @@ int publish(void *, void *root, const char *from, const char *to, int replace)
 int remove_file(void *, void *root, const char *name)
 {
     auto path = path_of(root, name);
-    auto n = find(path);
+    NodePtr n;
 
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(path, machine().metadata_seconds);
+    n = find(path); // others may have come first
     if (!n || n->kind == Kind::directory)
         return n ? EISDIR : ENOENT;
+    if (n->tier)
+        n->tier->used -= (double)n->data.size();
     storage().nodes.erase(path);
     return 0;
 }
@@ -396,7 +488,7 @@ int remove_dir(void *, void *root, const char *name)
 {
     auto path = path_of(root, name);
 
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(path, machine().metadata_seconds);
     if (!find(path))
         return ENOENT;
     if (!entries(path).empty())
@@ -412,8 +504,8 @@ int open_file(void *, void *root, void **file, const char *name,
     NodePtr n = find(path);
     bool reading = mode == BOUMA_OPEN_MODE_READ || mode == BOUMA_OPEN_MODE_VIEW;
 
-    ask_metadata(n || reading ? machine().lookup_seconds
-                              : machine().metadata_seconds);
+    ask_metadata(path, n || reading ? machine().lookup_seconds
+                                    : machine().metadata_seconds);
     n = find(path); // others may have come first
     if (n && n->kind == Kind::directory)
         return EISDIR;
@@ -423,12 +515,17 @@ int open_file(void *, void *root, void **file, const char *name,
         return ENOENT;
     if (!n) {
         n = std::make_shared<Node>();
-        n->first_server = storage().files++;
+        n->tier = tier_of(path);
+        if (!n->tier)
+            n->first_server = storage().files++;
         storage().nodes[path] = n;
         storage().counts.creates++;
     }
-    if (mode == BOUMA_OPEN_MODE_EMPTY)
+    if (mode == BOUMA_OPEN_MODE_EMPTY) {
+        if (n->tier)
+            n->tier->used -= (double)n->data.size();
         n->data.clear();
+    }
     *file = new OpenFile{n, mode == BOUMA_OPEN_MODE_APPEND};
     return 0;
 }
@@ -454,9 +551,26 @@ int read_file(void *, void *file, void *data, size_t bytes, uint64_t offset,
                 : 0;
     if (!*done)
         return 0;
-    move(n, offset, *done, false);
+    if (n.tier)
+        visit_tier(*n.tier, *done, false);
+    else
+        move(n, offset, *done, false);
     n.data.read(offset, data, *done);
-    storage().counts.read += *done;
+    storage().counts.read += n.tier ? 0 : *done;
+    return 0;
+}
+
+int write_to_tier(Node &n, const void *data, size_t bytes, uint64_t offset)
+{
+    uint64_t before = n.data.size();
+    double more =
+        offset + bytes > before ? (double)(offset + bytes - before) : 0;
+
+    if (n.tier->used + more > machine().tier_capacity_bytes)
+        return ENOSPC;
+    n.tier->used += more;
+    n.data.write(offset, data, bytes);
+    visit_tier(*n.tier, bytes, true);
     return 0;
 }
 
@@ -472,6 +586,8 @@ int write_file(void *, void *file, const void *data, size_t bytes,
     sim_pay();
     if (f->append)
         offset = n.data.size();
+    if (n.tier)
+        return write_to_tier(n, data, bytes, offset);
     n.data.write(offset, data, bytes);
     storage().counts.written += bytes;
     take_locks(n, offset, bytes);
@@ -479,8 +595,12 @@ int write_file(void *, void *file, const void *data, size_t bytes,
     return 0;
 }
 
-int sync_file(void *, void *)
+int sync_file(void *, void *file)
 {
+    if (Tier *tier = node_of(file).tier) {
+        visit_tier(*tier, 0, true);
+        return 0;
+    }
     sim_pay();
     sg::this_actor::sleep_for(machine().sync_seconds);
     return 0;
@@ -519,7 +639,7 @@ int make_link(void *, void *root, const char *name, const char *text)
 {
     auto path = path_of(root, name);
 
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(path, machine().metadata_seconds);
     if (find(path))
         return EEXIST;
     auto n = std::make_shared<Node>();
@@ -532,9 +652,10 @@ int make_link(void *, void *root, const char *name, const char *text)
 
 int read_link(void *, void *root, const char *name, char *text, size_t bytes)
 {
-    auto n = find(path_of(root, name));
+    auto path = path_of(root, name);
+    auto n = find(path);
 
-    ask_metadata(machine().lookup_seconds);
+    ask_metadata(path, machine().lookup_seconds);
     if (!n || n->kind != Kind::link)
         return n ? EINVAL : ENOENT;
     if (n->text.size() >= bytes)
