@@ -22,11 +22,15 @@ awk -v n="$ranks" -v each="$each" \
     'BEGIN { for (i = 0; i < n; i++) print "n" int(i / each) }' > "$hosts"
 export BOUMA_SIM_MACHINE=$machine BOUMA_SIM_NODES=$nodes
 export BOUMA_SIM_RATES="${BOUMA_SIM_RATES-$here/rates.machine}"
+# Each stack with a page that guards it is two mappings, of which Linux allows a
+# process 65,530: messages under way on thousands of ranks are more stacks than that.
+guard=1
+[ "$ranks" -le 512 ] || guard=0
 # Rates of 10 GB/s that hundreds of flows share are not exact to 0.00001 B/s, which
 # is what SimGrid takes for nothing left unless told otherwise: it then crashes.
 smpirun -wrapper "env LD_PRELOAD=${BOUMA_SIM_PRELOAD:-}" -np "$ranks" -platform "$build/sim/platform.so" -hostfile "$hosts" \
     --cfg=smpi/privatization:no --cfg=smpi/simulate-computation:no \
     --cfg=smpi/allreduce:rdb --cfg=smpi/bcast:binomial_tree \
-    --cfg=smpi/reduce:binomial --cfg=contexts/stack-size:512 \
+    --cfg=smpi/reduce:binomial --cfg=contexts/stack-size:512 --cfg=contexts/guard-size:$guard \
     --cfg=maxmin/precision:0.01 --cfg=network/model:CM02 --cfg=network/TCP-gamma:0 --log=root.thresh:warning \
     "$program" "$@"
