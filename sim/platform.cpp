@@ -17,10 +17,23 @@ namespace
 using Place = std::pair<simgrid::kernel::routing::NetPoint *,
                         simgrid::kernel::routing::NetPoint *>;
 
+// Of 'each' + 1 nodes that follow each other, the last is a gateway's, if these
+// have nodes of their own.
+std::string node_name(unsigned long id)
+{
+    unsigned long each = (unsigned long)sim::machine().nodes_per_gateway;
+
+    if (!sim::machine().gateway_nodes)
+        return "n" + std::to_string(id);
+    return id % (each + 1) == each
+               ? "b" + std::to_string(id / (each + 1))
+               : "n" + std::to_string(id - id / (each + 1));
+}
+
 Place make_node(sg::NetZone *zone, const std::vector<unsigned long> &,
                 unsigned long id)
 {
-    auto *host = zone->create_host("n" + std::to_string(id), 1e9)->seal();
+    auto *host = zone->create_host(node_name(id), 1e9)->seal();
 
     return {host->get_netpoint(), nullptr};
 }
@@ -110,9 +123,15 @@ void load_platform(const sg::Engine &)
     auto *root = sg::create_full_zone("machine");
     auto *storage = sg::create_star_zone("storage");
 
-    make_network(root, nodes)->seal();
+    // All groups of nodes are whole, so that each has its gateway's.
+    unsigned groups = sim::gateways((int)nodes);
+    unsigned own = m.gateway_nodes
+                       ? groups * ((unsigned)m.nodes_per_gateway + 1)
+                       : nodes;
+
+    make_network(root, own)->seal();
     storage->set_parent(root);
-    for (unsigned g = 0; g < sim::gateways((int)nodes); g++)
+    for (unsigned g = 0; g < groups; g++)
         add_storage_host(storage, "g" + std::to_string(g), m.gateway_bandwidth);
     for (int s = 0; s < m.servers; s++)
         add_storage_host(storage, "s" + std::to_string(s),

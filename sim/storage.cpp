@@ -28,6 +28,7 @@ extern "C" {
 #include "courier.hpp"
 #include "machine.hpp"
 #include "rank.hpp"
+#include "storage.hpp"
 #include "work.h"
 
 namespace sg = simgrid::s4u;
@@ -52,6 +53,7 @@ struct Node {
     Contents data;    // of a file
     std::string text; // of a link
     unsigned first_server = 0;
+    size_t stripe_count = 1; // servers that it is spread over
     std::unordered_map<uint64_t, const Rank *> owners; // of its blocks
 };
 using NodePtr = std::shared_ptr<Node>;
@@ -123,7 +125,7 @@ int node_number(const sg::Host *host)
 }
 
 // Of the group of nodes that share a gateway: the gateway itself, and the node
-// that leads to it.
+// that leads to it, which may be one of them.
 sg::Host *gateway_of(const sg::Host *host)
 {
     int g = node_number(host) / machine().nodes_per_gateway;
@@ -133,10 +135,11 @@ sg::Host *gateway_of(const sg::Host *host)
 
 sg::Host *bridge_of(const sg::Host *host)
 {
-    int each = machine().nodes_per_gateway;
+    int each = machine().nodes_per_gateway, group = node_number(host) / each;
 
-    return sg::Host::by_name("n" +
-                             std::to_string(node_number(host) / each * each));
+    return sg::Host::by_name(machine().gateway_nodes
+                                 ? "b" + std::to_string(group)
+                                 : "n" + std::to_string(group * each));
 }
 
 void ask_metadata(double seconds)
@@ -183,7 +186,7 @@ std::vector<size_t> divide(const Node &n, uint64_t offset, size_t bytes)
 {
     const Machine &m = machine();
     std::vector<size_t> shares(storage().servers.size());
-    size_t count = std::min((size_t)m.stripe_count, shares.size());
+    size_t count = std::min(n.stripe_count, shares.size());
 
     while (bytes) {
         uint64_t stripe = offset / m.stripe_bytes;
@@ -197,10 +200,14 @@ std::vector<size_t> divide(const Node &n, uint64_t offset, size_t bytes)
     return shares;
 }
 
-// All parts at once.
+// All parts at once, no faster than a process can.
 void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
 {
     sim_pay();
+    double least = machine().process_bandwidth > 0
+                       ? (double)bytes / machine().process_bandwidth
+                       : 0;
+    double begun = sg::Engine::get_clock();
     struct Visits {
         size_t left = 0;
         sg::SemaphorePtr over = sg::Semaphore::create(0);
@@ -227,6 +234,9 @@ void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
         visit(client, storage().servers[own], shares[own], writing);
     for (; visits->left; visits->left--)
         visits->over->acquire();
+    double left = begun + least - sg::Engine::get_clock();
+    if (left > 0)
+        sg::this_actor::sleep_for(left);
 }
 
 // Locks of blocks that others had.
@@ -424,6 +434,7 @@ int open_file(void *, void *root, void **file, const char *name,
     if (!n) {
         n = std::make_shared<Node>();
         n->first_server = storage().files++;
+        n->stripe_count = (size_t)machine().stripe_count;
         storage().nodes[path] = n;
         storage().counts.creates++;
     }
@@ -544,6 +555,14 @@ int read_link(void *, void *root, const char *name, char *text, size_t bytes)
 }
 
 } // namespace
+
+void share_file(const std::string &path)
+{
+    auto n = find(path);
+
+    if (n && machine().shared_stripe_count > 0)
+        n->stripe_count = (size_t)machine().shared_stripe_count;
+}
 
 } // namespace sim
 
