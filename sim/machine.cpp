@@ -59,6 +59,8 @@ std::vector<unsigned long> torus_extents(int nodes, int axes)
 
 unsigned gateways(int nodes)
 {
+    if (machine().gateway_nodes > 0)
+        return (unsigned)machine().gateway_nodes;
     int each = machine().nodes_per_gateway;
 
     return (unsigned)((nodes + each - 1) / each);

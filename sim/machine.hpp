@@ -30,7 +30,9 @@ struct Machine {
     // by so many nodes, of which the first leads to it.
     int nodes_per_gateway = 32;
     double gateway_bandwidth = 4e9;
-    int gateway_nodes = 0; // 1: gateways are on nodes of their own in the network
+    // Not 0: so many gateways, on nodes of their own, which all nodes share; each
+    // leads to some of the servers.
+    int gateway_nodes = 0;
     double process_bandwidth = 0; // of one call of one process; 0: no limit
     int servers = 4;
     double server_bandwidth = 1e9;  // bytes/s each

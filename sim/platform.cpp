@@ -17,17 +17,23 @@ namespace
 using Place = std::pair<simgrid::kernel::routing::NetPoint *,
                         simgrid::kernel::routing::NetPoint *>;
 
-// Of 'each' + 1 nodes that follow each other, the last is a gateway's, if these
-// have nodes of their own.
+unsigned nodes_of_ranks()
+{
+    const char *said = std::getenv("BOUMA_SIM_NODES");
+
+    return said ? (unsigned)std::atoi(said) : 1;
+}
+
+// Those of gateways, "b0", ..., are spread evenly among the others.
 std::string node_name(unsigned long id)
 {
-    unsigned long each = (unsigned long)sim::machine().nodes_per_gateway;
+    auto gateways = (unsigned long)sim::machine().gateway_nodes;
+    unsigned long all = nodes_of_ranks() + gateways;
+    unsigned long before = id * gateways / all;
 
-    if (!sim::machine().gateway_nodes)
-        return "n" + std::to_string(id);
-    return id % (each + 1) == each
-               ? "b" + std::to_string(id / (each + 1))
-               : "n" + std::to_string(id - id / (each + 1));
+    return (id + 1) * gateways / all > before
+               ? "b" + std::to_string(before)
+               : "n" + std::to_string(id - before);
 }
 
 Place make_node(sg::NetZone *zone, const std::vector<unsigned long> &,
@@ -49,9 +55,13 @@ sg::Link *make_loopback(sg::NetZone *zone, const std::vector<unsigned long> &,
         ->seal();
 }
 
+// Of a node: SimGrid asks for one of each router, too, which would have to carry
+// all that goes through it.
 sg::Link *make_limiter(sg::NetZone *zone, const std::vector<unsigned long> &,
                        unsigned long id)
 {
+    if (!sg::Host::by_name_or_null(node_name(id)))
+        return nullptr;
     return zone
         ->create_link("limit" + std::to_string(id),
                       sim::machine().injection_bandwidth)
@@ -118,20 +128,13 @@ extern "C" void load_platform(const sg::Engine &);
 void load_platform(const sg::Engine &)
 {
     const sim::Machine &m = sim::machine();
-    const char *said = std::getenv("BOUMA_SIM_NODES");
-    unsigned nodes = said ? (unsigned)std::atoi(said) : 1;
+    unsigned nodes = nodes_of_ranks();
     auto *root = sg::create_full_zone("machine");
     auto *storage = sg::create_star_zone("storage");
 
-    // All groups of nodes are whole, so that each has its gateway's.
-    unsigned groups = sim::gateways((int)nodes);
-    unsigned own = m.gateway_nodes
-                       ? groups * ((unsigned)m.nodes_per_gateway + 1)
-                       : nodes;
-
-    make_network(root, own)->seal();
+    make_network(root, nodes + (unsigned)m.gateway_nodes)->seal();
     storage->set_parent(root);
-    for (unsigned g = 0; g < groups; g++)
+    for (unsigned g = 0; g < sim::gateways((int)nodes); g++)
         add_storage_host(storage, "g" + std::to_string(g), m.gateway_bandwidth);
     for (int s = 0; s < m.servers; s++)
         add_storage_host(storage, "s" + std::to_string(s),

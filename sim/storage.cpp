@@ -8,6 +8,7 @@
 // another pays for it. Names are made, changed and removed by one metadata
 // server, one at a time.
 #define SIM_INSIDE
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -48,6 +49,14 @@ struct Counts {
     double server_seconds = 0; // of all servers
 };
 
+// What a process has written or read of a file without a gap, on one server. File
+// systems join such calls to requests.
+struct Run {
+    size_t server = SIZE_MAX;
+    uint64_t end = 0, bytes = 0;
+    bool writing = false;
+};
+
 struct Node {
     Kind kind = Kind::file;
     Contents data;    // of a file
@@ -55,6 +64,7 @@ struct Node {
     unsigned first_server = 0;
     size_t stripe_count = 1; // servers that it is spread over
     std::unordered_map<uint64_t, const Rank *> owners; // of its blocks
+    std::unordered_map<const Rank *, Run> runs;
 };
 using NodePtr = std::shared_ptr<Node>;
 
@@ -124,22 +134,30 @@ int node_number(const sg::Host *host)
     return std::atoi(host->get_cname() + 1);
 }
 
-// Of the group of nodes that share a gateway: the gateway itself, and the node
-// that leads to it, which may be one of them.
-sg::Host *gateway_of(const sg::Host *host)
+// From a node to a server: the gateway, and the node that leads to it, which is
+// the first of the group that shares it, or has nothing else to do.
+int gateway_number(const sg::Host *host, size_t server)
 {
-    int g = node_number(host) / machine().nodes_per_gateway;
+    int own = machine().gateway_nodes;
 
-    return sg::Host::by_name("g" + std::to_string(g));
+    return own > 0 ? (int)(server % (size_t)own)
+                   : node_number(host) / machine().nodes_per_gateway;
 }
 
-sg::Host *bridge_of(const sg::Host *host)
+sg::Host *gateway_of(const sg::Host *host, size_t server)
 {
-    int each = machine().nodes_per_gateway, group = node_number(host) / each;
+    return sg::Host::by_name("g" +
+                             std::to_string(gateway_number(host, server)));
+}
 
-    return sg::Host::by_name(machine().gateway_nodes
-                                 ? "b" + std::to_string(group)
-                                 : "n" + std::to_string(group * each));
+sg::Host *bridge_of(const sg::Host *host, size_t server)
+{
+    int number = gateway_number(host, server);
+    int each = machine().nodes_per_gateway;
+
+    return sg::Host::by_name(machine().gateway_nodes > 0
+                                 ? "b" + std::to_string(number)
+                                 : "n" + std::to_string(number * each));
 }
 
 void ask_metadata(double seconds)
@@ -148,21 +166,42 @@ void ask_metadata(double seconds)
     Storage &s = storage();
     auto *host = this_rank().host;
 
-    sg::Comm::sendto(gateway_of(host), s.servers[0].host, 512);
+    sg::Comm::sendto(gateway_of(host, 0), s.servers[0].host, 512);
     s.metadata->lock();
     sg::this_actor::sleep_for(seconds);
     s.metadata->unlock();
 }
 
-// The part of a request that one server has.
-void visit(sg::Host *client, Server &server, size_t bytes, bool writing)
+uint64_t requests_of(uint64_t bytes)
+{
+    return (bytes + machine().request_bytes - 1) / machine().request_bytes;
+}
+
+// The requests that a call adds which goes to one server.
+uint64_t join(Node &n, size_t server, uint64_t offset, size_t bytes,
+              bool writing)
+{
+    Run &run = n.runs[&this_rank()];
+
+    if (run.server != server || run.end != offset || run.writing != writing)
+        run = {server, offset, 0, writing};
+    uint64_t before = requests_of(run.bytes);
+
+    run.end += bytes;
+    run.bytes += bytes;
+    return requests_of(run.bytes) - before;
+}
+
+// The part of a call that one server has.
+void visit(sg::Host *client, size_t number, size_t bytes, uint64_t requests,
+           bool writing)
 {
     const Machine &m = machine();
-    auto *gateway = gateway_of(client);
-    double requests = (double)((bytes + m.request_bytes - 1) / m.request_bytes);
-    double seconds =
-        requests * m.server_latency + (double)bytes / m.server_bandwidth;
-    auto *bridge = bridge_of(client);
+    Server &server = storage().servers[number];
+    auto *gateway = gateway_of(client, number);
+    double seconds = (double)requests * m.server_latency +
+                     (double)bytes / m.server_bandwidth;
+    auto *bridge = bridge_of(client, number);
     std::vector<sg::CommPtr> legs;
 
     // The legs of the way are used at the same time: bytes flow through.
@@ -177,7 +216,7 @@ void visit(sg::Host *client, Server &server, size_t bytes, bool writing)
     server.turn->unlock();
     for (auto &leg : legs)
         leg->wait();
-    storage().counts.requests += (uint64_t)requests;
+    storage().counts.requests += requests;
     storage().counts.server_seconds += seconds;
 }
 
@@ -201,7 +240,7 @@ std::vector<size_t> divide(const Node &n, uint64_t offset, size_t bytes)
 }
 
 // All parts at once, no faster than a process can.
-void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
+void move(Node &n, uint64_t offset, size_t bytes, bool writing)
 {
     sim_pay();
     double least = machine().process_bandwidth > 0
@@ -216,6 +255,8 @@ void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
     auto shares = divide(n, offset, bytes);
     auto *client = this_rank().host;
     size_t own = shares.size();
+    size_t parts = shares.size() -
+                   (size_t)std::count(shares.begin(), shares.end(), (size_t)0);
 
     for (size_t i = 0; i < shares.size(); i++) {
         if (!shares[i])
@@ -226,12 +267,15 @@ void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
         }
         visits->left++;
         dispatch([visits, i, client, share = shares[i], writing] {
-            visit(client, storage().servers[i], share, writing);
+            visit(client, i, share, requests_of(share), writing);
             visits->over->release();
         });
     }
     if (own < shares.size())
-        visit(client, storage().servers[own], shares[own], writing);
+        visit(client, own, shares[own],
+              parts == 1 ? join(n, own, offset, bytes, writing)
+                         : requests_of(shares[own]),
+              writing);
     for (; visits->left; visits->left--)
         visits->over->acquire();
     double left = begun + least - sg::Engine::get_clock();
