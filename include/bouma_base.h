@@ -469,9 +469,9 @@ typedef struct bouma_options {
     double timeout;
 
     unsigned char id[16]; /* identity of a new dataset; all zero: random */
-    int threads; /* worker threads per rank; 0: 1 with several ranks or a custom
-                    allocator, else one per processor, up to 8. With more than 1
-                    the allocator must be thread-safe */
+    int threads; /* worker threads per rank; 0: one for each processor that the
+                    other ranks of the node leave to this one, up to 8; 1 with a
+                    custom allocator. With more than 1 it must be thread-safe */
 
     /* Called on rank 0 from time to time during a long call, on the thread that
      * made the call. It must not use the dataset, nor anything opened from it,

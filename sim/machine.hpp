@@ -30,11 +30,16 @@ struct Machine {
     // by so many nodes, of which the first leads to it.
     int nodes_per_gateway = 32;
     double gateway_bandwidth = 4e9;
+    // Not 0: so many gateways, on nodes of their own, which all nodes share; each
+    // leads to some of the servers.
+    int gateway_nodes = 0;
+    double process_bandwidth = 0; // of one call of one process; 0: no limit
     int servers = 4;
     double server_bandwidth = 1e9;  // bytes/s each
     double server_latency = 5e-4;   // s each request
     size_t request_bytes = 4 << 20; // longest request
     int stripe_count = 1;           // servers that one file is spread over
+    int shared_stripe_count = 0;    // the same of MPI-IO's; 0: the same
     size_t stripe_bytes = 1 << 20;
     double lock_seconds = 0; // when a block of a shared file changes its writer
     size_t lock_bytes = 1 << 20;
@@ -61,6 +66,9 @@ struct Machine {
 
     // The time of what 'ranks' do together with 'bytes' bytes in all.
     double together(int ranks, size_t bytes) const;
+    // That of an exchange in which each rank tells each other 'bytes' bytes: all
+    // ranks of a node share its way into the network.
+    double each_to_each(int ranks, size_t bytes) const;
     // Those that a rank has for itself.
     int cores() const;
 };

@@ -12,6 +12,7 @@
 // stripes and locks: names and bytes take their turns there. Its paths begin with
 // its number, so each has names of its own.
 #define SIM_INSIDE
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -32,6 +33,7 @@ extern "C" {
 #include "courier.hpp"
 #include "machine.hpp"
 #include "rank.hpp"
+#include "storage.hpp"
 #include "work.h"
 
 namespace sg = simgrid::s4u;
@@ -54,13 +56,23 @@ struct Counts {
 
 struct Tier;
 
+// What a process has written or read of a file without a gap, on one server. File
+// systems join such calls to requests.
+struct Run {
+    size_t server = SIZE_MAX;
+    uint64_t end = 0, bytes = 0;
+    bool writing = false;
+};
+
 struct Node {
     Kind kind = Kind::file;
     Contents data;    // of a file
     std::string text; // of a link
     unsigned first_server = 0;
+    size_t stripe_count = 1; // servers that it is spread over
     std::unordered_map<uint64_t, const Rank *> owners; // of its blocks
     Tier *tier = nullptr; // that it is on; NULL: the file system
+    std::unordered_map<const Rank *, Run> runs;
 };
 using NodePtr = std::shared_ptr<Node>;
 
@@ -140,21 +152,30 @@ int node_number(const sg::Host *host)
     return std::atoi(host->get_cname() + 1);
 }
 
-// Of the group of nodes that share a gateway: the gateway itself, and the node
-// that leads to it.
-sg::Host *gateway_of(const sg::Host *host)
+// From a node to a server: the gateway, and the node that leads to it, which is
+// the first of the group that shares it, or has nothing else to do.
+int gateway_number(const sg::Host *host, size_t server)
 {
-    int g = node_number(host) / machine().nodes_per_gateway;
+    int own = machine().gateway_nodes;
 
-    return sg::Host::by_name("g" + std::to_string(g));
+    return own > 0 ? (int)(server % (size_t)own)
+                   : node_number(host) / machine().nodes_per_gateway;
 }
 
-sg::Host *bridge_of(const sg::Host *host)
+sg::Host *gateway_of(const sg::Host *host, size_t server)
 {
+    return sg::Host::by_name("g" +
+                             std::to_string(gateway_number(host, server)));
+}
+
+sg::Host *bridge_of(const sg::Host *host, size_t server)
+{
+    int number = gateway_number(host, server);
     int each = machine().nodes_per_gateway;
 
-    return sg::Host::by_name("n" +
-                             std::to_string(node_number(host) / each * each));
+    return sg::Host::by_name(machine().gateway_nodes > 0
+                                 ? "b" + std::to_string(number)
+                                 : "n" + std::to_string(number * each));
 }
 
 // ---- tiers ------------------------------------------------------------------
@@ -231,21 +252,42 @@ void ask_metadata(const std::string &path, double seconds)
     Storage &s = storage();
     auto *host = this_rank().host;
 
-    sg::Comm::sendto(gateway_of(host), s.servers[0].host, 512);
+    sg::Comm::sendto(gateway_of(host, 0), s.servers[0].host, 512);
     s.metadata->lock();
     sg::this_actor::sleep_for(seconds);
     s.metadata->unlock();
 }
 
-// The part of a request that one server has.
-void visit(sg::Host *client, Server &server, size_t bytes, bool writing)
+uint64_t requests_of(uint64_t bytes)
+{
+    return (bytes + machine().request_bytes - 1) / machine().request_bytes;
+}
+
+// The requests that a call adds which goes to one server.
+uint64_t join(Node &n, size_t server, uint64_t offset, size_t bytes,
+              bool writing)
+{
+    Run &run = n.runs[&this_rank()];
+
+    if (run.server != server || run.end != offset || run.writing != writing)
+        run = {server, offset, 0, writing};
+    uint64_t before = requests_of(run.bytes);
+
+    run.end += bytes;
+    run.bytes += bytes;
+    return requests_of(run.bytes) - before;
+}
+
+// The part of a call that one server has.
+void visit(sg::Host *client, size_t number, size_t bytes, uint64_t requests,
+           bool writing)
 {
     const Machine &m = machine();
-    auto *gateway = gateway_of(client);
-    double requests = (double)((bytes + m.request_bytes - 1) / m.request_bytes);
-    double seconds =
-        requests * m.server_latency + (double)bytes / m.server_bandwidth;
-    auto *bridge = bridge_of(client);
+    Server &server = storage().servers[number];
+    auto *gateway = gateway_of(client, number);
+    double seconds = (double)requests * m.server_latency +
+                     (double)bytes / m.server_bandwidth;
+    auto *bridge = bridge_of(client, number);
     std::vector<sg::CommPtr> legs;
 
     // The legs of the way are used at the same time: bytes flow through.
@@ -260,7 +302,7 @@ void visit(sg::Host *client, Server &server, size_t bytes, bool writing)
     server.turn->unlock();
     for (auto &leg : legs)
         leg->wait();
-    storage().counts.requests += (uint64_t)requests;
+    storage().counts.requests += requests;
     storage().counts.server_seconds += seconds;
 }
 
@@ -269,7 +311,7 @@ std::vector<size_t> divide(const Node &n, uint64_t offset, size_t bytes)
 {
     const Machine &m = machine();
     std::vector<size_t> shares(storage().servers.size());
-    size_t count = std::min((size_t)m.stripe_count, shares.size());
+    size_t count = std::min(n.stripe_count, shares.size());
 
     while (bytes) {
         uint64_t stripe = offset / m.stripe_bytes;
@@ -283,10 +325,14 @@ std::vector<size_t> divide(const Node &n, uint64_t offset, size_t bytes)
     return shares;
 }
 
-// All parts at once.
-void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
+// All parts at once, no faster than a process can.
+void move(Node &n, uint64_t offset, size_t bytes, bool writing)
 {
     sim_pay();
+    double least = machine().process_bandwidth > 0
+                       ? (double)bytes / machine().process_bandwidth
+                       : 0;
+    double begun = sg::Engine::get_clock();
     struct Visits {
         size_t left = 0;
         sg::SemaphorePtr over = sg::Semaphore::create(0);
@@ -295,6 +341,8 @@ void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
     auto shares = divide(n, offset, bytes);
     auto *client = this_rank().host;
     size_t own = shares.size();
+    size_t parts = shares.size() -
+                   (size_t)std::count(shares.begin(), shares.end(), (size_t)0);
 
     for (size_t i = 0; i < shares.size(); i++) {
         if (!shares[i])
@@ -305,14 +353,20 @@ void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
         }
         visits->left++;
         dispatch([visits, i, client, share = shares[i], writing] {
-            visit(client, storage().servers[i], share, writing);
+            visit(client, i, share, requests_of(share), writing);
             visits->over->release();
         });
     }
     if (own < shares.size())
-        visit(client, storage().servers[own], shares[own], writing);
+        visit(client, own, shares[own],
+              parts == 1 ? join(n, own, offset, bytes, writing)
+                         : requests_of(shares[own]),
+              writing);
     for (; visits->left; visits->left--)
         visits->over->acquire();
+    double left = begun + least - sg::Engine::get_clock();
+    if (left > 0)
+        sg::this_actor::sleep_for(left);
 }
 
 // Locks of blocks that others had.
@@ -518,6 +572,7 @@ int open_file(void *, void *root, void **file, const char *name,
         n->tier = tier_of(path);
         if (!n->tier)
             n->first_server = storage().files++;
+        n->stripe_count = (size_t)machine().stripe_count;
         storage().nodes[path] = n;
         storage().counts.creates++;
     }
@@ -665,6 +720,14 @@ int read_link(void *, void *root, const char *name, char *text, size_t bytes)
 }
 
 } // namespace
+
+void share_file(const std::string &path)
+{
+    auto n = find(path);
+
+    if (n && machine().shared_stripe_count > 0)
+        n->stripe_count = (size_t)machine().shared_stripe_count;
+}
 
 } // namespace sim
 

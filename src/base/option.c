@@ -112,8 +112,8 @@ static const struct bm_option table[] = {
      HELP("give up after this time without a message from another rank; "
           "default: 1800; inf: never")},
     {INTEGER(threads, 256), USE(STEPS),
-     HELP("worker threads per rank; default: 1 with several ranks, else one "
-          "per processor, up to 8")},
+     HELP("worker threads per rank; default: one per processor that the rank "
+          "has for itself, up to 8")},
     {FLAG(best_axis, "best-axis", yes_no), USE(SAME | STEPS),
      HELP("split trees over ranks (kdtree, split) along the axis with the most "
           "even split, not along the longest")},

@@ -10,11 +10,13 @@
  *     0 1 0 1 0     3 from the 2 at its left and right, the 1 above and below
  *
  * by cubics through four samples, or lines through two; which of the axes are
- * used (their mean is taken) is chosen for each octant. The difference to the
+ * used (their mean is taken) is chosen for each octant, or it has weights that
+ * were fitted to its samples (interp_fit.c), which diagonal neighbours have,
+ * too. The difference to the
  * sample is divided by twice the bound and rounded to an integer, so no error
  * is larger than the bound. What does not fit (NaN, far outliers, rounding) is
- * kept as it is. The integers go to the range coder; with two or more odd
- * indices, the magnitudes of those of the neighbours choose the table.
+ * kept as it is. The integers go to the range coder, with tables by how large
+ * they are likely to be (interp_context.c).
  *
  * The coarsest level goes on in the same way down to a single sample. */
 #include <string.h>
@@ -24,13 +26,11 @@
 #include "codec/values.h"
 
 BM_CLONES static void get_small(int32_t *restrict codes,
-                                uint8_t *restrict magnitudes,
                                 const uint8_t *restrict symbols, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         int32_t half = (symbols[i] + 1) >> 1, sign = (symbols[i] & 1) - 1;
 
-        magnitudes[i] = (uint8_t)half;
         codes[i] = (half ^ sign) - sign;
     }
 }
@@ -43,9 +43,7 @@ struct reading {
     int k; /* the level, or the pass that is the root */
     struct bm_rans_decoder *rans;
     int how, order;
-    int few;
-    const uint8_t *choices;
-    size_t choice_count, choice;
+    struct bm_bit_reader choices;
     uint8_t *exact; /* [exact_count] samples */
     size_t exact_count, exact_used;
     const struct bm_window *wanted; /* of the pass; NULL: all */
@@ -54,8 +52,7 @@ struct reading {
 
 /* The integers of one row. Samples that are kept have NO_CODE. Returns 1 if
  * there are any. */
-static int get_row(struct reading *r, const uint8_t *symbols, int64_t n,
-                   uint8_t *magnitudes)
+static int get_row(struct reading *r, const uint8_t *symbols, int64_t n)
 {
     struct bm_interp_piece *w = &r->w;
     uint8_t most = 0;
@@ -63,19 +60,18 @@ static int get_row(struct reading *r, const uint8_t *symbols, int64_t n,
 
     if (r->how == HOW_ZERO) {
         memset(w->codes, 0, (size_t)n * sizeof(*w->codes));
-        memset(magnitudes, 0, (size_t)n);
         return 0;
     }
     if (r->how == HOW_RANS)
         for (int64_t i = 0; i < n; i++)
             most = symbols[i] > most ? symbols[i] : most;
     if (r->how == HOW_RANS && most < BM_DIRECT_SYMBOLS) {
-        get_small(w->codes, magnitudes, symbols, n);
+        get_small(w->codes, symbols, n);
         return 0;
     }
     for (int64_t i = 0; i < n; i++) {
         uint32_t folded;
-        int32_t q, magnitude;
+        int32_t q;
 
         if (r->how == HOW_GOLOMB) {
             uint32_t value = bm_golomb_get(&w->reader, r->order);
@@ -91,9 +87,6 @@ static int get_row(struct reading *r, const uint8_t *symbols, int64_t n,
             q = bm_unfold(folded);
         }
         kept |= q == NO_CODE;
-        magnitude = q < 0 ? -q : q;
-        magnitudes[i] =
-            (uint8_t)(magnitude < MOST_MAGNITUDE ? magnitude : MOST_MAGNITUDE);
         w->codes[i] = q;
     }
     return kept;
@@ -136,40 +129,74 @@ static int row_matters(const struct reading *r, int p, int64_t z, int64_t y)
     return 1;
 }
 
+/* The integers of row (z, y) of octant p, its samples beginning at 'index'.
+ * Returns 1 if some are kept. */
+static int decode_row(struct reading *r, const struct bm_lookup *l, int p,
+                      int64_t z, int64_t y, size_t index)
+{
+    int64_t n = l->octants->count[p][2];
+    struct bm_interp_piece *w = &r->w;
+    int bends = 0, kept;
+
+    if (bm_is_odd_along_one(p))
+        bends = bm_interp_bend(l, p, z, y);
+    if (r->how != HOW_RANS)
+        return get_row(r, NULL, n);
+    bm_interp_contexts(&w->contexts, w->context, l, p, z, y, bends,
+                       &w->quantum);
+    bm_rans_next(r->rans, w->symbols, w->context, (size_t)n);
+    kept = get_row(r, w->symbols, n);
+    bm_interp_magnitudes(w->contexts.magnitudes + index, w->codes, n);
+    return kept;
+}
+
+/* How octant p is predicted; 0 if there is no such way. */
+static int get_shares(struct bm_shares *shares, struct bm_bit_reader *bits,
+                      const struct bm_octants *o, int p)
+{
+    int choice = (int)bm_bits_get(bits, 4), m = bm_interp_weights(o, p);
+    int32_t weights[MAX_WEIGHTS];
+
+    if (choice != FITTED) {
+        bm_shares_of_choice(shares, choice);
+        return choice & 7 && !(choice & 7 & ~p);
+    }
+    for (int i = 0; i < m; i++) {
+        uint32_t folded = bm_golomb_get(bits, WEIGHT_ORDER);
+
+        if (folded > 2 * MAX_WEIGHT)
+            return 0;
+        weights[i] = bm_unfold(folded);
+    }
+    bm_shares_of_weights(shares, o, p, weights);
+    return 1;
+}
+
 static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
 {
     const struct bm_octants *o = l->octants;
     const int64_t *count = o->count[p];
     struct bm_interp_piece *w = &r->w;
     size_t index = o->at[p];
-    const uint8_t *symbols = w->symbols;
-    int choice = r->choices[r->choice++];
+    struct bm_shares shares;
 
-    if (!(choice & 7) || choice > 15 || (choice & 7 & ~p)) {
+    if (!get_shares(&shares, &r->choices, o, p)) {
         r->failed = 1;
         return;
-    }
-    if (r->how == HOW_RANS) {
-        if (r->few)
-            memset(w->table, 0, o->size[p]);
-        else
-            bm_interp_tables(w->table, o, p, w->magnitudes);
-        bm_rans_next(r->rans, w->symbols, w->table, o->size[p]);
     }
     for (int64_t z = 0; z < count[0]; z++)
         for (int64_t y = 0; y < count[1]; y++, index += (size_t)count[2]) {
             uint8_t *decoded =
                 row_matters(r, p, z, y) ? l->sorted + index * l->size : NULL;
-            int kept = get_row(r, symbols, count[2], w->magnitudes + index);
+            int kept = decode_row(r, l, p, z, y, index);
 
             if (decoded) {
-                bm_interp_predict(l, w->row, p, choice, z, y);
+                bm_interp_predict(l, w->row, p, &shares, z, y);
                 w->kernels->rebuild(decoded, w->codes, w->row, count[2],
                                     &w->quantum);
             }
             if (kept)
                 keep_row(r, decoded, count[2], index);
-            symbols += count[2];
         }
 }
 
@@ -178,7 +205,8 @@ static void decode_pass(struct reading *r, int j, const uint8_t *coarse)
     const struct bm_interp_space *s = &r->space;
     const struct bm_octants *o = &r->passes->octants[j];
     struct bm_interp_piece *w = &r->w;
-    struct bm_lookup l = {o, w->kernels, w->field->size, coarse, s->sorted};
+    struct bm_lookup l = {o,      w->kernels, w->field->size,
+                          coarse, s->sorted,  w->bends};
 
     if (!bm_values_finite(w->field->type, coarse, o->size[0])) {
         bm_values_clean(w->field->type, s->cleaned, coarse, o->size[0]);
@@ -197,13 +225,11 @@ static void decode_pass(struct reading *r, int j, const uint8_t *coarse)
 static void decode_root(struct reading *r, uint8_t *decoded)
 {
     struct bm_interp_piece *w = &r->w;
-    uint8_t magnitude;
 
     memset(w->row, 0, w->field->size);
-    w->table[0] = 0;
     if (r->how == HOW_RANS)
-        bm_rans_next(r->rans, w->symbols, w->table, 1);
-    if (get_row(r, w->symbols, 1, &magnitude)) {
+        bm_rans_next(r->rans, w->symbols, &r->rans->table[CONTEXTS - 1], 1);
+    if (get_row(r, w->symbols, 1)) {
         keep_row(r, decoded, 1, 0);
         if (!r->failed)
             memcpy(decoded, r->exact, w->field->size);
@@ -212,20 +238,60 @@ static void decode_root(struct reading *r, uint8_t *decoded)
     }
 }
 
+/* Go over the predictions of all octants; 0 if one is none. */
+static int skip_shares(struct reading *r, struct bm_bit_reader *bits)
+{
+    const struct bm_passes *p = r->passes;
+    int ok = 1;
+
+    for (int j = r->k < p->root ? r->k : p->count - 1; j >= r->k; j--)
+        for (int i = 1; i < BM_OCTANTS && ok; i++) {
+            const struct bm_octants *o = &p->octants[j];
+            struct bm_shares shares;
+
+            if (o->size[bm_octant_order[i]])
+                ok = get_shares(&shares, bits, o, bm_octant_order[i]);
+        }
+    return ok;
+}
+
+/* The bits before all else: gives the bytes beside the symbols. */
+static size_t get_header(struct reading *r, struct bm_cursor *in)
+{
+    struct bm_bit_reader bits = bm_bit_reader_of(in->p, bm_cursor_left(in));
+    size_t beside = 0;
+    uint32_t finer;
+
+    r->how = (int)bm_bits_get(&bits, 2);
+    finer = bm_golomb_get(&bits, 0);
+    if (finer > MAX_FINER)
+        r->failed = 1;
+    else
+        r->w.quantum = bm_interp_quantum(r->w.field, (int)finer);
+    r->failed |= !bm_interp_can_quantise(r->w.field, &r->w.quantum);
+    r->exact_count = bm_golomb_get(&bits, 0);
+    r->choices = bits;
+    r->failed |= !skip_shares(r, &bits);
+    if (r->how == HOW_GOLOMB)
+        r->order = (int)bm_bits_get(&bits, 4);
+    else if (r->how == HOW_RANS)
+        beside = bm_golomb_get(&bits, 0);
+    in->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
+    r->failed |= bits.failed;
+    return beside;
+}
+
 /* Everything of a coded piece that comes before its integers. */
 static int begin_reading(struct bm_codec_state *state, struct reading *r,
                          struct bm_cursor *in)
 {
     struct bm_interp_piece *w = &r->w;
     size_t n = bm_interp_piece_samples(r->passes, r->k), bytes;
+    size_t beside = get_header(r, in);
     const uint8_t *data;
     int rc = BOUMA_OK;
 
-    r->how = bm_get_u8(in);
-    r->few = n < FEW_SAMPLES;
-    r->choices = bm_get_bytes(in, r->choice_count);
-    r->exact_count = bm_get_u32(in);
-    if (in->failed || r->how > HOW_RANS || r->exact_count > n)
+    if (r->failed || r->how > HOW_RANS || r->exact_count > n)
         return BOUMA_EFORMAT;
     if (r->exact_count) {
         bytes = bm_get_u32(in);
@@ -237,17 +303,17 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
     if (rc)
         return rc;
     if (r->how == HOW_RANS) {
-        bytes = bm_get_u32(in);
-        data = bm_get_bytes(in, bytes);
+        data = bm_get_bytes(in, beside);
         if (!data)
             return BOUMA_EFORMAT;
-        w->reader = bm_bit_reader_of(data, bytes);
-        return bm_rans_begin(r->rans, in->p, bm_cursor_left(in),
-                             r->few ? 1 : TABLES);
+        w->reader = bm_bit_reader_of(data, beside);
+        rc = bm_rans_begin(r->rans, in->p, bm_cursor_left(in), n, CONTEXTS);
+        if (!rc)
+            bm_contexts_init(&w->contexts, r->rans->table);
+        return rc;
     }
-    r->order = r->how == HOW_GOLOMB ? bm_get_u8(in) : 0;
     w->reader = bm_bit_reader_of(in->p, bm_cursor_left(in));
-    return in->failed || r->order > 16 ? BOUMA_EFORMAT : BOUMA_OK;
+    return BOUMA_OK;
 }
 
 /* Whether everything was used and nothing was missing. */
@@ -256,16 +322,6 @@ static int reading_ended(const struct reading *r)
     return !r->failed && bm_bits_used_up(&r->w.reader) &&
            r->exact_used == r->exact_count &&
            (r->how != HOW_RANS || bm_rans_ended(r->rans));
-}
-
-static size_t octants_of(const struct bm_passes *p, int fine, int coarse)
-{
-    size_t n = 0;
-
-    for (int j = fine; j <= coarse; j++)
-        for (int i = 1; i < BM_OCTANTS; i++)
-            n += p->octants[j].size[i] > 0;
-    return n;
 }
 
 static int decode_coded(struct bm_codec_state *state, struct reading *r,
@@ -277,7 +333,6 @@ static int decode_coded(struct bm_codec_state *state, struct reading *r,
     int k = r->k, last = k < p->root ? k : p->count - 1, now = 0, rc;
     size_t size = r->w.field->size;
 
-    r->choice_count = octants_of(p, k, last);
     rc = begin_reading(state, r, in);
     if (rc)
         return rc;
@@ -360,7 +415,7 @@ static int decode_field(struct bm_codec_state *state, void *samples,
     form = bm_get_u8(&c);
     if (form == FORM_EXACT)
         rc = decode_exact(state, &r, samples, coarse, &c);
-    else if (form == FORM_CODED && bm_interp_can_quantise(f, &r.w.quantum))
+    else if (form == FORM_CODED)
         rc = decode_coded(state, &r, samples, coarse, &c);
     else
         rc = BOUMA_EFORMAT;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "codec/frequencies.h"
+
 /* ---- bits --------------------------------------------------------------- */
 
 void bm_bits_end(struct bm_bit_writer *w)
@@ -61,98 +63,12 @@ uint32_t bm_golomb_get(struct bm_bit_reader *r, int k)
     return ((uint32_t)1 << n) + bm_bits_get(r, n) - ((uint32_t)1 << k);
 }
 
-/* ---- tables of frequencies ---------------------------------------------- */
+#define RANS_LOW ((uint32_t)1 << 15) /* states are in [LOW, LOW * 2^16) */
 
-#define RANS_BITS  12
-#define RANS_TOTAL (1 << RANS_BITS)
-#define RANS_LOW   ((uint32_t)1 << 15) /* states are in [LOW, LOW * 2^16) */
-
-/* Counts are kept to four significant bits: their number of bits relative to
- * that of the symbol before, and the three bits below the highest. */
-static int length_of(uint32_t count)
+/* A state costs 3 bytes more than it holds. */
+static unsigned states_for(size_t count)
 {
-    return count ? floor_log2(count) + 1 : 0;
-}
-
-static uint32_t rounded(uint32_t count)
-{
-    int drop = length_of(count) - 4;
-
-    return drop > 0 ? count >> drop << drop : count;
-}
-
-static void put_table(struct bm_bit_writer *w, const uint32_t *counts)
-{
-    int symbols = BM_SYMBOLS, before = 0;
-
-    while (symbols && !counts[symbols - 1])
-        symbols--;
-    bm_bits_put(w, (uint32_t)symbols, 7);
-    for (int s = 0; s < symbols; s++) {
-        int length = length_of(counts[s]), kept = length > 4 ? 3 : length - 1;
-
-        bm_golomb_put(w, bm_fold(length - before), 0);
-        if (kept > 0)
-            bm_bits_put(w,
-                        (counts[s] >> (length - 1 - kept)) & ((1u << kept) - 1),
-                        kept);
-        before = length;
-    }
-}
-
-/* 0 if there is no such table. */
-static int get_table(struct bm_bit_reader *r, uint32_t *counts)
-{
-    int symbols = (int)bm_bits_get(r, 7), before = 0;
-
-    memset(counts, 0, sizeof(*counts) * BM_SYMBOLS);
-    if (symbols > BM_SYMBOLS)
-        return 0;
-    for (int s = 0; s < symbols; s++) {
-        uint32_t folded = bm_golomb_get(r, 0);
-        int length, kept;
-
-        if (folded > 64)
-            return 0;
-        length = before + bm_unfold(folded);
-        if (length < 0 || length > 31)
-            return 0;
-        kept = length > 4 ? 3 : length - 1;
-        if (length)
-            counts[s] = ((1u << kept) | bm_bits_get(r, kept))
-                        << (length - 1 - kept);
-        before = length;
-    }
-    return !r->failed;
-}
-
-/* Scale rounded counts to sum up to RANS_TOTAL, none of them to 0. A table
- * without counts stays so. */
-static void scale(uint32_t *frequency, const uint32_t *counts)
-{
-    uint64_t sum = 0;
-    int64_t left = RANS_TOTAL;
-    int most = 0;
-
-    for (int s = 0; s < BM_SYMBOLS; s++) {
-        sum += counts[s];
-        if (counts[s] > counts[most])
-            most = s;
-    }
-    memset(frequency, 0, sizeof(*frequency) * BM_SYMBOLS);
-    if (!sum)
-        return;
-    for (int s = 0; s < BM_SYMBOLS; s++) {
-        uint64_t f = (uint64_t)counts[s] * RANS_TOTAL / sum;
-
-        frequency[s] = counts[s] && !f ? 1 : (uint32_t)f;
-        left -= frequency[s];
-    }
-    /* What is missing or too much is the most frequent one's. It has enough: if
-     * r symbols were raised to 1, they have less than r / TOTAL of the sum, and
-     * the largest of the others at least (TOTAL - r) / (SYMBOLS - r) > r + 1.
-     */
-    frequency[most] = (uint32_t)((int64_t)frequency[most] + left);
+    return count < 2048 ? 1 : 4;
 }
 
 /* ---- encoding ----------------------------------------------------------- */
@@ -169,12 +85,12 @@ struct encode_symbol {
 
 static void prepare(struct encode_symbol *e, uint32_t start, uint32_t f)
 {
-    e->limit = f << (31 - RANS_BITS);
-    e->complement = (uint16_t)(RANS_TOTAL - f);
+    e->limit = f << (31 - BM_RANS_BITS);
+    e->complement = (uint16_t)(BM_RANS_TOTAL - f);
     if (f < 2) {
         e->reciprocal = ~(uint32_t)0;
         e->shift = 0;
-        e->bias = start + RANS_TOTAL - 1;
+        e->bias = start + BM_RANS_TOTAL - 1;
         return;
     }
     e->shift = 0;
@@ -185,12 +101,23 @@ static void prepare(struct encode_symbol *e, uint32_t start, uint32_t f)
     e->shift--;
 }
 
+static void prepare_all(struct encode_symbol *codes, const uint32_t *frequency)
+{
+    uint32_t start = 0;
+
+    for (int s = 0; s < BM_SYMBOLS; s++) {
+        if (frequency[s])
+            prepare(&codes[s], start, frequency[s]);
+        start += frequency[s];
+    }
+}
+
 static void count_symbols(uint32_t (*counts)[BM_SYMBOLS],
-                          const uint8_t *symbols, const uint8_t *table,
+                          const uint8_t *symbols, const uint8_t *context,
                           size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        counts[table[i]][symbols[i]]++;
+        counts[context[i]][symbols[i]]++;
 }
 
 /* Code one symbol: the new state. What is given away goes before *p, which has
@@ -208,55 +135,49 @@ static inline uint32_t push(uint32_t x, const struct encode_symbol *e,
 }
 
 int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
-                   const uint8_t *table, size_t count, int tables)
+                   const uint8_t *context, size_t count, int contexts)
 {
-    struct encode_symbol codes[BM_RANS_TABLES][BM_SYMBOLS];
-    uint32_t counts[BM_RANS_TABLES][BM_SYMBOLS];
+    struct encode_symbol codes[BM_RANS_CONTEXTS][BM_SYMBOLS];
+    uint32_t counts[BM_RANS_CONTEXTS][BM_SYMBOLS];
     uint32_t x[4] = {RANS_LOW, RANS_LOW, RANS_LOW, RANS_LOW}, x0, x1, x2, x3;
     struct bm_bit_writer bits = {out, 0, 0};
+    unsigned states = states_for(count);
     size_t room = 2 * count, left = count, used;
+    struct bm_frequencies f;
     uint8_t *data, *p;
 
     memset(counts, 0, sizeof(counts));
-    count_symbols(counts, symbols, table, count);
-    for (int t = 0; t < tables; t++) {
-        uint32_t frequency[BM_SYMBOLS], start = 0;
-
-        put_table(&bits, counts[t]);
-        for (int s = 0; s < BM_SYMBOLS; s++)
-            counts[t][s] = rounded(counts[t][s]);
-        scale(frequency, counts[t]);
-        for (int s = 0; s < BM_SYMBOLS; s++) {
-            if (frequency[s])
-                prepare(&codes[t][s], start, frequency[s]);
-            start += frequency[s];
-        }
-    }
+    count_symbols(counts, symbols, context, count);
+    bm_frequencies_put(&f, &bits, counts, contexts);
     bm_bits_end(&bits);
+    for (int c = 0; c < contexts; c++)
+        prepare_all(codes[c], f.of[f.table[c]]);
     data = bm_buffer_extend(out, 16 + room);
     if (!data)
         return BOUMA_ENOMEM;
     p = data + 16 + room; /* backwards, as the decoder goes forwards */
-    for (; left & 3; left--)
-        x[(left - 1) & 3] = push(
-            x[(left - 1) & 3], &codes[table[left - 1]][symbols[left - 1]], &p);
+    for (; left % 4 || (left && states == 1); left--) {
+        uint32_t *state = &x[(left - 1) % states];
+
+        *state = push(*state, &codes[context[left - 1]][symbols[left - 1]], &p);
+    }
     x0 = x[0];
     x1 = x[1];
     x2 = x[2];
     x3 = x[3];
     for (; left; left -= 4) {
-        x3 = push(x3, &codes[table[left - 1]][symbols[left - 1]], &p);
-        x2 = push(x2, &codes[table[left - 2]][symbols[left - 2]], &p);
-        x1 = push(x1, &codes[table[left - 3]][symbols[left - 3]], &p);
-        x0 = push(x0, &codes[table[left - 4]][symbols[left - 4]], &p);
+        x3 = push(x3, &codes[context[left - 1]][symbols[left - 1]], &p);
+        x2 = push(x2, &codes[context[left - 2]][symbols[left - 2]], &p);
+        x1 = push(x1, &codes[context[left - 3]][symbols[left - 3]], &p);
+        x0 = push(x0, &codes[context[left - 4]][symbols[left - 4]], &p);
     }
     x[0] = x0;
     x[1] = x1;
     x[2] = x2;
     x[3] = x3;
-    for (int i = 3; i >= 0; i--) {
+    for (unsigned i = states; i > 0; i--) {
         p -= 4;
-        bm_store_u32(p, x[i]);
+        bm_store_u32(p, x[i - 1]);
     }
     used = (size_t)(data + 16 + room - p);
     memmove(data, p, used);
@@ -276,30 +197,28 @@ static void fill_slots(uint8_t *symbols, uint32_t *spans,
         spans[s] = frequency[s] | at << 16;
         at += frequency[s];
     }
-    /* A table without symbols: nothing asks for it, or the data is damaged. */
-    memset(symbols + at, 0, RANS_TOTAL - at);
 }
 
 int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
-                  int tables)
+                  size_t count, int contexts)
 {
     struct bm_bit_reader bits = bm_bit_reader_of(data, bytes);
+    struct bm_frequencies f;
 
-    d->tables = tables;
-    for (int t = 0; t < tables; t++) {
-        uint32_t counts[BM_SYMBOLS], frequency[BM_SYMBOLS];
-
-        if (!get_table(&bits, counts))
-            return BOUMA_EFORMAT;
-        scale(frequency, counts);
-        fill_slots(d->symbols[t], d->spans[t], frequency);
-    }
+    if (!bm_frequencies_get(&f, &bits, contexts))
+        return BOUMA_EFORMAT;
+    memcpy(d->table, f.table, sizeof(d->table));
+    for (int t = 0; t < f.tables; t++)
+        fill_slots(d->symbols[t], d->spans[t], f.of[t]);
     d->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
     d->end = bits.end;
     d->turn = 0;
-    if (bits.failed || d->end - d->p < 16)
+    d->states = states_for(count);
+    if (bits.failed || d->end - d->p < 4 * (ptrdiff_t)d->states)
         return BOUMA_EFORMAT;
-    for (int i = 0; i < 4; i++, d->p += 4)
+    for (unsigned i = 0; i < 4; i++)
+        d->state[i] = RANS_LOW;
+    for (unsigned i = 0; i < d->states; i++, d->p += 4)
         d->state[i] = bm_load_u32(d->p);
     return BOUMA_OK;
 }
@@ -308,11 +227,11 @@ int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
 static inline uint8_t pop(const struct bm_rans_decoder *d, uint8_t table,
                           uint32_t *x)
 {
-    uint32_t slot = *x & (uint32_t)(RANS_TOTAL - 1);
+    uint32_t slot = *x & (uint32_t)(BM_RANS_TOTAL - 1);
     uint8_t symbol = d->symbols[table][slot];
     uint32_t span = d->spans[table][symbol];
 
-    *x = (span & 0xffff) * (*x >> RANS_BITS) + slot - (span >> 16);
+    *x = (span & 0xffff) * (*x >> BM_RANS_BITS) + slot - (span >> 16);
     return symbol;
 }
 
@@ -333,7 +252,7 @@ void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
     const uint8_t *p = d->p;
     size_t i = 0;
 
-    for (; i + 4 <= count && d->end - p >= 8; i += 4) {
+    for (; d->states == 4 && i + 4 <= count && d->end - p >= 8; i += 4) {
         symbols[i] = pop(d, table[i], &x0);
         symbols[i + 1] = pop(d, table[i + 1], &x1);
         symbols[i + 2] = pop(d, table[i + 2], &x2);
@@ -347,15 +266,16 @@ void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
     d->state[(d->turn + 1) & 3] = x1;
     d->state[(d->turn + 2) & 3] = x2;
     d->state[(d->turn + 3) & 3] = x3;
-    for (; i < count; i++) { /* close to the end of the data */
-        uint32_t x = d->state[(d->turn + i) & 3];
+    for (; i < count; i++) { /* close to the end of the data, or one state */
+        unsigned turn = (unsigned)((d->turn + i) & (d->states - 1));
+        uint32_t x = d->state[turn];
 
         symbols[i] = pop(d, table[i], &x);
         if (x < RANS_LOW && d->end - p >= 2)
             x = refill(x, &p);
-        d->state[(d->turn + i) & 3] = x;
+        d->state[turn] = x;
     }
-    d->turn = (unsigned)((d->turn + count) & 3);
+    d->turn = (unsigned)((d->turn + count) & (d->states - 1));
     d->p = p;
 }
 

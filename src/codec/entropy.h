@@ -2,8 +2,9 @@
  *
  * An integer becomes a symbol, of which small ones have one each and large ones
  * share one with others of about their size, told apart by bits that are kept
- * as they are. Symbols are coded by a range coder (rANS, four states in turn)
- * with one table of frequencies for each context. */
+ * as they are. Symbols are coded by a range coder (rANS, four states in turn, or
+ * one if they are few) with tables of frequencies (frequencies.h), which
+ * contexts share. */
 #ifndef BM_ENTROPY_H
 #define BM_ENTROPY_H
 
@@ -115,29 +116,31 @@ static inline uint32_t bm_symbol_get(struct bm_bit_reader *r, uint8_t symbol)
 
 /* ---- the range coder ---------------------------------------------------- */
 
-#define BM_RANS_TABLES 16
+#define BM_RANS_CONTEXTS 22
+#define BM_RANS_TABLES   16
 
-/* Append the tables that fit these symbols, 'table' saying for each which one
- * it belongs to (below 'tables'), and then the symbols. BOUMA_OK or ENOMEM. */
+/* Append the tables that fit these symbols, 'context' saying for each in which
+ * one it is (below 'contexts'), and then the symbols. Neighbouring contexts may
+ * share a table. BOUMA_OK or ENOMEM. */
 int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
-                   const uint8_t *table, size_t count, int tables);
+                   const uint8_t *context, size_t count, int contexts);
 
 /* A decoder, which has to be large. */
 struct bm_rans_decoder {
     uint32_t state[4];
-    unsigned turn;
+    unsigned states, turn;
     const uint8_t *p, *end;
-    int tables;
+    uint8_t table[BM_RANS_CONTEXTS];       /* of each context */
     uint8_t symbols[BM_RANS_TABLES][4096]; /* of each slot */
     uint32_t spans[BM_RANS_TABLES][128];   /* of each symbol: its frequency, and
                                               its first slot << 16 */
 };
 
-/* Begin with all bytes that the encoder appended. EFORMAT if they cannot be
- * such. */
+/* Begin with all bytes that the encoder appended for 'count' symbols. EFORMAT
+ * if they cannot be such. */
 int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
-                  int tables);
-/* The next symbols. 'table' has only values below 'tables'. */
+                  size_t count, int contexts);
+/* The next symbols. 'table' has d->table of their contexts. */
 void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
                   const uint8_t *table, size_t count);
 /* 1 if all bytes were used, to the last. */

@@ -3,6 +3,8 @@
 #ifndef BM_INTERP_H
 #define BM_INTERP_H
 
+#include <string.h>
+
 #include "codec/codec.h"
 #include "codec/entropy.h"
 #include "codec/octants.h"
@@ -12,23 +14,39 @@
 
 #define MAX_PASSES 40
 
-/* Magnitudes are cut to this where they choose a table: six of them still fit
- * into a byte. */
-#define MOST_MAGNITUDE 40
+/* Larger ones count as this where they choose a context. */
+#define MOST_MAGNITUDE 60000
 
-/* Tables: one for each octant with one odd index, then one for each range of
- * magnitudes. With few samples they cost more than they gain: one for all. */
-#define OCTANT_TABLES  3
-#define CONTEXT_TABLES 7
-#define TABLES         (OCTANT_TABLES + CONTEXT_TABLES)
-#define FEW_SAMPLES    2048
+/* Contexts: ranges of the magnitude that is expected, which is a mean of
+ * logarithms in units of 1/64 octave. */
+#define CONTEXTS    BM_RANS_CONTEXTS
+#define EXPECTATION 1024 /* all are less */
+
+/* From so many samples on, Golomb codes are never shorter. */
+#define FEW_SAMPLES 2048
 
 /* Sums that bytes of the file depend on are kept in so many parts. */
 #define LANES 8
 
-/* How an octant is predicted: a bit for each axis as in its number, and
- * LINEAR. */
-#define LINEAR 8
+/* 16 log2(1 + x) for 0 <= x <= MOST_MAGNITUDE, each octave being taken to be
+ * straight. */
+static inline uint8_t bm_interp_log(float x)
+{
+    float f = x + 1;
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof(bits));
+    return (uint8_t)((bits >> 19) - (127 << 4));
+}
+
+/* How an octant is predicted: a bit for each axis as in its number, and LINEAR;
+ * or FITTED, by weights that are stored, in units of 1 / WEIGHT_ONE. */
+#define LINEAR       8
+#define FITTED       0
+#define WEIGHT_ONE   1024
+#define MAX_WEIGHT   32767
+#define MAX_WEIGHTS  9
+#define WEIGHT_ORDER 7 /* of their Golomb codes */
 
 struct bm_quantum {
     double bound, step, inverse; /* exact in the type of the samples */
@@ -39,14 +57,18 @@ struct bm_quantum {
 struct bm_interp_kernels {
     void (*blend)(void *out, const void *const row[4], const double weight[4],
                   int64_t n, int more);
+    void (*bend)(void *out, const void *const row[6], int64_t n);
+    void (*logs)(uint8_t *out, const void *first, const void *second,
+                 double unit, int64_t n);
     uint32_t (*quantise)(int32_t *code, void *decoded, const void *samples,
                          const void *predicted, int64_t n,
                          const struct bm_quantum *quantum,
                          struct bm_loss *loss);
     void (*rebuild)(void *decoded, const int32_t *code, const void *predicted,
                     int64_t n, const struct bm_quantum *quantum);
-    double (*miss)(const void *samples, const void *predicted, int64_t n,
-                   double most);
+    uint64_t (*miss)(const void *samples, const void *predicted, int64_t n,
+                     double unit);
+    void (*widen)(double *out, const void *row, int64_t n);
     void (*set_value)(void *row, int64_t i, const void *value);
 };
 
@@ -64,13 +86,19 @@ struct bm_passes {
 };
 
 void bm_interp_passes(struct bm_passes *p, const struct bm_field *f);
+/* Of n[0] x n[1] x n[2] samples, at least 1 each. */
+void bm_interp_passes_of(struct bm_passes *p, const int64_t n[3], int coarsest);
 /* Samples after pass j; samples that the piece of level k holds. */
 size_t bm_interp_samples(const struct bm_passes *p, int j);
 size_t bm_interp_piece_samples(const struct bm_passes *p, int k);
 
+/* Pieces of coarser levels may have a smaller bound, by so many quarters of an
+ * octave: what is predicted from them is the better for it. */
+#define MAX_FINER 15
+
 /* The bound, and a step a little below twice of it, so that rounding to the
  * sample's type rarely counts; and whether numbers as small can be trusted. */
-struct bm_quantum bm_interp_quantum(const struct bm_field *f);
+struct bm_quantum bm_interp_quantum(const struct bm_field *f, int finer);
 int bm_interp_can_quantise(const struct bm_field *f,
                            const struct bm_quantum *q);
 
@@ -83,16 +111,91 @@ struct bm_lookup {
     size_t size;
     const uint8_t *coarse;
     uint8_t *sorted;
+    uint8_t **bends; /* rows: see bm_interp_bend() */
 };
 
-/* The predictions for row (z, y) of octant p. */
-void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
-                       int choice, int64_t z, int64_t y);
+/* What each axis has of a prediction, by cubics and by lines; what the means of
+ * the four neighbours have that differ along two axes (all but axis i), and of
+ * the eight along three; what bends beside a sample have. And the weights of
+ * four samples along each axis that follow, for each kind of place in a line:
+ * these depend on the axes along which there is no right neighbour (as bits),
+ * as lines take the place of the means. */
+#define PLACES 7
+struct bm_shares {
+    int fitted;
+    int axes[BM_OCTANTS]; /* that have a share, as bits */
+    double cubic[3], line[3], diagonal[3], corner, bend[2];
+    double weight[BM_OCTANTS][3][PLACES][4];
+};
 
-/* Table for each sample of octant p. 'magnitudes' are sorted as samples are,
- * those of octant 0 not being used. */
-void bm_interp_tables(uint8_t *restrict table, const struct bm_octants *o,
-                      int p, const uint8_t *magnitudes);
+void bm_shares_of_choice(struct bm_shares *shares, int choice);
+/* How many weights octant p has, and what they give; or what weights add to
+ * that. */
+int bm_interp_weights(const struct bm_octants *o, int p);
+void bm_shares_of_weights(struct bm_shares *shares, const struct bm_octants *o,
+                          int p, const int32_t *weights);
+void bm_shares_of_change(struct bm_shares *shares, const struct bm_octants *o,
+                         int p, const int32_t *weights);
+/* Only along one axis. */
+void bm_shares_of_axis(struct bm_shares *shares, int axis, double cubic,
+                       double line);
+
+/* How much coarser samples bend beside row (z, y) of octant p, which is odd
+ * along one axis: along each of the other axes that has samples, to
+ * l->bends[0] and [1]. Returns how many there are. */
+int bm_interp_bend(const struct bm_lookup *l, int p, int64_t z, int64_t y);
+
+/* The predictions for row (z, y) of octant p, after bm_interp_bend() if weights
+ * for bends are stored. */
+void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
+                       const struct bm_shares *shares, int64_t z, int64_t y);
+
+/* Some samples of an octant: what is to be predicted, and what each weight adds
+ * to a prediction. */
+#define FIT_SAMPLES 8192
+#define FIT_ROOM    (2 * FIT_SAMPLES)
+struct bm_fit {
+    double *target, *part[MAX_WEIGHTS]; /* [FIT_ROOM] */
+    double *weight, *missed;            /* to work with */
+    size_t count;
+};
+
+/* Samples that are no numbers count for nothing. */
+void bm_fit_clean(struct bm_fit *f, int m);
+/* The m weights that fit best, rounded. 0 if there are none. */
+int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound);
+
+static inline int bm_is_odd_along_one(int p)
+{
+    return p == 1 || p == 2 || p == 4;
+}
+
+/* ---- contexts ----------------------------------------------------------- */
+
+/* How large an integer is likely to be tell those around it that are known
+ * already, and how much the coarser samples bend. The work memory is for one
+ * row. */
+struct bm_contexts {
+    uint8_t *magnitudes; /* logarithms, [samples of the pass], sorted */
+    uint8_t *along_row;  /* in the type of the samples */
+    uint8_t *logs[2];
+    uint16_t *beside, *before; /* sums of magnitudes */
+    uint8_t of[EXPECTATION];   /* the context, or its table */
+    struct bm_shares along[3]; /* cubics less lines: octants 1, 2, 4 */
+};
+
+/* 'of' is the number of the context, or what 'table' has for it. */
+void bm_contexts_init(struct bm_contexts *c, const uint8_t *table);
+
+/* The context of each sample of row (z, y) of octant p, after bm_interp_bend()
+ * gave 'bends' if p is odd along one axis. Of samples, only those of octant 0
+ * count. */
+void bm_interp_contexts(const struct bm_contexts *c, uint8_t *context,
+                        const struct bm_lookup *l, int p, int64_t z, int64_t y,
+                        int bends, const struct bm_quantum *quantum);
+
+/* Logarithms of the magnitudes of integers. */
+void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
 
 /* ---- pieces ------------------------------------------------------------- */
 
@@ -102,34 +205,46 @@ void bm_interp_tables(uint8_t *restrict table, const struct bm_octants *o,
  *   FORM_EXACT:
  *     the samples, sorted, as bm_zstd_pack() makes them
  *   FORM_CODED:
- *     u8   how: 0 all integers are 0, 1 Golomb, 2 range coder
- *     u8   how each octant is predicted: [passes][octants that are not empty]
- *     u32  samples that are kept as they are, then (if there are any)
- *          u32 bytes, and they, as bm_zstd_pack() makes them
+ *     bits: 2, how: 0 all integers are 0, 1 Golomb, 2 range coder
+ *           Golomb number: by how much the bound is finer
+ *           Golomb number: samples that are kept as they are
+ *           4 for each octant that is not empty, of each pass: its prediction,
+ *           and if that is FITTED, its weights: Golomb numbers of order 7
+ *           Golomb: 4, order; range coder: a Golomb number, bytes of the bits
+ *           beside the symbols
+ *     if samples are kept: u32 bytes, and they, as bm_zstd_pack() makes them
  *   Golomb:
- *     u8   order, then bits
+ *     bits
  *   range coder:
- *     u32  bytes of the bits beside the symbols, they, then what
- *          bm_rans_encode() makes
+ *     the bits beside the symbols, then what bm_rans_encode() makes
  */
-enum { FORM_EXACT = 0, FORM_CODED = 1 };
+enum { FORM_EXACT = 0, FORM_CODED = 2 };
 enum { HOW_ZERO = 0, HOW_GOLOMB = 1, HOW_RANS = 2 };
 
 struct bm_interp_piece {
     const struct bm_field *field;
     const struct bm_interp_kernels *kernels;
     struct bm_quantum quantum;
-    struct bm_buffer choices, exact, bits, where;
-    uint8_t *symbols, *table; /* [samples of the piece] */
-    uint8_t *magnitudes;      /* [samples of the pass] */
-    uint8_t *row;             /* predictions of one row */
-    int32_t *codes;           /* of one row */
-    size_t done;              /* samples so far */
-    int any;                  /* an integer is not 0 */
+    int finer;
+    struct bm_contexts contexts;
+    /* 'coded' are the integers, in one of the ways */
+    struct bm_buffer choices, exact, bits, where, coded;
+    uint8_t *symbols, *context; /* [samples of the piece] */
+    uint8_t *row;               /* predictions of one row */
+    uint8_t *bends[2];          /* of coarser samples beside it */
+    int32_t *codes;             /* of one row */
+    size_t done;                /* samples so far */
+    int any;                    /* an integer is not 0 */
     struct bm_bit_writer writer;
     struct bm_bit_reader reader;
     struct bm_loss loss;
 };
+
+/* The best way to predict octant p, with its samples as they are (fitted only
+ * if there is memory for that: f may be NULL); it is added to w->choices: u8 choice, u8 number of weights, u32 each, folded. */
+void bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f,
+                      const struct bm_lookup *l, int p, const uint8_t *samples,
+                      struct bm_shares *shares);
 
 void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
                           const bouma_allocator *a);

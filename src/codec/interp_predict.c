@@ -2,9 +2,6 @@
  * to the last bit. */
 #include "codec/interp.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "codec/clones.h"
 
 #define REAL    float
@@ -26,22 +23,26 @@
 #undef ABS
 #undef SIGN
 
+void bm_interp_passes_of(struct bm_passes *p, const int64_t n[3], int coarsest)
+{
+    int64_t left[3] = {n[0], n[1], n[2]};
+
+    for (p->count = 0; left[0] > 1 || left[1] > 1 || left[2] > 1; p->count++) {
+        bm_octants_init(&p->octants[p->count], left);
+        for (int d = 0; d < 3; d++)
+            left[d] = (left[d] + 1) / 2;
+    }
+    p->coarsest = coarsest;
+    p->root = coarsest < p->count ? coarsest : p->count;
+}
+
 void bm_interp_passes(struct bm_passes *p, const struct bm_field *f)
 {
-    int64_t n[3];
     int k = 0;
 
-    for (int d = 0; d < 3; d++)
-        n[d] = f->lattice[0].count[d];
-    for (p->count = 0; n[0] > 1 || n[1] > 1 || n[2] > 1; p->count++) {
-        bm_octants_init(&p->octants[p->count], n);
-        for (int d = 0; d < 3; d++)
-            n[d] = (n[d] + 1) / 2;
-    }
     while (k + 1 < f->levels && bm_lattice_samples(&f->lattice[k + 1]))
         k++;
-    p->coarsest = k;
-    p->root = k < p->count ? k : p->count;
+    bm_interp_passes_of(p, f->lattice[0].count, k);
 }
 
 size_t bm_interp_samples(const struct bm_passes *p, int j)
@@ -60,16 +61,19 @@ size_t bm_interp_piece_samples(const struct bm_passes *p, int k)
 
 /* The bound, and a step a little below twice of it, so that rounding to the
  * sample's type rarely counts. */
-struct bm_quantum bm_interp_quantum(const struct bm_field *f)
+struct bm_quantum bm_interp_quantum(const struct bm_field *f, int finer)
 {
+    static const double quarters[4] = {
+        1, 0x1.ae89f995ad3adp-1, 0x1.6a09e667f3bcdp-1, 0x1.306fe0a31b715p-1};
+    double bound = f->bound * quarters[finer % 4] / (double)(1 << finer / 4);
     struct bm_quantum q;
 
     if (f->type == BOUMA_TYPE_F32) {
-        q.bound = (double)(float)(f->bound * (1 - 0x1p-22));
+        q.bound = (double)(float)(bound * (1 - 0x1p-22));
         q.step = (double)(float)(q.bound * (2 - 0x1p-9));
         q.inverse = (double)(float)(1 / q.step);
     } else {
-        q.bound = f->bound * (1 - 0x1p-51);
+        q.bound = bound * (1 - 0x1p-51);
         q.step = q.bound * (2 - 0x1p-9);
         q.inverse = 1 / q.step;
     }
@@ -91,197 +95,374 @@ static const uint8_t *octant_data(const struct bm_lookup *l, int p)
     return p ? l->sorted + l->octants->at[p] * l->size : l->coarse;
 }
 
-/* Sample 2j + 1 of a line from its even samples: which four, and by what
- * weights. There are 'evens' of them. */
+/* Sample 2j + 1 of a line from four of its even samples: by what weights. */
+enum { MIDDLE, FEW, FIRST, LAST, BEYOND_2, BEYOND_1, CONSTANT };
+static const double cubic_weights[PLACES][4] = {
+    {-1. / 16, 9. / 16, 9. / 16, -1. / 16},
+    {0, 1. / 2, 1. / 2, 0},
+    {0, 3. / 8, 6. / 8, -1. / 8},
+    {-1. / 8, 6. / 8, 3. / 8, 0},
+    {3. / 8, -10. / 8, 15. / 8, 0},
+    {0, -1. / 2, 3. / 2, 0},
+    {0, 0, 1, 0}};
+static const double line_weights[PLACES][4] = {{0, 1. / 2, 1. / 2, 0},
+                                               {0, 1. / 2, 1. / 2, 0},
+                                               {0, 1. / 2, 1. / 2, 0},
+                                               {0, 1. / 2, 1. / 2, 0},
+                                               {0, -1. / 2, 3. / 2, 0},
+                                               {0, -1. / 2, 3. / 2, 0},
+                                               {0, 0, 1, 0}};
+
+/* The weights where the axes in 'missing' have no right neighbour. */
+static void weigh(struct bm_shares *shares, int missing)
+{
+    double line[3];
+
+    for (int i = 0; i < 3; i++)
+        line[i] = shares->line[i];
+    for (int i = 0; i < 3; i++)
+        for (int axis = 0; axis < 3; axis++)
+            if (axis != i && (missing & 7 & ~(4 >> i)))
+                line[axis] += shares->diagonal[i] / 2;
+    for (int axis = 0; axis < 3 && missing; axis++)
+        line[axis] += shares->corner / 3;
+    shares->axes[missing] = 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (shares->cubic[axis] != 0 || line[axis] != 0)
+            shares->axes[missing] |= 4 >> axis;
+    for (int axis = 0; axis < 3; axis++)
+        for (int place = 0; place < PLACES; place++)
+            for (int i = 0; i < 4; i++)
+                shares->weight[missing][axis][place][i] =
+                    shares->cubic[axis] * cubic_weights[place][i] +
+                    line[axis] * line_weights[place][i];
+}
+
+static void shares_clear(struct bm_shares *shares)
+{
+    shares->fitted = 0;
+    for (int i = 0; i < 3; i++)
+        shares->cubic[i] = shares->line[i] = shares->diagonal[i] = 0;
+    shares->corner = shares->bend[0] = shares->bend[1] = 0;
+}
+
+void bm_shares_of_axis(struct bm_shares *shares, int axis, double cubic,
+                       double line)
+{
+    shares_clear(shares);
+    shares->cubic[axis] = cubic;
+    shares->line[axis] = line;
+    weigh(shares, 0);
+}
+
+void bm_shares_of_choice(struct bm_shares *shares, int choice)
+{
+    int axes = (choice & 1) + (choice >> 1 & 1) + (choice >> 2 & 1);
+
+    shares_clear(shares);
+    for (int axis = 0; axis < 3; axis++)
+        if (choice & (4 >> axis))
+            (choice & LINEAR ? shares->line : shares->cubic)[axis] = 1. / axes;
+    weigh(shares, 0);
+}
+
+static int odd_axes(int p)
+{
+    return (p & 1) + (p >> 1 & 1) + (p >> 2 & 1);
+}
+
+/* Axes along which octant p is even and that have more than one sample. */
+static int other_axes(const struct bm_octants *o, int p)
+{
+    int others = 0;
+
+    for (int axis = 0; axis < 3; axis++)
+        others += !(p & (4 >> axis)) && o->n[axis] > 1;
+    return others;
+}
+
+int bm_interp_weights(const struct bm_octants *o, int p)
+{
+    static const int weights[4] = {0, 1, 4, 9};
+
+    return weights[odd_axes(p)] +
+           (bm_is_odd_along_one(p) ? other_axes(o, p) : 0);
+}
+
+/* Weights are, for the axes along which p is odd: those of cubics but for the
+ * first axis, less what all have alike; of lines; of diagonals, corners, and
+ * bends. The first axis's cubic has what is missing from 1. */
+static void share(struct bm_shares *shares, const struct bm_octants *o, int p,
+                  const int32_t *weights, int32_t whole)
+{
+    int32_t rest = whole, w;
+    int first = p & 4 ? 0 : p & 2 ? 1 : 2;
+
+    shares_clear(shares);
+    shares->fitted = 1;
+    for (int axis = first + 1; axis < 3; axis++)
+        if (p & (4 >> axis)) {
+            w = whole / odd_axes(p) + *weights++;
+            shares->cubic[axis] = (double)w / WEIGHT_ONE;
+            rest -= w;
+        }
+    for (int axis = first; axis < 3; axis++)
+        if (p & (4 >> axis)) {
+            w = *weights++;
+            shares->line[axis] = (double)w / WEIGHT_ONE;
+            rest -= w;
+        }
+    for (int i = 2; i >= 0; i--)
+        if ((p | 4 >> i) == 7 && odd_axes(p & ~(4 >> i)) == 2) {
+            w = *weights++;
+            shares->diagonal[i] = (double)w / WEIGHT_ONE;
+            rest -= w;
+        }
+    if (p == 7) {
+        w = *weights++;
+        shares->corner = (double)w / WEIGHT_ONE;
+        rest -= w;
+    }
+    for (int i = 0; bm_is_odd_along_one(p) && i < other_axes(o, p); i++)
+        shares->bend[i] = (double)*weights++ / WEIGHT_ONE;
+    shares->cubic[first] = (double)rest / WEIGHT_ONE;
+    for (int missing = 0; missing < BM_OCTANTS; missing++)
+        if (!(missing & ~p))
+            weigh(shares, missing);
+}
+
+void bm_shares_of_weights(struct bm_shares *shares, const struct bm_octants *o,
+                          int p, const int32_t *weights)
+{
+    share(shares, o, p, weights, WEIGHT_ONE);
+}
+
+void bm_shares_of_change(struct bm_shares *shares, const struct bm_octants *o,
+                         int p, const int32_t *weights)
+{
+    share(shares, o, p, weights, 0);
+}
+
+/* Which four samples, and which weights. */
 struct taps {
     int64_t at[4];
-    const double *weight;
+    int place;
 };
 
-/* Weights of four samples, as many times smaller as there are axes. */
-#define SHARES(a, b, c, d)                                                     \
-    {                                                                          \
-        {a / 1., b / 1., c / 1., d / 1.}, {a / 2., b / 2., c / 2., d / 2.},    \
-        {                                                                      \
-            a / 3., b / 3., c / 3., d / 3.                                     \
-        }                                                                      \
-    }
-enum { MIDDLE, LINE, FIRST, LAST, BEYOND_2, BEYOND_1, CONSTANT };
-static const double weights[7][3][4] = {
-    SHARES(-1. / 16, 9. / 16, 9. / 16, -1. / 16),
-    SHARES(0, 1. / 2, 1. / 2, 0),
-    SHARES(0, 3. / 8, 6. / 8, -1. / 8),
-    SHARES(-1. / 8, 6. / 8, 3. / 8, 0),
-    SHARES(3. / 8, -10. / 8, 15. / 8, 0),
-    SHARES(0, -1. / 2, 3. / 2, 0),
-    SHARES(0, 0, 1, 0)};
-
-static inline struct taps taps_at(int64_t j, int64_t evens, int linear,
-                                  int axes)
+/* There are 'evens' even samples. */
+static inline struct taps taps_at(int64_t j, int64_t evens)
 {
+    int left = j >= 1, right = j + 2 < evens;
     int64_t from = j - 1;
-    int kind = LINE;
     struct taps t;
 
     if (j + 1 >= evens) { /* no right neighbour: at[2] is the left one */
         from = j - 2;
-        kind = j >= 2 && !linear ? BEYOND_2 : j >= 1 ? BEYOND_1 : CONSTANT;
-    } else if (!linear) {
-        int left = j >= 1, right = j + 2 < evens;
-
-        kind = left && right ? MIDDLE : right ? FIRST : left ? LAST : LINE;
+        t.place = j >= 2 ? BEYOND_2 : j >= 1 ? BEYOND_1 : CONSTANT;
+    } else {
+        t.place = left && right ? MIDDLE : right ? FIRST : left ? LAST : FEW;
     }
     for (int i = 0; i < 4; i++) {
         int64_t at = from + i;
 
         t.at[i] = at < 0 ? 0 : at >= evens ? evens - 1 : at;
     }
-    t.weight = weights[kind][axes - 1];
     return t;
 }
 
-/* How a row is predicted along one of its axes. */
-struct method {
-    int linear, axes;
+/* What one axis has of a prediction. */
+struct share {
+    const double (*weight)[4];
     int more; /* add to what other axes gave */
 };
 
-/* The even samples of a line, or rows of them, from which those between are
- * predicted. */
-struct evens {
-    const uint8_t *data;
-    int64_t count, pitch; /* bytes from one to the next */
+/* A part of a row: samples that lack the same right neighbours. */
+struct part {
+    int p;        /* octant */
+    int64_t z, y; /* row */
+    int64_t begin, end;
+    int missing; /* right neighbours, axes as bits */
 };
 
-/* Axis 2: along the row itself. */
-static void predict_along(const struct bm_lookup *l, uint8_t *row, int64_t n,
-                          struct evens evens, struct method m)
+/* Row (z, y) of an octant, from sample x on. */
+static const uint8_t *row_of(const struct bm_lookup *l, int p, int64_t z,
+                             int64_t y, int64_t x)
 {
-    int64_t begin = m.linear ? 0 : 1, j = 0;
-    int64_t end = evens.count - (m.linear ? 1 : 2);
-    int64_t size = (int64_t)l->size;
+    const int64_t *count = l->octants->count[p];
 
-    while (j < n) {
-        struct taps t = taps_at(j, evens.count, m.linear, m.axes);
-        int64_t length = j == begin && begin < end ? end - begin : 1;
+    return octant_data(l, p) +
+           ((z * count[1] + y) * count[2] + x) * (int64_t)l->size;
+}
+
+/* Axis 2: along the row itself. */
+static void predict_along(const struct bm_lookup *l, uint8_t *row,
+                          const struct part *part, struct share share)
+{
+    int from = part->p ^ 1;
+    int64_t size = (int64_t)l->size, evens = l->octants->count[from][2];
+    const uint8_t *data = row_of(l, from, part->z, part->y, 0);
+    int64_t j = part->begin;
+
+    while (j < part->end) {
+        struct taps t = taps_at(j, evens);
+        int64_t length = j == 1 && evens > 3 ? evens - 3 : 1;
         const void *rows[4];
 
         for (int i = 0; i < 4; i++)
-            rows[i] = evens.data + t.at[i] * size;
-        /* Lines have weight 0 for the outer samples, wherever they are. */
-        if (m.linear && length > 1)
-            rows[0] = rows[1], rows[3] = rows[2];
-        l->kernels->blend(row + j * size, rows, t.weight, length, m.more);
+            rows[i] = data + t.at[i] * size;
+        l->kernels->blend(row + j * size, rows, share.weight[t.place], length,
+                          share.more);
         j += length;
     }
 }
 
-/* Axis 0 or 1: across rows; 'row' comes after row j of the even ones. */
-static void predict_across(const struct bm_lookup *l, uint8_t *row, int64_t n,
-                           int64_t j, struct evens evens, struct method m)
+/* Axis 0 or 1: across rows. */
+static void predict_across(const struct bm_lookup *l, uint8_t *row,
+                           const struct part *part, int axis,
+                           struct share share)
 {
-    struct taps t = taps_at(j, evens.count, m.linear, m.axes);
+    int from = part->p ^ (4 >> axis);
+    const int64_t *count = l->octants->count[from];
+    int64_t size = (int64_t)l->size, pitch = count[2] * size;
+    int64_t plane = count[1] * pitch, step = axis ? pitch : plane;
+    const uint8_t *data = octant_data(l, from) + part->begin * size +
+                          (axis ? part->z * plane : part->y * pitch);
+    struct taps t = taps_at(axis ? part->y : part->z, count[axis]);
     const void *rows[4];
 
     for (int i = 0; i < 4; i++)
-        rows[i] = evens.data + t.at[i] * evens.pitch;
-    l->kernels->blend(row, rows, t.weight, n, m.more);
+        rows[i] = data + t.at[i] * step;
+    l->kernels->blend(row + part->begin * size, rows, share.weight[t.place],
+                      part->end - part->begin, share.more);
+}
+
+/* Add 'share' of the mean of four samples of octant 'from', at the left and
+ * right along two axes: all but 'without'. */
+static void add_mean(const struct bm_lookup *l, uint8_t *row,
+                     const struct part *part, int from, int without,
+                     double share)
+{
+    const double weight[4] = {share / 4, share / 4, share / 4, share / 4};
+    int first = without == 0 ? 1 : 0, second = without == 2 ? 1 : 2;
+    const void *rows[4];
+
+    for (int i = 0; i < 4; i++) {
+        int64_t at[3] = {part->z, part->y, part->begin};
+
+        at[first] += i >> 1;
+        at[second] += i & 1;
+        rows[i] = row_of(l, from, at[0], at[1], at[2]);
+    }
+    l->kernels->blend(row + part->begin * (int64_t)l->size, rows, weight,
+                      part->end - part->begin, 1);
+}
+
+static void predict_part(const struct bm_lookup *l, uint8_t *row,
+                         const struct bm_shares *shares,
+                         const struct part *part)
+{
+    int weights = shares->fitted ? part->missing : 0, more = 0;
+
+    if (!shares->axes[weights])
+        memset(row + part->begin * (int64_t)l->size, 0,
+               (size_t)(part->end - part->begin) * l->size);
+    for (int axis = 0; axis < 3; axis++) {
+        struct share share = {shares->weight[weights][axis], more};
+
+        if (!(shares->axes[weights] & (4 >> axis)))
+            continue;
+        if (axis == 2)
+            predict_along(l, row, part, share);
+        else
+            predict_across(l, row, part, axis, share);
+        more = 1;
+    }
+    for (int i = 2; i >= 0; i--)
+        if (shares->diagonal[i] != 0 && !(part->missing & ~(4 >> i)))
+            add_mean(l, row, part, part->p & (4 >> i), i, shares->diagonal[i]);
+    for (int i = 0; i < 2 && shares->corner != 0 && !part->missing; i++) {
+        struct part side = *part; /* the eight, four after four */
+
+        side.z += i;
+        add_mean(l, row, &side, 0, 0, shares->corner / 2);
+    }
 }
 
 /* The predictions for row (z, y) of octant p. */
 void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
-                       int choice, int64_t z, int64_t y)
+                       const struct bm_shares *shares, int64_t z, int64_t y)
 {
     const struct bm_octants *o = l->octants;
-    int64_t n = o->count[p][2], size = (int64_t)l->size;
-    struct method m = {.linear = (choice & LINEAR) != 0,
-                       .axes = (choice & 1) + (choice >> 1 & 1) +
-                               (choice >> 2 & 1)};
+    int64_t n = o->count[p][2];
+    struct part part = {p, z, y, 0, n, 0};
 
-    for (int axis = 0; axis < 3; axis++) {
-        int bit = 4 >> axis, from = p ^ bit;
-        const int64_t *count = o->count[from];
-        const uint8_t *source = octant_data(l, from);
-        int64_t pitch = count[2] * size, plane = count[1] * pitch;
+    if (p & 4 && z + 1 >= o->count[p ^ 4][0])
+        part.missing |= 4;
+    if (p & 2 && y + 1 >= o->count[p ^ 2][1])
+        part.missing |= 2;
+    if (shares->fitted && p > 1 && p & 1 && n >= o->count[p ^ 1][2]) {
+        /* The last sample has other weights. */
+        part.end = n - 1;
+        if (part.end > 0)
+            predict_part(l, row, shares, &part);
+        part.begin = part.end;
+        part.end = n;
+        part.missing |= 1;
+    }
+    predict_part(l, row, shares, &part);
+    if (shares->bend[0] != 0 || shares->bend[1] != 0) {
+        const uint8_t *a = l->bends[0], *b = l->bends[other_axes(o, p) - 1];
+        const void *rows[4] = {a, a, a, b};
+        const double weight[4] = {shares->bend[0], 0, 0, shares->bend[1]};
 
-        if (!(choice & bit))
-            continue;
-        if (axis == 0)
-            predict_across(l, row, n, z,
-                           (struct evens){source + y * pitch, count[0], plane},
-                           m);
-        else if (axis == 1)
-            predict_across(l, row, n, y,
-                           (struct evens){source + z * plane, count[1], pitch},
-                           m);
-        else
-            predict_along(
-                l, row, n,
-                (struct evens){source + z * plane + y * pitch, count[2], size},
-                m);
-        m.more = 1;
+        l->kernels->blend(row, rows, weight, n, 1);
     }
 }
 
-/* ---- tables ------------------------------------------------------------- */
-
-/* Table for each sample of octant p. 'magnitudes' are sorted as samples are,
- * those of octant 0 not being used. */
-void bm_interp_tables(uint8_t *restrict table, const struct bm_octants *o,
-                      int p, const uint8_t *magnitudes)
+/* Along 'axis', the one along which octant p is odd being another: 0 where
+ * there are no samples on both sides. */
+static void bend_beside(uint8_t *bend, const struct bm_lookup *l, int p,
+                        int axis, int64_t z, int64_t y)
 {
-    /* Sums of four magnitudes (two odd indices) or six, and up to which. */
-    static const uint8_t up_to[2][CONTEXT_TABLES - 1] = {{0, 1, 3, 9, 23, 59},
-                                                         {0, 2, 5, 14, 35, 89}};
-    const uint8_t *limit = up_to[p == 7];
-    int64_t n = o->count[p][2];
+    const int64_t *count = l->octants->count[0];
+    int64_t n = l->octants->count[p][2], size = (int64_t)l->size;
+    int64_t step[3] = {count[1] * count[2] * size, count[2] * size, size};
+    int64_t at[3] = {z, y, 0};
+    int odd = p == 4 ? 0 : p == 2 ? 1 : 2;
+    const uint8_t *left = l->coarse + z * step[0] + y * step[1];
+    const uint8_t *right = at[odd] + 1 < count[odd] ? left + step[odd] : left;
+    int64_t begin = 0, end = n;
 
-    if (p == 1 || p == 2 || p == 4) {
-        memset(table, p >> 1, o->size[p]); /* 0, 1, 2 */
-        return;
+    if (axis == 2) {
+        begin = 1;
+        end = n - 1;
+    } else if (at[axis] == 0 || at[axis] + 1 >= count[axis]) {
+        end = 0;
     }
-    for (int64_t z = 0; z < o->count[p][0]; z++)
-        for (int64_t y = 0; y < o->count[p][1]; y++, table += n) {
-            int first = 1;
+    if (begin || end < n)
+        memset(bend, 0, (size_t)(n * size));
+    while (begin < end) {
+        /* The last sample may have no right neighbour. */
+        int last = odd == 2 && begin + 1 >= count[2];
+        int64_t part = odd == 2 && !last && end >= count[2] ? end - 1 : end;
+        const uint8_t *a = left + begin * size;
+        const uint8_t *b = last ? a : right + begin * size;
+        const void *rows[6] = {a - step[axis], a, a + step[axis],
+                               b - step[axis], b, b + step[axis]};
 
-            for (int axis = 0; axis < 3; axis++) {
-                int from = p ^ (4 >> axis);
-                const int64_t *count = o->count[from];
-                int64_t j[3] = {z, y, 0}, step[3] = {0, 0, 0};
-                const uint8_t *a, *b;
+        l->kernels->bend(bend + begin * size, rows, part - begin);
+        begin = part;
+    }
+}
 
-                if (!(p & (4 >> axis)))
-                    continue;
-                step[0] = count[1] * count[2];
-                step[1] = count[2];
-                step[2] = 1;
-                a = magnitudes + o->at[from] + z * step[0] + y * step[1];
-                /* The last one may have no right neighbour. */
-                b = axis == 2 || j[axis] + 1 < count[axis] ? a + step[axis] : a;
-                if (axis == 2 && count[2] <= n) {
-                    for (int64_t i = 0; i + 1 < n; i++)
-                        table[i] =
-                            (uint8_t)((first ? 0 : table[i]) + a[i] + b[i]);
-                    table[n - 1] =
-                        (uint8_t)((first ? 0 : table[n - 1]) + 2 * a[n - 1]);
-                } else if (first) {
-                    for (int64_t i = 0; i < n; i++)
-                        table[i] = (uint8_t)(a[i] + b[i]);
-                } else {
-                    for (int64_t i = 0; i < n; i++)
-                        table[i] = (uint8_t)(table[i] + a[i] + b[i]);
-                }
-                first = 0;
-            }
-            for (int64_t i = 0; i < n; i++) {
-                uint8_t sum = table[i];
+int bm_interp_bend(const struct bm_lookup *l, int p, int64_t z, int64_t y)
+{
+    int others = 0;
 
-                table[i] = (uint8_t)(OCTANT_TABLES + (sum > limit[0]) +
-                                     (sum > limit[1]) + (sum > limit[2]) +
-                                     (sum > limit[3]) + (sum > limit[4]) +
-                                     (sum > limit[5]));
-            }
-        }
+    for (int axis = 0; axis < 3; axis++)
+        if (!(p & (4 >> axis)) && l->octants->n[axis] > 1)
+            bend_beside(l->bends[others++], l, p, axis, z, y);
+    return others;
 }
 
 /* ---- memory ------------------------------------------------------------- */
@@ -299,8 +480,15 @@ void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
     s->dense[1] = bm_carve(c, coarse * size);
     s->cleaned = bm_carve(c, coarse * size);
     w->symbols = bm_carve(c, n);
-    w->table = bm_carve(c, n);
-    w->magnitudes = bm_carve(c, n + 64);
+    w->context = bm_carve(c, n);
+    w->contexts.magnitudes = bm_carve(c, n + 64);
+    w->contexts.along_row = bm_carve(c, row * size);
+    for (int i = 0; i < 2; i++)
+        w->bends[i] = bm_carve(c, row * size);
+    for (int i = 0; i < 2; i++)
+        w->contexts.logs[i] = bm_carve(c, row);
+    w->contexts.beside = bm_carve(c, row * sizeof(uint16_t));
+    w->contexts.before = bm_carve(c, row * sizeof(uint16_t));
     w->row = bm_carve(c, row * size);
     w->codes = bm_carve(c, row * sizeof(int32_t));
 }
@@ -311,11 +499,12 @@ void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
     memset(w, 0, sizeof(*w));
     w->field = f;
     w->kernels = f->type == BOUMA_TYPE_F32 ? &bm_interp_f32 : &bm_interp_f64;
-    w->quantum = bm_interp_quantum(f);
+    w->quantum = bm_interp_quantum(f, 0);
     bm_buffer_init(&w->choices, a);
     bm_buffer_init(&w->exact, a);
     bm_buffer_init(&w->bits, a);
     bm_buffer_init(&w->where, a);
+    bm_buffer_init(&w->coded, a);
 }
 
 void bm_interp_piece_release(struct bm_interp_piece *w)
@@ -324,6 +513,7 @@ void bm_interp_piece_release(struct bm_interp_piece *w)
     bm_buffer_release(&w->exact);
     bm_buffer_release(&w->bits);
     bm_buffer_release(&w->where);
+    bm_buffer_release(&w->coded);
 }
 
 /* Put the samples that are kept as they are where they belong: until now, what

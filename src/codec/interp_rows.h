@@ -29,6 +29,34 @@ BM_CLONES static void NAME(blend)(void *out, const void *const row[4],
             p[i] = (wa * a[i] + wd * d[i]) + (wb * b[i] + wc * c[i]);
 }
 
+/* How much rows beside a sample bend: those at its left (or above it, or before
+ * it) and at its right, each with the ones on both sides. */
+BM_CLONES static void NAME(bend)(void *out, const void *const row[6], int64_t n)
+{
+    const REAL *restrict a = row[0], *restrict b = row[1];
+    const REAL *restrict c = row[2], *restrict d = row[3];
+    const REAL *restrict e = row[4], *restrict f = row[5];
+    REAL *restrict p = out;
+
+    for (int64_t i = 0; i < n; i++)
+        p[i] = ((a[i] + c[i]) + (d[i] + f[i])) * (REAL)0.25 -
+               (b[i] + e[i]) * (REAL)0.5;
+}
+
+/* 16 log2(1 + (|a| + |b|) * unit), roughly: the bits of a float tell. */
+BM_CLONES static void NAME(logs)(uint8_t *restrict out, const void *first,
+                                 const void *second, double unit, int64_t n)
+{
+    const REAL *restrict a = first, *restrict b = second;
+    const REAL scale = (REAL)unit, most = (REAL)MOST_MAGNITUDE;
+
+    for (int64_t i = 0; i < n; i++) {
+        REAL t = (ABS(a[i]) + ABS(b[i])) * scale;
+
+        out[i] = bm_interp_log((float)(t < most ? t : most)); /* NaN: most */
+    }
+}
+
 /* The error of a sample that became y, of which the square may be no float. */
 static inline double NAME(error)(REAL x, REAL y, int32_t code)
 {
@@ -107,29 +135,29 @@ BM_CLONES static void NAME(rebuild)(void *decoded, const int32_t *restrict code,
         out[i] = p[i] + (REAL)code[i] * step;
 }
 
-/* How far off a prediction is, outliers (and NaN) counted as 'most'. */
-BM_CLONES static double NAME(miss)(const void *samples, const void *predicted,
-                                   int64_t n, double most)
+/* How far off a prediction is: about 16 times as many as bits are needed. */
+BM_CLONES static uint64_t NAME(miss)(const void *samples, const void *predicted,
+                                     int64_t n, double unit)
 {
     const REAL *restrict x = samples, *restrict p = predicted;
-    const REAL cap = (REAL)most;
-    REAL lane[LANES] = {0}, sum = 0;
-    int64_t i = 0;
+    const REAL scale = (REAL)unit, most = (REAL)MOST_MAGNITUDE;
+    uint32_t sum = 0;
 
-    for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++) {
-            REAL e = ABS(x[i + k] - p[i + k]);
+    for (int64_t i = 0; i < n; i++) {
+        REAL t = ABS(x[i] - p[i]) * scale;
 
-            lane[k] += e < cap ? e : cap;
-        }
-    for (int k = 0; i + k < n; k++) {
-        REAL e = ABS(x[i + k] - p[i + k]);
-
-        lane[k] += e < cap ? e : cap;
+        sum += bm_interp_log((float)(t < most ? t : most)); /* NaN: most */
     }
-    for (int k = 0; k < LANES; k++)
-        sum += lane[k];
-    return (double)sum;
+    return sum;
+}
+
+BM_CLONES static void NAME(widen)(double *restrict out, const void *row,
+                                  int64_t n)
+{
+    const REAL *restrict x = row;
+
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (double)x[i];
 }
 
 /* One sample stored as it is, and what others are predicted from instead: it
@@ -147,4 +175,5 @@ static void NAME(set_value)(void *row, int64_t i, const void *value)
 }
 
 const struct bm_interp_kernels NAME(bm_interp) = {
-    NAME(blend), NAME(quantise), NAME(rebuild), NAME(miss), NAME(set_value)};
+    NAME(blend),   NAME(bend), NAME(logs),  NAME(quantise),
+    NAME(rebuild), NAME(miss), NAME(widen), NAME(set_value)};

@@ -8,8 +8,8 @@
  * thread; or, as ranks of other nodes cannot ring, and MPI may want to be
  * called for what is on its way, for a part of the time that it has waited. */
 #include <string.h>
-#include <unistd.h>
 
+#include "base/processors.h"
 #include "comm/comm_mpi.h"
 
 /* ---- bells --------------------------------------------------------------- */
@@ -228,7 +228,6 @@ int bm_mpi_settle(struct bm_comm *comm, uint64_t node, struct bm_error *error)
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
     struct found found = {0};
     int rc = find_nodes(&found, m, node, error), here;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (rc) {
         bm_comm_free(found.leaders);
@@ -243,7 +242,7 @@ int bm_mpi_settle(struct bm_comm *comm, uint64_t node, struct bm_error *error)
     comm->leaders = found.leaders;
     here = bm_comm_near(comm)->size;
     /* Where a processor has two ranks, the other still comes soon. */
-    comm->crowded = processors > 0 && here > 2 * processors;
+    comm->crowded = here > 2 * bm_processors_find().all;
     bm_family_of(&m->family, &comm->places, comm->rank);
     if (needs_relay(&m->family))
         m->relay = found.relay;

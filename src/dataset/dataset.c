@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/processors.h"
 #include "comm/comm_trace.h"
 #include "dataset/borrowed.h"
 #include "dataset/clobber.h"
@@ -334,15 +334,12 @@ static int open_in_order(struct bouma_dataset *ds, const char *path)
  * takes the system longer than a small read. */
 static int choose_threads(const struct bouma_dataset *ds)
 {
-    const int most = 8;
-    long processors;
-
     if (ds->options.threads)
         return ds->options.threads;
-    if (ds->comm->size > 1 || ds->a != bm_allocator_default())
-        return 1;
-    processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > most ? most : (int)processors;
+    return ds->a == bm_allocator_default()
+               ? bm_processors_share(bm_processors_find(),
+                                     bm_comm_near(ds->comm)->size)
+               : 1;
 }
 
 int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,

@@ -200,7 +200,7 @@ void bm_dataset_end_trace(struct bouma_dataset *ds);
 void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a);
 
 /* How many threads work for a call on this rank: as many as wanted; or as there
- * are processors, if nobody else needs them and the allocator is known to bear
+ * are processors for each rank of the node, if the allocator is known to bear
  * it. */
 int bm_dataset_threads(const struct bouma_dataset *ds);
 

@@ -18,6 +18,9 @@ struct turn {
     size_t m;
 };
 
+/* As many are taken together, at the most. */
+#define MOST_TURNS 64
+
 /* Bytes for one range of a file that wait for more. */
 struct stage {
     struct bm_file *file; /* NULL: empty */
@@ -206,44 +209,77 @@ static void order_turns(struct bm_prediction *p)
         qsort(p->turns, p->turn_count, sizeof(*p->turns), by_turn);
 }
 
-/* Encode a chunk into its slot. One that does not fit stays where the shaper
- * has it. */
+/* An encoded chunk goes into its slot. 1: it fits. */
 static int fill_slot(struct bm_write_job *job, size_t m)
 {
     struct bm_prediction *p = job->plan.prediction;
-    struct bm_shaper *shaper = &job->held.shaper;
-    size_t record = shaper->record_at[m + 1] - shaper->record_at[m], bytes;
+    const struct bm_shaper *shaper = &job->held.shaper;
+    size_t record = shaper->record_at[m + 1] - shaper->record_at[m];
     size_t room = (size_t)p->room[job->plan.grids->mine[m]];
+    size_t bytes = shaper->encoded_bytes[m];
     uint8_t *slot = p->memory + p->at[m];
-    int rc = bm_shaper_encode(shaper, m);
+    int fits = bytes <= room;
 
-    if (rc)
-        return rc;
-    bytes = shaper->encoded_bytes[m];
     memcpy(slot, shaper->records + shaper->record_at[m], record);
-    if (bytes <= room) {
-        if (bytes)
-            memcpy(slot + record, shaper->encoded.data + shaper->encoded_at[m],
-                   bytes);
-        memset(slot + record + bytes, 0, room - bytes);
-        shaper->encoded.size -= bytes;
-    } else {
-        memset(slot + record, 0, room);
-    }
+    if (fits && bytes)
+        memcpy(slot + record, shaper->encoded.data + shaper->encoded_at[m],
+               bytes);
+    memset(slot + record + (fits ? bytes : 0), 0, room - (fits ? bytes : 0));
     p->there[m] = 1;
+    return fits;
+}
+
+/* The next chunks are encoded and go into their slots. Those that do not fit
+ * stay where the shaper has them, one after the other. */
+static int fill_slots(struct bm_write_job *job, const struct turn *turns,
+                      size_t count)
+{
+    struct bm_shaper *s = &job->held.shaper;
+    size_t kept = s->encoded.size, m[MOST_TURNS] = {0};
+    int rc;
+
+    for (size_t i = 0; i < count; i++)
+        m[i] = turns[i].m;
+    rc = bm_shaper_encode(s, m, count);
+    for (size_t i = 0; i < count && !rc; i++) {
+        size_t bytes = s->encoded_bytes[m[i]];
+
+        if (fill_slot(job, m[i]))
+            continue;
+        memmove(s->encoded.data + kept, s->encoded.data + s->encoded_at[m[i]],
+                bytes);
+        s->encoded_at[m[i]] = kept;
+        kept += bytes;
+    }
+    if (!rc)
+        s->encoded.size = kept;
     return rc;
 }
 
 static int flush_stages(struct bm_prediction *p, struct bm_error *error);
 
+/* As many as keep all threads busy, but so few that most of them are shipped
+ * while others are encoded. */
+static size_t turns_at_once(const struct bm_prediction *p,
+                            const struct bm_shaper *s)
+{
+    size_t few = p->turn_count / 8, most = bm_shaper_batch(s);
+
+    most = most < MOST_TURNS ? most : MOST_TURNS;
+    few = few < s->hand_count ? s->hand_count : few;
+    return few < most ? few : most;
+}
+
 int bm_predict_carry_out(struct bm_write_job *job)
 {
     struct bm_prediction *p = job->plan.prediction;
+    size_t most = turns_at_once(p, &job->held.shaper);
     int rc = BOUMA_OK;
 
     order_turns(p);
-    for (size_t i = 0; i < p->turn_count && !rc; i++) {
-        rc = fill_slot(job, p->turns[i].m);
+    for (size_t i = 0, n; i < p->turn_count && !rc; i += n) {
+        n = p->turn_count - i < most ? p->turn_count - i : most;
+        rc = fill_slots(job, p->turns + i, n);
         bm_job_lap(job, BM_SHAPE);
         while (!rc && bm_pipe_step(job->transit.pipe))
             ;

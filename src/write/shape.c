@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/parallel_for.h"
 #include "write/shape_tiles.h"
 
 size_t bm_record_bytes(const struct bouma_variable *variable)
@@ -54,7 +55,7 @@ struct bm_memory_part bm_part_in_box(const struct bm_memory_box *from,
                                    bm_array_part(&from->array, &box, samples)};
 }
 
-struct bm_memory_part bm_part_given(struct bm_shaper *s,
+struct bm_memory_part bm_part_given(struct bm_shaper_hand *h,
                                     const struct bm_put *put,
                                     const struct bm_footprint *samples)
 {
@@ -63,15 +64,16 @@ struct bm_memory_part bm_part_given(struct bm_shaper *s,
 
     if (bm_array_is_plain(&part.array, put->variable))
         return part;
-    if (!s->failed)
-        s->failed = bm_cutout_fetch(&part.array, &w, s->room, &s->ds->error);
-    if (s->failed) /* of any value: the step is not written */
-        part.array = bm_array_planar(put->variable, s->room, samples->count);
+    if (!h->failed)
+        h->failed = bm_cutout_fetch(&part.array, &w, h->room, &h->error);
+    if (h->failed) /* of any value: the step is not written */
+        part.array = bm_array_planar(put->variable, h->room, samples->count);
     return part;
 }
 
 /* The blocks of a rank are in the order of its puts. */
-struct bm_memory_part bm_part_mine(struct bm_shaper *s,
+struct bm_memory_part bm_part_mine(const struct bm_shaper *s,
+                                   struct bm_shaper_hand *h,
                                    const struct bm_chunk *c, int64_t k)
 {
     const struct bm_decomposition *d = c->decomposition;
@@ -80,7 +82,7 @@ struct bm_memory_part bm_part_mine(struct bm_shaper *s,
 
     return d->tiles ? bm_part_in_box(&s->tiles.boxes[c->variable->id][block],
                                      &samples)
-                    : bm_part_given(s, &s->first_put[c->variable->id][block],
+                    : bm_part_given(h, &s->first_put[c->variable->id][block],
                                     &samples);
 }
 
@@ -139,7 +141,7 @@ void bm_part_pack(uint8_t *to, const struct bm_memory_part *from, int component,
 static void pack_part(struct bm_shaper *s, const struct bm_chunk *c, int64_t k,
                       uint8_t *to)
 {
-    struct bm_memory_part from = bm_part_mine(s, c, k);
+    struct bm_memory_part from = bm_part_mine(s, s->hands, c, k);
     size_t size = bm_variable_value_size(c->variable);
     size_t bytes = (size_t)bm_footprint_samples(&from.samples) * size;
 
@@ -169,16 +171,16 @@ int bm_shaper_exchange(struct bm_shaper *s)
                           &s->ds->error);
     bm_route_leak_if_lost(&s->sends, s->comm);
     bm_route_leak_if_lost(&s->receives, s->comm);
-    return rc ? rc : s->failed;
+    return rc ? rc : bm_shaper_failed(s);
 }
 
 /* ---- one chunk ---------------------------------------------------------- */
 
 /* 'out' is where its pieces go, if their sizes are known; else NULL. */
-static void begin_chunk(struct bm_shaper *s, struct bm_encoding *e,
+static void begin_chunk(struct bm_shaper_hand *h, struct bm_encoding *e,
                         const struct bm_chunk *c, uint8_t *out)
 {
-    e->coder = &s->coder;
+    e->coder = &h->coder;
     e->variable = c->variable;
     e->key = c->key;
     e->room = out;
@@ -217,8 +219,8 @@ static void record_chunk(struct bm_shaper *s, size_t m,
 }
 
 /* Bring the parts of a chunk together. */
-static void take_parts(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
-                       struct bm_encoding *e)
+static void take_parts(struct bm_shaper *s, struct bm_shaper_hand *h, size_t m,
+                       const struct bm_chunk *c, struct bm_encoding *e)
 {
     const struct bm_partition *part = &c->decomposition->partition;
     const struct bm_layout *layout = c->variable->object->layout;
@@ -228,7 +230,7 @@ static void take_parts(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
          k++) {
         int mine = bm_part_rank(c, k) == s->comm->rank;
         struct bm_memory_part from =
-            mine ? bm_part_mine(s, c, k)
+            mine ? bm_part_mine(s, h, c, k)
                  : dense_part(c, k, bm_route_at(&s->receives, serial++));
 
         layout->take(e, &from);
@@ -251,9 +253,9 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
     struct bm_encoding e;
     double begun = bm_clock();
 
-    begin_chunk(s, &e, &c, out);
+    begin_chunk(s->hands, &e, &c, out);
     layout->encode_begin(&e); /* which has its memory, see plan_records() */
-    take_parts(s, m, &c, &e);
+    take_parts(s, s->hands, m, &c, &e);
     layout->encode_pieces(&e, NULL);
     bm_tiles_tell_facts(s, m, &c, &e);
     record_chunk(s, m, &e, out);
@@ -262,66 +264,162 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
         trace_chunk(s, m, begun, s->encoded_bytes[m]);
 }
 
-/* Encode one chunk behind those before it. What is there after a failure is of
- * no use. */
-static int encode_chunk(struct bm_shaper *s, size_t m)
+/* Encode one chunk behind those that are in 'out'. What is there after a
+ * failure is of no use. */
+static int encode_chunk(struct bm_shaper *s, struct bm_shaper_hand *h, size_t m,
+                        struct bm_buffer *out)
 {
     struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
     const struct bm_layout *layout = c.variable->object->layout;
-    size_t at = s->encoded.size;
+    size_t at = out->size;
     struct bm_encoding e;
     int rc;
 
-    begin_chunk(s, &e, &c, NULL);
+    begin_chunk(h, &e, &c, NULL);
     rc = layout->encode_begin(&e);
     if (rc)
         return rc;
-    take_parts(s, m, &c, &e);
-    rc = s->failed ? s->failed : layout->encode_pieces(&e, &s->encoded);
+    take_parts(s, h, m, &c, &e);
+    rc = h->failed ? h->failed : layout->encode_pieces(&e, out);
     if (rc)
         return rc;
     bm_tiles_tell_facts(s, m, &c, &e);
-    record_chunk(s, m, &e, s->encoded.data + at);
+    record_chunk(s, m, &e, out->data + at);
     return BOUMA_OK;
 }
 
-static void record_time(struct bm_shaper *s, size_t m, double seconds)
+/* ---- many chunks -------------------------------------------------------- */
+
+/* Of the first chunk of those that failed. */
+static const struct bm_shaper_hand *first_failure(const struct bm_shaper *s)
+{
+    const struct bm_shaper_hand *first = NULL;
+
+    for (size_t i = 0; i < s->hand_count; i++) {
+        const struct bm_shaper_hand *h = &s->hands[i];
+
+        if (h->failed && (!first || h->chunk < first->chunk))
+            first = h;
+    }
+    return first;
+}
+
+int bm_shaper_failed(const struct bm_shaper *s)
+{
+    const struct bm_shaper_hand *h = first_failure(s);
+
+    if (h && h->error.status && !s->ds->error.status)
+        s->ds->error = h->error;
+    return h ? h->failed : BOUMA_OK;
+}
+
+/* Chunks that threads encode without waiting for the slowest of them. */
+#define CHUNKS_OF_HAND 8
+
+size_t bm_shaper_batch(const struct bm_shaper *s)
+{
+    return s->hand_count > 1 ? s->hand_count * CHUNKS_OF_HAND : 1;
+}
+
+static uint32_t units_of_time(double seconds)
 {
     double units = seconds / BM_TIME_UNIT;
 
-    s->encode_seconds += seconds;
-    s->times[m] = units < 1            ? 1
-                  : units > UINT32_MAX ? UINT32_MAX
-                                       : (uint32_t)units;
+    return units < 1 ? 1 : units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
 }
 
-int bm_shaper_encode(struct bm_shaper *s, size_t m)
+struct batch {
+    struct bm_shaper *s;
+    const size_t *m; /* NULL: first, first + 1, ... */
+    size_t first;
+};
+
+static size_t chunk_of(const struct batch *b, size_t i)
 {
-    const struct bm_options *o = &s->ds->options;
-    double begun = bm_clock();
+    return b->m ? b->m[i] : b->first + i;
+}
+
+/* Encode one into what its hand has; a single hand, where all of them go. */
+static int encode_turn(void *context, size_t i, size_t worker)
+{
+    const struct batch *b = context;
+    struct bm_shaper *s = b->s;
+    struct bm_shaper_hand *h = &s->hands[worker];
+    struct bm_buffer *out = s->hand_count > 1 ? &h->bytes : &s->encoded;
+    size_t m = chunk_of(b, i);
+    double begun = bm_clock(), seconds;
     int rc;
 
-    s->encoded_at[m] = s->encoded.size;
-    rc = encode_chunk(s, m);
-    s->encoded_bytes[m] = s->encoded.size - s->encoded_at[m];
-    record_time(s, m, bm_clock() - begun);
+    s->hand_of[m] = (uint16_t)worker;
+    s->encoded_at[m] = out->size;
+    h->chunk = m;
+    rc = encode_chunk(s, h, m, out);
+    s->encoded_bytes[m] = out->size - s->encoded_at[m];
+    seconds = bm_clock() - begun;
+    s->times[m] = units_of_time(seconds);
+    h->seconds += seconds;
     if (s->ds->engine.tracing.trace)
         trace_chunk(s, m, begun, s->encoded_bytes[m]);
-    s->encoded_count++;
-    if (o->progress && s->ds->comm->rank == 0)
-        o->progress(o->progress_user, "encoding", s->encoded_count,
-                    s->plan->mine_count);
-    if (rc && !s->failed)
-        bm_fail(&s->ds->error, rc, "no memory to encode the chunks");
     return rc;
 }
 
-int bm_shaper_encode_all(struct bm_shaper *s)
+/* What the hands have, to the end of what is encoded, in the order of the
+ * batch. */
+static int join_hands(struct batch *b, size_t count)
 {
+    struct bm_shaper *s = b->s;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t m = chunk_of(b, i), at = s->encoded.size;
+        const struct bm_buffer *from = &s->hands[s->hand_of[m]].bytes;
+
+        if (s->encoded_bytes[m])
+            bm_put_bytes(&s->encoded, from->data + s->encoded_at[m],
+                         s->encoded_bytes[m]);
+        s->encoded_at[m] = at;
+    }
+    return s->encoded.failed ? BOUMA_ENOMEM : BOUMA_OK;
+}
+
+static void rest_hands(struct bm_shaper *s)
+{
+    for (size_t i = 0; i < s->hand_count; i++) {
+        s->encode_seconds += s->hands[i].seconds;
+        s->hands[i].seconds = 0;
+        s->hands[i].bytes.size = 0;
+    }
+}
+
+static int encode_batch(struct batch *b, size_t count)
+{
+    struct bm_shaper *s = b->s;
+    const struct bm_options *o = &s->ds->options;
+    int rc = bm_parallel_for(encode_turn, b, count, s->hand_count), failed;
+
+    if (!rc && s->hand_count > 1)
+        rc = join_hands(b, count);
+    rest_hands(s);
+    s->encoded_count += count;
+    if (o->progress && s->ds->comm->rank == 0)
+        o->progress(o->progress_user, "encoding", s->encoded_count,
+                    s->plan->mine_count);
+    failed = bm_shaper_failed(s);
+    if (rc && !failed)
+        bm_fail(&s->ds->error, rc, "no memory to encode the chunks");
+    return failed ? failed : rc;
+}
+
+int bm_shaper_encode(struct bm_shaper *s, const size_t *m, size_t count)
+{
+    size_t most = bm_shaper_batch(s);
     int rc = BOUMA_OK;
 
-    for (size_t m = 0; m < s->plan->mine_count && !rc; m++)
-        rc = bm_shaper_encode(s, m);
+    for (size_t done = 0, n; done < count && !rc; done += n) {
+        struct batch b = {s, m ? m + done : NULL, done};
+
+        n = count - done < most ? count - done : most;
+        rc = encode_batch(&b, n);
+    }
     return rc;
 }
 
@@ -338,7 +436,8 @@ static int plan_records(struct bm_shaper *s)
     s->encoded_bytes = bm_new(a, n, sizeof(*s->encoded_bytes));
     s->first_part = bm_new(a, n + 1, sizeof(*s->first_part));
     s->times = bm_new(a, n, sizeof(*s->times));
-    if (!s->record_at || !s->encoded_at || !s->encoded_bytes ||
+    s->hand_of = bm_new(a, n, sizeof(*s->hand_of));
+    if (!s->hand_of || !s->record_at || !s->encoded_at || !s->encoded_bytes ||
         !s->first_part || !s->times)
         return BOUMA_ENOMEM;
     for (size_t m = 0; m < n; m++) {
@@ -348,7 +447,7 @@ static int plan_records(struct bm_shaper *s)
         s->record_at[m] = at;
         at += bm_record_bytes(c.variable);
         /* Memory for any of them; with 'sized', samples go elsewhere. */
-        begin_chunk(s, &e, &c, s->sized ? &there : NULL);
+        begin_chunk(s->hands, &e, &c, s->sized ? &there : NULL);
         if (c.variable->object->layout->encode_begin(&e))
             return BOUMA_ENOMEM;
     }
@@ -382,8 +481,55 @@ static int reserve_room(struct bm_shaper *s)
         bytes = (size_t)samples * bm_variable_sample_size(v);
         most = bytes > most ? bytes : most; /* after a failure */
     }
-    s->room = most ? bm_new(s->ds->a, most, 1) : NULL;
-    return most && !s->room ? BOUMA_ENOMEM : BOUMA_OK;
+    for (size_t i = 0; i < s->hand_count && most; i++) {
+        s->hands[i].room = bm_new(s->ds->a, most, 1);
+        if (!s->hands[i].room)
+            return BOUMA_ENOMEM;
+    }
+    return BOUMA_OK;
+}
+
+/* Threads encode where that takes time. A caller's function that copies samples
+ * is called by the caller's thread only. */
+static size_t count_hands(const struct bm_shaper *s)
+{
+    const struct bm_given *g = &s->ds->given;
+    size_t threads = (size_t)bm_dataset_threads(s->ds);
+    size_t chunks = s->plan->mine_count;
+
+    for (size_t i = 0; i < g->put_count; i++)
+        if (g->puts[i].from.array.remote.copy)
+            return 1;
+    if (s->sized || chunks < 2)
+        return 1;
+    threads = threads < BM_MAX_THREADS ? threads : BM_MAX_THREADS;
+    return threads < chunks ? threads : chunks;
+}
+
+static int make_hands(struct bm_shaper *s)
+{
+    const bouma_allocator *a = s->ds->a;
+    size_t count = count_hands(s);
+
+    s->hands = bm_new(a, count, sizeof(*s->hands));
+    if (!s->hands)
+        return BOUMA_ENOMEM;
+    s->hand_count = count;
+    for (size_t i = 0; i < count; i++) {
+        bm_coder_init(&s->hands[i].coder, a);
+        bm_buffer_init(&s->hands[i].bytes, a);
+    }
+    return BOUMA_OK;
+}
+
+static void drop_hands(struct bm_shaper *s)
+{
+    for (size_t i = 0; i < s->hand_count; i++) {
+        bm_coder_release(&s->hands[i].coder);
+        bm_buffer_release(&s->hands[i].bytes);
+        bm_drop(s->ds->a, s->hands[i].room);
+    }
+    bm_drop(s->ds->a, s->hands);
 }
 
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
@@ -397,7 +543,6 @@ int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
     s->comm = comm;
     s->plan = plan;
     s->entry = entry;
-    bm_coder_init(&s->coder, ds->a);
     bm_route_init(&s->sends, ds->a);
     bm_route_init(&s->receives, ds->a);
     bm_route_init(&s->tiles.sends, ds->a);
@@ -409,7 +554,9 @@ int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
             s->sized &=
                 bm_codec_find((int)plan->grids[i].variables[j]->codec)->sized;
     s->first_put = bm_new(ds->a, ds->schema.variables, sizeof(*s->first_put));
-    rc = s->first_put ? plan_records(s) : BOUMA_ENOMEM;
+    rc = s->first_put ? make_hands(s) : BOUMA_ENOMEM;
+    if (!rc)
+        rc = plan_records(s);
     for (size_t i = ds->given.put_count; i-- > 0 && !rc;)
         s->first_put[ds->given.puts[i].variable->id] = &ds->given.puts[i];
     if (!rc)
@@ -429,7 +576,7 @@ void bm_shaper_release(struct bm_shaper *s)
         return;
     bm_tiles_release(s);
     bm_drop(s->ds->a, s->first_put);
-    bm_coder_release(&s->coder);
+    drop_hands(s);
     bm_route_release(&s->sends);
     bm_route_release(&s->receives);
     bm_drop(s->ds->a, s->first_part);
@@ -441,6 +588,6 @@ void bm_shaper_release(struct bm_shaper *s)
     bm_drop(s->ds->a, s->encoded_at);
     bm_drop(s->ds->a, s->encoded_bytes);
     bm_drop(s->ds->a, s->times);
-    bm_drop(s->ds->a, s->room);
+    bm_drop(s->ds->a, s->hand_of);
     s->ds = NULL;
 }

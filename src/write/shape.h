@@ -28,13 +28,26 @@ struct bm_shaper_tiles {
     size_t fact_count;
 };
 
+/* What a thread that encodes chunks has for itself. */
+struct bm_shaper_hand {
+    struct bm_coder coder;
+    /* Samples that are not used where they are: of one part at a time. */
+    uint8_t *room;
+    int failed;   /* some could not be had; told once ranks agree again */
+    size_t chunk; /* that failed; of those that did, its first */
+    struct bm_error error;  /* why; hand 0 tells the dataset */
+    struct bm_buffer bytes; /* of the chunks of a batch */
+    double seconds;         /* for the chunks of a batch */
+};
+
 struct bm_shaper {
     struct bouma_dataset *ds;
     struct bm_comm *comm; /* of those that have the chunks */
     const struct bm_write_plan *plan;
     const struct bm_step_entry *entry; /* the job's */
     const struct bm_put **first_put; /* [variables], of this rank; NULL: none */
-    struct bm_coder coder;
+    struct bm_shaper_hand *hands; /* [hand_count]; the first is the caller's */
+    size_t hand_count;
     struct bm_route sends, receives; /* parts of patches */
     size_t *first_part; /* [mine_count + 1], serials in 'receives' */
     int sized;          /* all sizes are known beforehand */
@@ -47,13 +60,10 @@ struct bm_shaper {
     size_t *encoded_at;       /* [mine_count], in 'encoded' */
     size_t *encoded_bytes;    /* [mine_count] */
     size_t encoded_count;     /* chunks so far */
+    uint16_t *hand_of;        /* [mine_count], which hand encoded it */
     uint32_t *times;          /* [mine_count], units of BM_TIME_UNIT */
 
-    double encode_seconds; /* of all chunks */
-
-    /* Samples that are not used where they are: of one part at a time. */
-    uint8_t *room;
-    int failed; /* some could not be had; told once ranks agree again */
+    double encode_seconds; /* of all chunks, on all threads */
 };
 
 /* A record: for each level u32 size and u32 hash, for each component u64 low,
@@ -82,13 +92,14 @@ int bm_part_rank(const struct bm_chunk *c, int64_t k);
 /* Samples of a box that is in memory. */
 struct bm_memory_part bm_part_in_box(const struct bm_memory_box *from,
                                      const struct bm_footprint *samples);
-/* Samples of a put: where its caller has them, or in s->room, till the next
- * ones. After a failure (s->failed) they are any. */
-struct bm_memory_part bm_part_given(struct bm_shaper *s,
+/* Samples of a put: where its caller has them, or in h->room, till the next
+ * ones. After a failure (h->failed) they are any. */
+struct bm_memory_part bm_part_given(struct bm_shaper_hand *h,
                                     const struct bm_put *put,
                                     const struct bm_footprint *samples);
 /* A part that this rank holds: samples of a put, or coefficients. */
-struct bm_memory_part bm_part_mine(struct bm_shaper *s,
+struct bm_memory_part bm_part_mine(const struct bm_shaper *s,
+                                   struct bm_shaper_hand *h,
                                    const struct bm_chunk *c, int64_t k);
 
 /* The samples of a component, dense. */
@@ -101,9 +112,17 @@ void bm_part_pack(uint8_t *to, const struct bm_memory_part *from, int component,
  * with codecs whose size is known before. */
 void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out);
 
-/* Encode chunk plan->mine[m] to the end of s->encoded; all of them. BOUMA_OK or
- * ENOMEM, with a message. */
-int bm_shaper_encode(struct bm_shaper *s, size_t m);
-int bm_shaper_encode_all(struct bm_shaper *s);
+/* Whether samples could not be had: what went wrong with the first of them, or
+ * BOUMA_OK. */
+int bm_shaper_failed(const struct bm_shaper *s);
+
+/* How many chunks are worth a call of bm_shaper_encode(): more need more
+ * memory, fewer leave threads idle. */
+size_t bm_shaper_batch(const struct bm_shaper *s);
+
+/* Encode chunks plan->mine[m[i]] to the end of s->encoded, in this order, on the
+ * dataset's threads; all of them, if it is NULL. BOUMA_OK or ENOMEM, or why
+ * samples could not be had, with a message. */
+int bm_shaper_encode(struct bm_shaper *s, const size_t *m, size_t count);
 
 #endif

@@ -68,7 +68,7 @@ given_part(struct bm_shaper *s, const struct tiled *v, int64_t tile, int64_t k)
         &s->first_put[v->variable->id]
                      [t->partition.part[k] - t->my_first_given];
 
-    return bm_part_given(s, put, &f);
+    return bm_part_given(s->hands, put, &f);
 }
 
 static void pack_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
@@ -166,7 +166,7 @@ static void find_facts(struct bm_shaper *s, const struct bm_chunk *c, int64_t k,
                        struct bm_range *ranges, struct bm_loss *loss)
 {
     const struct bouma_variable *v = c->variable;
-    struct bm_memory_part from = bm_part_mine(s, c, k);
+    struct bm_memory_part from = bm_part_mine(s, s->hands, c, k);
     size_t count = (size_t)bm_footprint_samples(&from.samples);
 
     for (int j = 0; j < v->components; j++) {
@@ -295,7 +295,7 @@ int bm_tiles_transform(struct bm_shaper *s, int rc)
     }
     if (!rc)
         transform(s);
-    return rc ? rc : s->failed;
+    return rc ? rc : bm_shaper_failed(s);
 }
 
 /* ---- memory -------------------------------------------------------------- */

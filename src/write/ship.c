@@ -385,5 +385,5 @@ int bm_ship_chunks(struct bm_write_job *job, int stored, int rc)
     bm_job_lap(job, BM_SHIP);
     job->result.seconds[BM_STORE] +=
         bm_pipe_stats_of(job->transit.pipe).seconds;
-    return rc ? rc : job->held.shaper.failed;
+    return rc ? rc : bm_shaper_failed(&job->held.shaper);
 }

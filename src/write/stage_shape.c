@@ -111,7 +111,8 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
 int bm_stage_shape_grids(struct bm_write_job *job, int rc)
 {
     if (!rc)
-        rc = bm_shaper_encode_all(&job->held.shaper);
+        rc = bm_shaper_encode(&job->held.shaper, NULL,
+                              job->plan.grids->mine_count);
     bm_job_lap(job, BM_SHAPE);
     return bm_job_gather_sizes(job, rc);
 }

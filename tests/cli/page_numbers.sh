@@ -27,11 +27,11 @@ ratio()
     expect 0 "$BOUMA" info ratio.bouma --json
     near "$(jq "$what" <<<"$out")" "$wanted"
 }
-ratio .steps[0].ratio 129 --tolerance 1e-3
-ratio .steps[0].ratio 33.4 --tolerance 1e-3 --layout hz
+ratio .steps[0].ratio 227 --tolerance 1e-3
+ratio .steps[0].ratio 54 --tolerance 1e-3 --layout hz
 ratio .steps[0].ratio 88 --tolerance 1e-3 --codec wavelet
 ratio .steps[0].ratio 8.13 --tolerance 1e-3 --codec wavelet --layout hz
-ratio .steps[0].objects[0].variables[0].ratio 218 --relative 1e-3
+ratio .steps[0].objects[0].variables[0].ratio 408 --relative 1e-3
 
 # ---- hz.md: files that a level opens, and files with samples of a rank --------
 

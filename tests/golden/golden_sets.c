@@ -387,6 +387,23 @@ static const struct set sets[] = {
        {SPEC, .ndims = 1, .shape = {40}, .patch = {16}, .levels = 2},
        {EXACT("i32", BOUMA_TYPE_I32, 1, BOUMA_CODEC_RAW, 0, NULL, 1),
         EXACT("i8", BOUMA_TYPE_I8, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+    /* Patches that are large enough for finer bounds on coarse levels. */
+    {"interp_large",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_RUNNING,
+     1,
+     0,
+     {1, -1},
+     {{"cube",
+       {SPEC, .ndims = 3, .shape = {33, 32, 34}, .patch = {64, 64, 64},
+        .levels = 4},
+       {LOSSY("smooth f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_RELATIVE,
+              1e-3)}},
+      {"plane",
+       {SPEC, .ndims = 2, .shape = {190, 181}, .patch = {256, 256},
+        .levels = 5},
+       {LOSSY("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_RELATIVE,
+              1e-4)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };

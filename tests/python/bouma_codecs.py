@@ -12,7 +12,9 @@ ORDER = 1, 2, 4, 3, 5, 6, 7  # of octants
 MOST = 2**25  # folded integers are less
 KEPT = 72  # the symbol of a sample that is kept exactly
 EXACT = None  # instead of its integer
-LIMITS = {2: (0, 1, 3, 9, 23, 59), 3: (0, 2, 5, 14, 35, 89)}  # by the number of odd axes
+LIMITS = np.array([1, 4, 10, 16, 24, 34, 46, 60, 76, 96, 120, 148, 180, 216, 256, 300, 352, 412, 480, 560, 660])
+CONTEXTS = len(LIMITS) + 1
+QUARTERS = tuple(float.fromhex(x) for x in ("1", "0x1.ae89f995ad3adp-1", "0x1.6a09e667f3bcdp-1", "0x1.306fe0a31b715p-1"))
 
 
 def zstd(data, count, dtype):
@@ -81,13 +83,21 @@ class Interp:
         self.n, self.coarsest = tuple(n), coarsest
         self.dtype, self.type = dtype, dtype.newbyteorder("=").type
         self.passes = (max(n) - 1).bit_length()
-        if dtype.itemsize == 4:
+        self.bound = bound
+        self.quantum(0)
+
+    def quantum(self, finer):
+        """Section 5: what a piece with such a bound is rounded to."""
+        bound = self.bound * QUARTERS[finer % 4] / 2**(finer // 4)
+        if self.dtype.itemsize == 4:
             b = float(np.float32(bound * (1 - 2.0**-22)))
             self.codable = 2.0**-100 < b < 2.0**100
         else:
             b = bound * (1 - 2.0**-51)
             self.codable = 2.0**-900 < b < 2.0**900
         self.step = self.type(b * (2 - 2.0**-9))
+        if self.codable:
+            self.half = self.type(float(self.type(1 / float(self.step))) / 2)
 
     def shape(self, level):
         return tuple(ceil_div(x, 2**level) for x in self.n)
@@ -109,7 +119,7 @@ class Interp:
         check(len(data) <= 1 + held * self.dtype.itemsize, "a piece that is too long")
         piece = Bytes(data)
         form = piece.one("B")
-        check(form in (0, 1), f"a piece of form {form}")
+        check(form in (0, 2), f"a piece of form {form}")
         with np.errstate(over="ignore", invalid="ignore"):
             return (self.coded if form else self.exact)(piece, level, coarse)
 
@@ -127,86 +137,252 @@ class Interp:
         return result
 
     def coded(self, piece, level, coarse):
-        check(self.codable, "a piece that is coded in spite of its bound")
         root = level == self.coarsest
         passes = [level]
         if root:
             passes = list(reversed(range(level, self.passes)))
-        how = piece.one("B")
-        check(how in (0, 1, 2), f"integers coded in way {how}")
         octants = [(number, o, shape) for number in passes for o, shape in self.octants(number)]
-        choices = [piece.one("B") for _ in octants]
-        kept = piece.one("I")
         count = sum(math.prod(shape) for _, _, shape in octants) + root
+        bits = Bits(piece.data)
+        how = bits.take(2)
+        check(how < 3, f"integers coded in way {how}")
+        finer = bits.golomb(0)
+        check(finer < 16, "a bound that is too fine")
+        self.quantum(finer)
+        check(self.codable, "a piece that is coded in spite of its bound")
+        kept = bits.golomb(0)
         check(kept <= count, "more exact samples than samples")
-        kept = zstd(piece.take(piece.one("I")), kept, self.dtype) if kept else np.empty(0, self.type)
-        if how == 0:
-            check(not len(kept) and not piece.data, "bytes behind the end")
-            integers = [0] * count
-        elif how == 1:
-            integers = golomb_integers(piece, count)
-        else:
-            integers = range_integers(piece, count, octants, root)
-        check(sum(q is EXACT for q in integers) == len(kept), "a wrong number of exact samples")
+        octants = [(number, o, shape, Shares(bits, o, self.shape(number))) for number, o, shape in octants]
+        detail = bits.take(4) if how == 1 else bits.golomb(0) if how == 2 else 0
+        piece = Bytes(bits.end())
+        kept = list(zstd(piece.take(piece.one("I")), kept, self.dtype)) if kept else []
+        integers = (Zeros, GolombIntegers, RangeIntegers)[how](piece, count, detail)
 
-        kept, at = list(kept), 0
         if root:
             coarse = np.zeros((1, 1, 1), self.type)
-            coarse[...] = self.type(integers[0]) * self.step if integers[0] is not EXACT else kept.pop(0)
-            at = 1
-        octants = list(zip(octants, choices))
+            q, = integers.take([CONTEXTS - 1])
+            coarse[...] = self.kept(kept, 1)[0] if q is EXACT else self.type(q) * self.step
         for number in passes:
             result = np.empty(self.shape(number), self.type)
             octant_of(result, 0)[...] = coarse
-            known = {0: finite(coarse)}
-            while octants and octants[0][0][0] == number:
-                (_, octant, shape), choice = octants.pop(0)
-                part = integers[at:at + math.prod(shape)]
-                at += len(part)
+            known, magnitudes = {0: finite(coarse)}, {}
+            while octants and octants[0][0] == number:
+                _, octant, shape, shares = octants.pop(0)
+                part = self.integers(integers, known, magnitudes, octant, shape, result.shape)
                 exact = np.array([q is EXACT for q in part]).reshape(shape)
                 q = np.array([q or 0 for q in part]).reshape(shape).astype(self.type)
-                prediction = self.predict(known, octant, shape, choice)
+                prediction = self.predict(known, octant, shape, shares)
                 samples = prediction + q * self.step
-                samples[exact] = kept[:exact.sum()]
-                kept = kept[exact.sum():]
+                samples[exact] = self.kept(kept, exact.sum())
                 octant_of(result, octant)[...] = samples
                 stand_in = np.where(np.isfinite(prediction), prediction, self.type(0))
                 known[octant] = np.where(exact & ~np.isfinite(samples), stand_in, samples)
             coarse = result
+        check(not kept, "a wrong number of exact samples")
+        integers.end()
         return coarse
 
-    def predict(self, known, octant, shape, choice):
-        axes = [axis for axis in range(3) if choice & 4 >> axis]
-        check(choice < 16 and axes and choice & 7 & ~octant == 0, f"choice {choice} in octant {octant}")
+    @staticmethod
+    def kept(samples, count):
+        """Takes so many of those that were kept exactly."""
+        check(count <= len(samples), "a wrong number of exact samples")
+        taken = samples[:count]
+        del samples[:count]
+        return taken
+
+    def integers(self, source, known, magnitudes, octant, shape, level_shape):
+        """Those of an octant; their magnitudes are added."""
+        own = magnitudes[octant] = np.zeros(shape, int)
+        axes = [axis for axis in range(3) if octant & 4 >> axis]
+        terms = []  # those that no row of the octant changes: weight, how many, their sum
+        if not source.has_contexts:
+            pass
+        elif len(axes) > 1:
+            terms.append((4, 2 * len(axes), sum(
+                both_sides(magnitudes[octant & ~(4 >> axis)], axis, shape[axis]) for axis in axes)))
+        else:
+            across = [self.across(known[0], axes[0], axis, shape) for axis in others(octant, level_shape)]
+            along = self.along(np.moveaxis(known[0], axes[0], 0), shape[axes[0]], 1, -1)
+            along = np.abs(np.moveaxis(along, 0, axes[0]))
+            terms.append((2, 1, logarithm((along + along) * self.half)))
+            if across:
+                terms.append((1, 1, logarithm((np.abs(across[0]) + np.abs(across[-1])) * self.half)))
+        result = []
+        for z in range(shape[0]):
+            for y in range(shape[1]):
+                contexts = None
+                if source.has_contexts:
+                    row = [(weight, number, values[z, y]) for weight, number, values in terms]
+                    before, number = rows_before(own, z, y)
+                    if number:
+                        row.append((4, number, before))
+                    parts = sum(weight for weight, _, _ in row)
+                    expected = sum(values * (weight * 65536 // (parts * number)) for weight, number, values in row)
+                    contexts = np.searchsorted(LIMITS, expected >> 14, "left")
+                part = source.take(contexts if contexts is not None else [None] * shape[2])
+                own[z, y] = logarithm(np.array([60000 if q is EXACT else min(abs(q), 60000) for q in part], "f4"))
+                result += part
+        return result
+
+    def across(self, coarse, odd, axis, shape):
+        """How much the samples at both sides along the odd axis bend along another one."""
+        coarse = np.moveaxis(coarse, (odd, axis), (0, 1))
+        left = np.arange(shape[odd])
+        right = np.minimum(left + 1, coarse.shape[0] - 1)
+        result = np.zeros((shape[odd],) + coarse.shape[1:], self.type)
+        low, middle, high = coarse[:, :-2], coarse[:, 1:-1], coarse[:, 2:]
+        result[:, 1:-1] = (((low[left] + high[left]) + (low[right] + high[right])) * self.type(0.25) -
+                           (middle[left] + middle[right]) * self.type(0.5))
+        return np.moveaxis(result, (0, 1), (odd, axis))
+
+    def predict(self, known, octant, shape, shares):
+        """The predictions of an octant; by parts, where samples lack the same right neighbours."""
+        result = np.empty(shape, self.type)
+        parts = [((), 0)]
+        for axis, n in enumerate(shape):
+            bit = 4 >> axis
+            cuts = [(slice(0, n), 0)]
+            if shares.fitted and octant & bit and known[octant ^ bit].shape[axis] <= n:
+                cuts = [(slice(0, n - 1), 0), (slice(n - 1, n), bit)]
+            parts = [(slices + (cut,), missing | lacks) for slices, missing in parts for cut, lacks in cuts]
+        for slices, missing in parts:
+            result[slices] = self.predict_part(known, octant, shape, shares, missing)[slices]
+        if any(shares.bends):
+            odd = (4, 2, 1).index(octant)
+            s, t = (self.across(known[0], odd, shares.others[i], shape) for i in (0, -1))
+            result = result + (self.type(shares.bends[0]) * s + self.type(shares.bends[1]) * t)
+        return result
+
+    def predict_part(self, known, octant, shape, shares, missing):
+        line = list(shares.line)
+        for without in range(3):
+            for axis in range(3):
+                if axis != without and missing & ~(4 >> without):
+                    line[axis] += shares.diagonal[without] / 2
+        if missing:
+            line = [share + shares.corner / 3 for share in line]
         total = None
-        for axis in axes:
-            source = np.moveaxis(known[octant & ~(4 >> axis)], axis, 0)
-            along = np.moveaxis(self.along(source, shape[axis], choice & 8, len(axes)), 0, axis)
-            total = along if total is None else total + along
+        for axis in range(3):
+            if shares.cubic[axis] or line[axis]:
+                source = np.moveaxis(known[octant & ~(4 >> axis)], axis, 0)
+                along = np.moveaxis(self.along(source, shape[axis], shares.cubic[axis], line[axis]), 0, axis)
+                total = along if total is None else total + along
+        if total is None:
+            total = np.zeros(shape, self.type)
+        for without in (2, 1, 0):
+            if shares.diagonal[without] and not missing & ~(4 >> without):
+                source = known[octant & 4 >> without]
+                total = total + self.four(source, shape, without, (0, 0, 0), shares.diagonal[without])
+        if shares.corner and not missing:
+            for z in 0, 1:
+                total = total + self.four(known[0], shape, 0, (z, 0, 0), shares.corner / 2)
         return total
 
-    def along(self, source, odd, lines, divisor):
-        """The predictions at 'odd' odd indices along axis 0."""
+    def four(self, source, shape, without, offset, share):
+        """A share of the mean of the neighbours that differ along two axes."""
+        first, second = (axis for axis in range(3) if axis != without)
+        weight, rows = self.type(share / 4), []
+        for i in range(4):
+            at = list(offset)
+            at[first] += i >> 1
+            at[second] += i & 1
+            row = source
+            for axis in range(3):
+                row = row.take(np.minimum(np.arange(shape[axis]) + at[axis], source.shape[axis] - 1), axis)
+            rows.append(weight * row)
+        return (rows[0] + rows[3]) + (rows[1] + rows[2])
+
+    def along(self, source, odd, cubic, line):
+        """The predictions at 'odd' odd indices along axis 0, with these shares of cubics and lines."""
         e = source.shape[0]
         result = np.empty((odd,) + source.shape[1:], self.type)
         for j in range(odd):
-            if not lines and j >= 1 and j + 2 < e:
-                case = (j - 1, j, j + 1, j + 2), (-1 / 16, 9 / 16, 9 / 16, -1 / 16)
-            elif not lines and j == 0 and j + 2 < e:
-                case = (0, 0, 1, 2), (0, 3 / 8, 6 / 8, -1 / 8)
-            elif not lines and j >= 1 and j + 2 == e:
-                case = (j - 1, j, j + 1, 0), (-1 / 8, 6 / 8, 3 / 8, 0)
+            lines = (0, 1 / 2, 1 / 2, 0)
+            if j >= 1 and j + 2 < e:
+                at, cubics = (j - 1, j, j + 1, j + 2), (-1 / 16, 9 / 16, 9 / 16, -1 / 16)
+            elif j == 0 and j + 2 < e:
+                at, cubics = (0, 0, 1, 2), (0, 3 / 8, 6 / 8, -1 / 8)
+            elif j >= 1 and j + 2 == e:
+                at, cubics = (j - 1, j, j + 1, 0), (-1 / 8, 6 / 8, 3 / 8, 0)
             elif j + 1 < e:
-                case = (0, j, j + 1, 0), (0, 1 / 2, 1 / 2, 0)
-            elif not lines and j >= 2:
-                case = (j - 2, j - 1, j, 0), (3 / 8, -10 / 8, 15 / 8, 0)
+                at, cubics = (0, j, j + 1, 0), lines
             elif j >= 1:
-                case = (0, j - 1, j, 0), (0, -1 / 2, 3 / 2, 0)
+                lines = (0, -1 / 2, 3 / 2, 0)
+                at, cubics = (max(0, j - 2), j - 1, j, 0), (3 / 8, -10 / 8, 15 / 8, 0) if j >= 2 else lines
             else:
-                case = (0, 0, j, 0), (0, 0, 1, 0)
-            a, b, c, d = (self.type(w / divisor) * source[i] for i, w in zip(*case))
+                at, cubics = (0, 0, j, 0), (0, 0, 1, 0)
+                lines = cubics
+            a, b, c, d = (self.type(cubic * u + line * v) * source[i] for i, u, v in zip(at, cubics, lines))
             result[j] = (a + d) + (b + c)
         return result
+
+
+def logarithm(x):
+    """Section 5: L(x)."""
+    most = x.dtype.type(60000)
+    f = np.where(x < most, x, most).astype("f4") + np.float32(1)
+    return (f.view("u4") >> 19).astype(int) - 2032
+
+
+def rows_before(magnitudes, z, y):
+    """The sum of the magnitudes in the rows above and before row (z, y), and how many they are for each sample."""
+    total, number = 0, 0
+
+    def around(row):
+        padded = np.pad(row, 1, "edge")
+        return 2 * row + padded[:-2] + padded[2:]
+
+    if y > 0:
+        total, number = around(magnitudes[z, y - 1]), 4
+    if z > 0:
+        below = min(y + 1, magnitudes.shape[1] - 1)
+        total, number = total + around(magnitudes[z - 1, y]) + magnitudes[z - 1, below], number + 5
+    return total, number
+
+
+def others(octant, shape):
+    """The axes along which an octant is even and there is more than one sample."""
+    return [axis for axis in range(3) if not octant & 4 >> axis and shape[axis] > 1]
+
+
+class Shares:
+    """What a prediction is made of: a choice, or weights that are stored."""
+
+    def __init__(self, bits, octant, shape):
+        self.cubic, self.line, self.diagonal, self.corner, self.bends = [0] * 3, [0] * 3, [0] * 3, 0, [0] * 2
+        self.others = others(octant, shape)
+        choice = bits.take(4)
+        self.fitted = choice == 0
+        if self.fitted:
+            self.weigh(bits, [axis for axis in range(3) if octant & 4 >> axis])
+            return
+        axes = [axis for axis in range(3) if choice & 4 >> axis]
+        check(axes and choice & 7 & ~octant == 0, f"choice {choice} in octant {octant}")
+        for axis in axes:
+            (self.line if choice & 8 else self.cubic)[axis] = 1 / len(axes)
+
+    def weigh(self, bits, axes):
+        rest = 1024
+
+        def take(base=0):
+            nonlocal rest
+            weight = base + unfold(bits.golomb(7), 65535)
+            rest -= weight
+            return weight / 1024
+
+        for axis in axes[1:]:
+            self.cubic[axis] = take(1024 // len(axes))
+        for axis in axes:
+            self.line[axis] = take()
+        for without in (2, 1, 0):
+            if len(set(axes) - {without}) == 2:
+                self.diagonal[without] = take()
+        if len(axes) == 3:
+            self.corner = take()
+        self.cubic[axes[0]] = rest / 1024
+        if len(axes) == 1:
+            for i, _ in enumerate(self.others):
+                self.bends[i] = take()
 
 
 def octant_shape(shape, octant):
@@ -229,61 +405,78 @@ def finite(samples):
     return row[np.where(last < 0, good.argmax(), last)].reshape(samples.shape)
 
 
-def golomb_integers(piece, count):
-    order = piece.one("B")
-    check(order <= 16, f"Golomb numbers of order {order}")
-    bits = Bits(piece.data)
-    values = [bits.golomb(order) for _ in range(count)]
-    check(not bits.end(), "bytes behind the end")
-    return [unfold(v - 1) if v else EXACT for v in values]
+class Zeros:
+    """Integers that are all 0."""
+    has_contexts = False
+
+    def __init__(self, piece, _count, _detail):
+        check(not piece.data, "bytes behind the end")
+
+    @staticmethod
+    def take(contexts):
+        return [0] * len(contexts)
+
+    def end(self):
+        pass
 
 
-def range_integers(piece, count, octants, root):
-    extra = Bits(piece.take(piece.one("I")))
-    tables = 10 if count >= 2048 else 1
-    bits = Bits(piece.data)
-    slots = [frequency_slots(read_counts(bits)) for _ in range(tables)]
-    piece = Bytes(bits.end())
-    states = [piece.one("I") for _ in range(4)]
-    check(len(piece.data) % 2 == 0, "half a word")
-    words = iter(struct.unpack(f"<{len(piece.data) // 2}H", piece.data))
-    integers = []
+class GolombIntegers:
+    has_contexts = False
 
-    def take(table):
-        i = len(integers) % 4
-        check(slots[table], "a table without symbols")
-        symbol, frequency, distance = slots[table][states[i] % 4096]
-        states[i] = frequency * (states[i] // 4096) + distance
-        if states[i] < 2**15:
-            word = next(words, None)
+    def __init__(self, piece, _count, order):
+        self.bits, self.order = Bits(piece.data), order
+
+    def take(self, contexts):
+        values = [self.bits.golomb(self.order) for _ in contexts]
+        return [unfold(v - 1) if v else EXACT for v in values]
+
+    def end(self):
+        check(not self.bits.end(), "bytes behind the end")
+
+
+class RangeIntegers:
+    has_contexts = True
+
+    def __init__(self, piece, count, extra):
+        self.extra = Bits(piece.take(extra))
+        bits = Bits(piece.data)
+        several = bits.take(1)
+        tables = [0]
+        for _ in range(1, CONTEXTS):
+            tables.append(tables[-1] + (bits.take(1) if several else 0))
+        check(tables[-1] < 16, "too many tables")
+        slots = [frequency_slots(read_counts(bits)) for _ in range(tables[-1] + 1)]
+        self.slots = [slots[table] for table in tables]
+        piece = Bytes(bits.end())
+        self.states = [piece.one("I") for _ in range(4 if count >= 2048 else 1)]
+        check(len(piece.data) % 2 == 0, "half a word")
+        self.words = iter(struct.unpack(f"<{len(piece.data) // 2}H", piece.data))
+        self.taken = 0
+
+    def take(self, contexts):
+        return [self.one(context) for context in contexts]
+
+    def one(self, context):
+        i = self.taken % len(self.states)
+        self.taken += 1
+        symbol, frequency, distance = self.slots[context][self.states[i] % 4096]
+        state = frequency * (self.states[i] // 4096) + distance
+        if state < 2**15:
+            word = next(self.words, None)
             check(word is not None, "words end too early")
-            states[i] = states[i] * 2**16 + word
+            state = state * 2**16 + word
+        self.states[i] = state
         if symbol == KEPT:
-            integers.append(EXACT)
-        elif symbol < 32:
-            integers.append(unfold(symbol))
-        else:
-            high = (symbol - 32) // 2 + 5
-            integers.append(unfold((2 + symbol % 2 << high - 1) + extra.take(high - 1)))
+            return EXACT
+        if symbol < 32:
+            return unfold(symbol)
+        high = (symbol - 32) // 2 + 5
+        return unfold((2 + symbol % 2 << high - 1) + self.extra.take(high - 1))
 
-    if root:
-        take(0)
-    magnitudes = {}  # by octant; of this pass
-    for _, octant, shape in octants:
-        first = len(integers)
-        if tables == 1 or octant in (1, 2, 4):
-            for _ in range(math.prod(shape)):
-                take((1, 2, 4).index(octant) if tables > 1 else 0)
-        else:
-            axes = [axis for axis in range(3) if octant & 4 >> axis]
-            sums = sum(both_sides(magnitudes[octant & ~(4 >> axis)], axis, shape[axis]) for axis in axes)
-            for table in 3 + sum(sums > limit for limit in LIMITS[len(axes)]).ravel():
-                take(table)
-        magnitudes[octant] = np.array(
-            [40 if q is EXACT else min(abs(q), 40) for q in integers[first:]]).reshape(shape)
-    check(not extra.end(), "extra bits that are of no use")
-    check(states == [2**15] * 4 and next(words, None) is None, "the range coder does not end as it must")
-    return integers
+    def end(self):
+        check(not self.extra.end(), "extra bits that are of no use")
+        check(all(state == 2**15 for state in self.states) and next(self.words, None) is None,
+              "the range coder does not end as it must")
 
 
 def both_sides(magnitudes, axis, odd):
@@ -294,12 +487,14 @@ def both_sides(magnitudes, axis, odd):
 
 
 def read_counts(bits):
+    symbols, precision, paired = bits.take(7), bits.take(2), bits.take(1)
     counts, length = [], 0
-    for _ in range(bits.take(7)):
+    while len(counts) < symbols:
         length += unfold(bits.golomb(0))
         check(0 <= length <= 31, "a bad count")
-        below = min(3, length - 1)
-        counts.append(((1 << below) + bits.take(below) << length - 1 - below) if length else 0)
+        below = min(precision, length - 1)
+        count = ((1 << below) + bits.take(below) << length - 1 - below) if length else 0
+        counts += [count] * (2 if paired and len(counts) % 2 and len(counts) < 31 else 1)
     return counts
 
 
@@ -307,8 +502,7 @@ def frequency_slots(counts):
     """Of each of the 4096 slots: symbol, frequency, distance from the start of the range."""
     total = sum(counts)
     check(len(counts) <= KEPT + 1, "a symbol that there is not")
-    if not total:
-        return []
+    check(total, "a table without symbols")
     frequencies = [max(1, count * 4096 // total) if count else 0 for count in counts]
     main = counts.index(max(counts))
     frequencies[main] -= sum(frequencies) - 4096

@@ -350,6 +350,137 @@ static void what_is_regular_takes_little(void)
     bm_codec_state_release(&state);
 }
 
+/* Noise at even indices, and what no mean of axes predicts between them: along
+ * one axis, lines that are overdone; along more, the mean of the corners. */
+static void fill_between(float *x, int64_t n, uint64_t *random)
+{
+    int64_t pitch[3] = {n * n, n, 1};
+
+    for (int odd = 0; odd < 4; odd++)
+        for (int64_t i = 0; i < n * n * n; i++) {
+            int64_t at[3] = {i / n / n, i / n % n, i % n};
+            int axes = 0, axis = 0;
+            double sum = 0;
+
+            for (int d = 0; d < 3; d++)
+                if (at[d] % 2) {
+                    axes++;
+                    axis = d;
+                }
+            if (axes != odd)
+                continue;
+            if (!axes)
+                sum = (double)check_below(random, 1 << 20) / (1 << 20);
+            for (int corner = 0; corner < 8 && axes > 1; corner++) {
+                int64_t k = i;
+
+                for (int d = 0; d < 3; d++)
+                    if (at[d] % 2)
+                        k += corner >> d & 1 ? pitch[d] : -pitch[d];
+                sum += (double)x[k] / 8;
+            }
+            if (axes == 1) {
+                int64_t p = pitch[axis];
+
+                sum = 0.8 * ((double)x[i - p] + (double)x[i + p]);
+                if (at[axis] >= 3 && at[axis] + 3 < n)
+                    sum -= 0.3 * ((double)x[i - 3 * p] + (double)x[i + 3 * p]);
+                else
+                    sum -= 0.3 * ((double)x[i - p] + (double)x[i + p]);
+            }
+            x[i] = (float)sum;
+        }
+}
+
+static void weights_are_fitted_where_that_pays(void)
+{
+    struct bm_box box = {{0, 0, 0}, {33, 33, 33}};
+    struct bm_codec_state state;
+    uint64_t random = 14;
+    struct patch p;
+    size_t bytes;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    make(&p, &box, 2, BOUMA_TYPE_F32, 1e-3, CONSTANT, 1, &random);
+    fill_between((float *)(void *)p.samples, 33, &random);
+    bytes = round_trip(&state, &p);
+    /* The coarse level is noise of 9 bits, and without weights all is. */
+    CHECK(bytes < 17 * 17 * 17 * 10 / 8 + 33 * 33 * 33 * 3 / 8);
+    if (bytes >= 17 * 17 * 17 * 10 / 8 + 33 * 33 * 33 * 3 / 8)
+        printf("%zu bytes\n", bytes);
+    free(p.samples);
+    bm_codec_state_release(&state);
+}
+
+/* Where that pays, coarse levels are closer to the samples than they must be,
+ * and elsewhere they are not. */
+static void coarse_levels_are_finer_where_that_pays(void)
+{
+    static const enum kind kinds[] = {SMOOTH, NOISE};
+    struct bm_box box = {{0, 0, 0}, {64, 64, 64}};
+    struct bm_codec_state state;
+    uint64_t random = 16;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int i = 0; i < 2; i++) {
+        struct bm_loss loss = {0, 0};
+        uint8_t *coarse, *fine;
+        double largest = 0;
+        struct bm_buffer out;
+        uint32_t sizes[5];
+        struct patch p;
+
+        make(&p, &box, 5, BOUMA_TYPE_F64, 1e-3, kinds[i], 1, &random);
+        bm_buffer_init(&out, state.a);
+        CHECK_EQ(bm_codec_interp.encode_field(&state, &out, sizes, &loss,
+                                              &p.field, p.samples),
+                 BOUMA_OK);
+        coarse = malloc(p.count * 8);
+        fine = malloc(p.count * 8);
+        REQUIRE(coarse && fine);
+        CHECK_EQ(bm_codec_interp.decode_field(
+                     &state, coarse, NULL, &p.field,
+                     &(struct bm_coded_level){4, out.data, sizes[4]}),
+                 BOUMA_OK);
+        CHECK_EQ(
+            bm_codec_interp.decode_field(
+                &state, fine, coarse, &p.field,
+                &(struct bm_coded_level){3, out.data + sizes[4], sizes[3]}),
+            BOUMA_OK);
+        CHECK(level_is_right(&p, 3, fine, &largest));
+        CHECK(i ? largest > 0.9e-3 : largest < 0.4e-3);
+        free(coarse);
+        free(fine);
+        free(p.samples);
+        bm_buffer_release(&out);
+    }
+    bm_codec_state_release(&state);
+}
+
+/* Patches as large as real ones, of which only some rows are looked at. */
+static void large_patches_keep_the_bound(void)
+{
+    static const struct bm_box boxes[] = {{{0, 0, 0}, {64, 64, 64}},
+                                          {{0, 0, 0}, {63, 61, 50}},
+                                          {{0, 0, 0}, {1, 300, 301}},
+                                          {{0, 0, 0}, {1, 1, 30000}},
+                                          {{0, 0, 0}, {300, 1, 200}}};
+    static const enum kind kinds[] = {SMOOTH, NOISE, MASKED, INFINITE, WILD};
+    struct bm_codec_state state;
+    uint64_t random = 15;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int i = 0; i < 25; i++) {
+        struct patch p;
+
+        make(&p, &boxes[i % 5], 5, i & 1 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64,
+             i % 3 ? 1e-3 : 1e-6, kinds[i / 5], 1, &random);
+        round_trip(&state, &p);
+        free(p.samples);
+    }
+    bm_codec_state_release(&state);
+}
+
 /* The same samples give the same bytes, whatever was encoded before. */
 static void bytes_depend_on_nothing_else(void)
 {
@@ -484,6 +615,9 @@ int main(void)
     parts_are_those_of_the_whole();
     a_bound_of_zero_keeps_every_bit();
     what_is_regular_takes_little();
+    weights_are_fitted_where_that_pays();
+    coarse_levels_are_finer_where_that_pays();
+    large_patches_keep_the_bound();
     bytes_depend_on_nothing_else();
     losses_are_told_in_any_unit();
     damaged_bytes_do_no_harm();

@@ -28,18 +28,20 @@ static int count_write(void *user, void *file, const void *data, size_t bytes,
 struct watch {
     int waits;       /* in front of the last chunk */
     int before_step; /* writes, when the step began */
-    int before_last; /* writes since, when all chunks but one were encoded */
+    int before_last; /* writes since, when not all chunks were encoded */
+    int together;    /* chunks that threads encode before others are shipped */
 };
 
-/* With all chunks but one encoded, wait till something is stored. Only with a
- * library that does not store meanwhile is this given up. */
+/* With all chunks but the last ones encoded, wait till something is stored. Only
+ * with a library that does not store meanwhile is this given up. */
 static void watch_encoding(void *user, const char *what, uint64_t done,
                            uint64_t total)
 {
     struct watch *w = user;
     struct timespec nap = {0, 1000000};
 
-    if (strcmp(what, "encoding") || done + 1 != total)
+    if (strcmp(what, "encoding") || done == total ||
+        done + (uint64_t)w->together < total)
         return;
     for (int i = 0; w->waits && i < 20000; i++) {
         if (atomic_load(&writes) > w->before_step)
@@ -104,16 +106,19 @@ static void end_series(struct series *s)
 /* ---- claims ------------------------------------------------------------- */
 
 /* The writes of step 1 that came before its last chunk was encoded. */
-static int writes_before_last(const char *path, bouma_predict predict)
+static int writes_before_last(const char *path, bouma_predict predict,
+                              int threads)
 {
     bouma_io table = *disk;
-    struct watch w = {0};
+    struct watch w = {.together = threads};
     bouma_options options = {.size = sizeof(options)};
     struct series s;
 
     table.write = count_write;
     options.io = &table;
     options.predict = predict;
+    options.threads = threads;
+    options.clobber = 1;
     options.buffer_bytes = 65536;
     options.progress = watch_encoding;
     options.progress_user = &w;
@@ -130,8 +135,11 @@ static int writes_before_last(const char *path, bouma_predict predict)
 
 static void storing_begins_before_encoding_ends(void)
 {
-    CHECK(writes_before_last("on.bouma", BOUMA_PREDICT_ON) > 0);
-    CHECK_EQ(writes_before_last("off.bouma", BOUMA_PREDICT_OFF), 0);
+    for (int threads = 1; threads < 4; threads++) {
+        CHECK(writes_before_last("on.bouma", BOUMA_PREDICT_ON, threads) > 0);
+        CHECK_EQ(writes_before_last("off.bouma", BOUMA_PREDICT_OFF, threads),
+                 0);
+    }
 }
 
 /* All values of a step, level 0. */

@@ -96,8 +96,8 @@ static int make_buffers(struct bench *b)
         uint64_t bytes = load_bytes(load, rank, i);
 
         b->bytes[i] = bytes;
-        b->data[i] = malloc(bytes ? bytes : 1);
-        b->back[i] = b->request->read ? malloc(bytes ? bytes : 1) : NULL;
+        b->data[i] = content_new(bytes);
+        b->back[i] = b->request->read ? content_new(bytes) : NULL;
         if (!b->data[i] || (b->request->read && !b->back[i]))
             return context_fail(b->ctx, DATA_AT_FAULT,
                                 "no memory for the %" PRIu64
@@ -113,9 +113,9 @@ static void free_buffers(struct bench *b)
 {
     for (int i = 0; i < b->request->load.variables; i++) {
         if (b->data)
-            free(b->data[i]);
+            content_free(b->data[i]);
         if (b->back)
-            free(b->back[i]);
+            content_free(b->back[i]);
     }
     free(b->bytes);
     free(b->data);
