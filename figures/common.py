@@ -19,28 +19,30 @@ GIB = 2.0**30
 # ---- machines --------------------------------------------------------------
 
 
-def machine(name, scale=1):
-    """The file of a machine on which a byte stands for 'scale' bytes: all that counts bytes, and
-    how fast the processors work, is divided by it. A load of 1 MiB a rank should then take as long as
-    'scale' MiB on the machine itself, and needs no more memory here than 1 MiB. But the library does not
-    behave alike with smaller sizes: docs/scale.md compares, and 2 was the most that changed nothing."""
+def machine(name, scale=1, **changes):
+    """The file of a machine, with other values of some of its names. With 'scale', a byte stands for so
+    many: all that counts bytes, and how fast the processors work, is divided by it. A load of 1 MiB a rank
+    then takes about as long as 'scale' MiB on the machine itself, but for what the library has of sizes as
+    such: those must be divided by options."""
     path = os.path.join(root, "sim", "machines", name + ".txt")
-    if scale == 1:
+    if scale == 1 and not changes:
         return path
     lines = open(path).read().splitlines()
-    if not any(line.startswith("aggregator_bytes") for line in lines):
+    for key, value in changes.items():
+        lines = [line for line in lines if line.split(" ")[0] != key] + ["%s %s" % (key, value)]
+    if scale != 1 and not any(line.startswith("aggregator_bytes") for line in lines):
         lines.append("aggregator_bytes 16MiB")
     out = []
     for line in lines:
         m = re.match(r"(\w+_(?:bandwidth|bytes)|processor_speed) ([0-9.]+)(.*)", line)
         out.append("%s %.9g%s" % (m[1], float(m[2]) / scale, m[3]) if m else line)
     os.makedirs(kept, exist_ok=True)
-    scaled = os.path.join(kept, "%s_%g.txt" % (name, scale))
+    other = os.path.join(kept, "_".join([name, "%g" % scale, *map(str, changes.values())]) + ".txt")
     text = "\n".join(out) + "\n"
-    if not os.path.exists(scaled) or open(scaled).read() != text:
-        with open(scaled, "w") as f:
+    if not os.path.exists(other) or open(other).read() != text:
+        with open(other, "w") as f:
             f.write(text)
-    return scaled
+    return other
 
 
 # ---- runs ------------------------------------------------------------------
@@ -65,10 +67,10 @@ def remember(key, make):
         return json.load(f)["result"]
 
 
-def call(command):
+def call(command, **variables):
     """The object that a command prints, with the processor time and the memory that it took."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = subprocess.Popen(command, stdout=out, stderr=err)
+        process = subprocess.Popen(command, stdout=out, stderr=err, env={**os.environ, **variables})
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
@@ -83,9 +85,10 @@ def call(command):
     return result
 
 
-def simulate(ranks, where, *arguments, scale=1, program="bouma-mpi"):
-    """What a program prints on so many ranks of a machine."""
-    file = machine(where, scale)
+def simulate(ranks, where, *arguments, scale=1, program="bouma-mpi", changes={}, variables={}):
+    """What a program prints on so many ranks of a machine; 'changes': of its values; 'variables' of the
+    environment, of which its times must not depend."""
+    file = machine(where, scale, **changes)
     rates = os.path.join(root, "sim", "rates.machine")
     arguments = [str(a) for a in arguments] + ["--json"]
     key = [ranks, digest(file), digest(rates), digest(os.path.join(build, "sim", program)), arguments]
@@ -93,7 +96,7 @@ def simulate(ranks, where, *arguments, scale=1, program="bouma-mpi"):
     def make():
         print("  %d ranks of %s: %s" % (ranks, os.path.basename(file), " ".join(arguments)), file=sys.stderr,
               flush=True)
-        return call([os.path.join(root, "sim", "run.sh"), str(ranks), file, program] + arguments)
+        return call([os.path.join(root, "sim", "run.sh"), str(ranks), file, program] + arguments, **variables)
 
     return remember(key, make)
 
@@ -104,13 +107,14 @@ def plan(*arguments):
     return remember([digest(bouma), arguments], lambda: call([bouma, "plan", *arguments, "--json"]))
 
 
-def bench_io(ranks, where, names, *arguments, scale=1, buffer=8 << 20, read=False):
+def bench_io(ranks, where, names, *arguments, scale=1, buffer=8 << 20, read=False, changes={}):
     """GiB/s of the pipelines 'names', as {operation: {name: rate}}; 'buffer': bytes of a writer's
-    buffers on the machine itself."""
+    buffers on the machine itself. Buffers are folded, so any load fits into memory."""
     options = [x for name in names for x in ("--pipeline", name)]
     options += ["--buffer-bytes", int(buffer / scale), "--repetitions", 1, "--warm-up", 0]
     options += [] if read else ["--no-read"]
-    result = simulate(ranks, where, "bench", "io", "scratch", *arguments, *options, scale=scale)
+    result = simulate(ranks, where, "bench", "io", "scratch", *arguments, *options, scale=scale,
+                      changes=changes, variables={"BOUMA_SIM_FOLD": "1"})
     out = {}
     for r in result["results"]:
         rate = scale * r["bytes"] / r["seconds"] / GIB

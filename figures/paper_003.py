@@ -2,8 +2,9 @@
 from common import bars, bench_io, curves, series, table
 
 SHOWN = True
-SCALE = 16
-RANKS = 512
+RANKS = 2048
+# 16 ranks a node, and 48 aggregators on 128 nodes, as in figure 14 (and 96 on 256, 384 on 1,024: table 9).
+THETA = {"ranks_per_node": 16, "nodes_per_aggregator": 2.667}
 KB = 1000
 PARTICLE = 38
 
@@ -12,8 +13,8 @@ def figure_14():
     """One shared file by MPI-IO, and one file for each of the 48 aggregators by bouma."""
     labels, found = [], []
     for load in ("uniform", "random", "normal"):
-        result = bench_io(RANKS, "theta", ["collective", "running"], "--load", load, "--bytes", 100 * KB // 4, "--files",
-                          48, scale=4, read=True)
+        result = bench_io(RANKS, "theta", ["collective", "running"], "--load", load, "--bytes", 100 * KB, "--files", 48,
+                          read=True, changes=THETA)
         for operation in ("write", "read"):
             labels.append("%s, %s" % (load, operation))
             found.append(result[operation])
@@ -21,66 +22,69 @@ def figure_14():
     said = {"random, write": "about 6", "normal, write": "about 29", "random, read": "3", "normal, read": "3"}
     rows = [[label, f["collective"], f["running"], f["running"] / f["collective"], said.get(label, "above 1")]
             for label, f in zip(labels, found)]
-    return ([bars("003, figure 14: 512 ranks of Theta, up to 100 KB a rank", "GiB/s", labels, lines)],
+    return ([bars("003, figure 14: 2,048 ranks of Theta, up to 100 KB a rank", "GiB/s", labels, lines)],
             table(["sizes", "MPI-IO, GiB/s", "bouma, GiB/s", "ratio", "paper's ratio"], rows))
 
 
 def figure_15():
-    nodes = RANKS // 32
+    nodes = RANKS // 16
     each = [1, 2, 4, 8]
-    found = [bench_io(RANKS, "theta", ["group-collective", "running"], "--load", "uniform", "--bytes", 100 * KB // 4,
-                      "--files", nodes // n, scale=4)["write"] for n in each]
+    found = [bench_io(RANKS, "theta", ["group-collective", "running"], "--load", "uniform", "--bytes", 100 * KB,
+                      "--files", nodes // n, changes=THETA)["write"] for n in each]
     lines = [{"name": name, "y": [f[k] for f in found]} for k, name in
              (("group-collective", "MPI-IO"), ("running", "bouma"))]
     rows = [["1:%d" % n, f["group-collective"], f["running"], f["running"] / f["group-collective"]]
             for n, f in zip(each, found)]
-    return ([bars("003, figure 15: nodes for each file, 512 ranks of Theta", "GiB/s", ["1:%d" % n for n in each], lines)],
+    return ([bars("003, figure 15: nodes for each file, 2,048 ranks of Theta", "GiB/s", ["1:%d" % n for n in each], lines)],
             table(["files : nodes", "MPI-IO, GiB/s", "bouma, GiB/s", "ratio"], rows))
 
 
-def hacc(where, ranks, files, particles, names, *more, read=False, buffer=8 << 20):
-    return bench_io(ranks, where, names, "--load", "hacc", "--bytes", PARTICLE * particles // SCALE, "--files", files, *more,
-                    scale=SCALE, read=read, buffer=buffer)
+def hacc(where, files, particles, names, *more, read=False, buffer=8 << 20):
+    return bench_io(RANKS, where, names, "--load", "hacc", "--bytes", PARTICLE * particles, "--files", files, *more,
+                    read=read, buffer=buffer, changes=THETA if where == "theta" else {})
 
 
-PARTICLES = [5000, 10000, 25000, 50000, 100000]
+PARTICLES = [5000, 25000, 100000]
 
 
 def figure_16():
-    """A quarter of a Pset, with an aggregator for each 8 nodes."""
-    found = [hacc("mira", RANKS, RANKS // 128, n, ["collective", "running"], buffer=16 << 20)["write"] for n in PARTICLES]
+    """A Pset, with an aggregator for each 8 nodes."""
+    found = [hacc("mira", RANKS // 128, n, ["collective", "running"], buffer=16 << 20)["write"] for n in PARTICLES]
     size = [PARTICLE * n / 1e6 for n in PARTICLES]
     lines = [series(name, size, [f[k] for f in found]) for k, name in (("collective", "MPI-IO"), ("running", "bouma"))]
     rows = [["%d" % n, s, f["collective"], f["running"], f["running"] / f["collective"]]
             for n, s, f in zip(PARTICLES, size, found)]
-    return ([curves("003, figures 16, 17: HACC-IO, 512 ranks of Mira", "MB a rank", "GiB/s", lines, x_scale="linear")],
+    return ([curves("003, figures 16, 17: HACC-IO, 2,048 ranks of Mira", "MB a rank", "GiB/s", lines, x_scale="linear")],
             table(["particles", "MB a rank", "MPI-IO, GiB/s", "bouma, GiB/s", "ratio"], rows))
 
 
 def figure_16_place():
     """Which ranks write: 1 MB a rank on the torus."""
-    places = [("first", []), ("spread", []), ("local", []), ("cost", ["--machine", "torus:2x2x2x2x2"])]
-    found = [hacc("mira", RANKS, RANKS // 128, 25000, ["running"], "--place", place, *more, buffer=16 << 20)["write"]["running"]
+    places = [("first", []), ("spread", []), ("local", []), ("cost", ["--machine", "torus:4x4x2x2x2"])]
+    found = [hacc("mira", RANKS // 128, 25000, ["running"], "--place", place, *more, buffer=16 << 20)["write"]["running"]
              for place, more in places]
     names = [p for p, _ in places]
     rows = [[p, f, f / found[1]] for p, f in zip(names, found)]
-    return ([bars("003, placement: 1 MB a rank, 512 ranks of Mira", "GiB/s", names, [{"name": "bouma", "y": found}])],
+    return ([bars("003, placement: 1 MB a rank, 2,048 ranks of Mira", "GiB/s", names, [{"name": "bouma", "y": found}])],
             table(["place", "GiB/s", "to spread"], rows))
 
 
 def figure_18():
-    found = [hacc("theta", RANKS, 48, n, ["collective", "running"], read=True) for n in PARTICLES]
-    size = [PARTICLE * n / 1e6 for n in PARTICLES]
     names = (("collective", "MPI-IO"), ("running", "bouma"))
+    found = [hacc("theta", 48, n, ["collective", "running"], read=True) for n in PARTICLES]
+    # A file for each node: the paper's best.
+    own = [hacc("theta", RANKS // 16, n, ["running"])["write"]["running"] for n in PARTICLES]
+    size = [PARTICLE * n / 1e6 for n in PARTICLES]
     lines = [series("%s, %s" % (name, op), size, [f[op][k] for f in found], dashed=op == "read")
              for op in ("write", "read") for k, name in names]
+    lines.append(series("bouma, a file a node", size, own))
     rows = [["%d" % n, s, f["write"]["collective"], f["write"]["running"], f["write"]["running"] / f["write"]["collective"],
-             f["read"]["collective"], f["read"]["running"], f["read"]["running"] / f["read"]["collective"]]
-            for n, s, f in zip(PARTICLES, size, found)]
-    rows.append(["paper, 25000, 16,384 ranks", 0.95, None, None, 13.8, None, None, 5.4])
-    return ([curves("003, figure 18: HACC-IO, 512 ranks of Theta", "MB a rank", "GiB/s", lines, x_scale="linear")],
-            table(["particles", "MB a rank", "MPI-IO write, GiB/s", "bouma write", "ratio", "MPI-IO read, GiB/s", "bouma read", "ratio"],
-                  rows))
+             o, f["read"]["collective"], f["read"]["running"], f["read"]["running"] / f["read"]["collective"]]
+            for n, s, f, o in zip(PARTICLES, size, found, own)]
+    rows.append(["paper, 25000, 16,384 ranks", 0.95, None, None, 13.8, None, None, None, 5.4])
+    return ([curves("003, figure 18: HACC-IO, 2,048 ranks of Theta", "MB a rank", "GiB/s", lines, x_scale="linear")],
+            table(["particles", "MB a rank", "MPI-IO write, GiB/s", "bouma write", "ratio", "a file a node", "MPI-IO read, GiB/s",
+                   "bouma read", "ratio"], rows))
 
 
 FIGURES = {"003-14": figure_14, "003-15": figure_15, "003-16": figure_16, "003-16-place": figure_16_place,

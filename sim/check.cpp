@@ -2,6 +2,7 @@
 // link, and cores take, beside the formula by hand. Run on 4 nodes with one rank each of
 // sim/machines/check.txt; ends with a failure if anything is off by 5 %.
 #define SIM_INSIDE
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -140,6 +141,46 @@ void check_storage(bm_comm *comm, void *root, bool tell)
     compare("two halves of one file, on one server", shared, 2 * served);
 }
 
+// Ranks 0 and 1 share a tier that is on the node of rank 0, 2 and 3 another one.
+void check_tiers(bm_comm *comm, bool tell)
+{
+    const sim::Machine &m = sim::machine();
+    const bouma_io *io = bouma_io_posix();
+    size_t bytes = 64 << 20;
+    double requests = (double)bytes / (double)m.tier_request_bytes;
+    double served =
+        requests * m.tier_latency + (double)bytes / m.tier_write_bandwidth;
+    void *root = nullptr, *file = nullptr;
+    std::vector<uint8_t> data(bytes + (size_t)m.tier_capacity_bytes);
+    bm_error error = {};
+    uint64_t wrong = 0;
+    size_t done = 0;
+
+    if (io->attach(io->user, &root, m.tier_path.c_str(), 0))
+        wrong++;
+    double one = write_files(comm, root, 1, bytes, "a", false);
+    double two = write_files(comm, root, 2, bytes, "b", false);
+    double all = write_files(comm, root, 4, bytes, "c", false);
+    // Rank 2 has no file that rank 0 has; and there is no room for more.
+    if (comm->rank == 2 &&
+        io->open(io->user, root, &file, "a0", BOUMA_OPEN_MODE_READ) != ENOENT)
+        wrong++;
+    if (io->open(io->user, root, &file, "large", BOUMA_OPEN_MODE_UPDATE) ||
+        io->write(io->user, file, data.data(), data.size(), 0, &done) != ENOSPC)
+        wrong++;
+    io->close(io->user, file);
+    io->detach(io->user, root);
+    bm_comm_max(comm, &wrong, 1, &error);
+    if (!tell)
+        return;
+    failures += wrong != 0;
+    if (wrong)
+        std::printf("tiers do not keep their files apart, or have no limit\n");
+    compare("a file of 64 MiB on a tier", one, served);
+    compare("two files, on one tier", two, 2 * served);
+    compare("four files, on two tiers", all, 2 * served);
+}
+
 void check_names(bm_comm *comm, void *root, bool tell)
 {
     const sim::Machine &m = sim::machine();
@@ -236,6 +277,7 @@ int main(int argc, char **argv)
         io->attach(io->user, &root, "check", 0);
     check_messages(comm, tell);
     check_storage(comm, root, tell);
+    check_tiers(comm, tell);
     check_names(comm, root, tell);
     check_cores(comm, tell);
     check_overlap(comm, root, tell);

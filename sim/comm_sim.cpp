@@ -26,6 +26,7 @@ extern "C" {
 #include "comm_id.hpp"
 #include "comm_sim.hpp"
 #include "courier.hpp"
+#include "fold.h"
 #include "machine.hpp"
 #include "meeting.hpp"
 #include "rank.hpp"
@@ -69,17 +70,25 @@ struct Queue {
     std::deque<Wanted *> wanted;
 };
 
+// From one rank to another, messages travel one after the other; those that are
+// ready together are one transfer.
+struct Line {
+    std::vector<SentPtr> ready;
+    bool busy = false;
+};
+
 // What the ranks of one communicator share.
 struct World {
     explicit World(int ranks)
         : size(ranks), ranks((size_t)ranks), queues((size_t)ranks),
-          signals((size_t)ranks), meetings(ranks)
+          lines((size_t)ranks), signals((size_t)ranks), meetings(ranks)
     {
     }
 
     int size;
     std::vector<sim::Rank *> ranks;
     std::vector<std::unordered_map<uint64_t, Queue>> queues; // of receivers
+    std::vector<std::unordered_map<int, Line>> lines; // of receivers, by sender
     std::vector<std::deque<bm_signal>> signals;
     sim::Meetings meetings;
     std::map<std::vector<int>, std::pair<std::shared_ptr<World>, int>> groups;
@@ -100,8 +109,11 @@ Comm *of(bm_comm *comm)
 
 void hand_over(const SentPtr &s, Wanted *w)
 {
-    if (!s->empty && s->bytes)
-        std::memcpy(w->data, s->early ? s->copy.data() : s->data, s->bytes);
+    bool folded = sim_is_folded(w->data) && sim_is_folded(s->data);
+
+    if (!s->empty && s->bytes && !folded)
+        std::memcpy(w->data, s->copy.empty() ? s->data : s->copy.data(),
+                    s->bytes);
     w->end->empty = s->empty;
     w->end->done = true;
     s->end->done = true;
@@ -112,17 +124,44 @@ void hand_over(const SentPtr &s, Wanted *w)
 
 void travel(const sim::Rank *from, const sim::Rank *to, size_t bytes)
 {
-    sg::this_actor::sleep_for(sim::machine().message_overhead);
     sg::Comm::sendto(from->host, to->host, bytes + sim::header_bytes);
 }
 
-void carry(const SentPtr &s, sim::Rank *to)
+// All that is ready, till nothing is.
+void serve(Line &line, sim::Rank *from, sim::Rank *to)
 {
-    sim::dispatch([s, to] {
-        travel(s->from, to, s->empty ? 0 : s->bytes);
-        s->arrived = true;
-        if (s->wanted)
-            hand_over(s, s->wanted);
+    while (!line.ready.empty()) {
+        std::vector<SentPtr> taken;
+        size_t bytes = 0;
+
+        sg::this_actor::sleep_for(sim::machine().message_overhead);
+        taken.swap(line.ready);
+        for (const SentPtr &s : taken)
+            bytes += s->empty ? 0 : s->bytes;
+        bytes += (taken.size() - 1) * sim::header_bytes;
+        sg::this_actor::sleep_for((double)(taken.size() - 1) *
+                                  sim::machine().message_overhead);
+        travel(from, to, bytes);
+        for (const SentPtr &s : taken) {
+            s->arrived = true;
+            if (s->wanted)
+                hand_over(s, s->wanted);
+        }
+    }
+    line.busy = false;
+}
+
+void carry(const std::shared_ptr<World> &world, int from, int to,
+           const SentPtr &s)
+{
+    Line &line = world->lines[(size_t)to][from];
+
+    line.ready.push_back(s);
+    if (line.busy)
+        return;
+    line.busy = true;
+    sim::dispatch([world, &line, from, to] {
+        serve(line, world->ranks[(size_t)from], world->ranks[(size_t)to]);
     });
 }
 
@@ -150,18 +189,18 @@ EndPtr send(Comm *c, int channel, const bm_message &m)
     if (!q.wanted.empty()) {
         s->wanted = q.wanted.front();
         q.wanted.pop_front();
-        carry(s, w.ranks[m.peer]);
+        carry(c->world, c->base.rank, m.peer, s);
         return s->end;
     }
     // Others may run while it is handed to a courier: it must be in the queue.
     q.sent.push_back(s);
     if (m.bytes <= sim::machine().eager_bytes) {
         s->early = true;
-        if (m.data)
+        if (m.data && !sim_is_folded(m.data))
             s->copy.assign((const uint8_t *)m.data,
                            (const uint8_t *)m.data + m.bytes);
         s->end->done = true;
-        carry(s, w.ranks[m.peer]);
+        carry(c->world, c->base.rank, m.peer, s);
     }
     return s->end;
 }
@@ -184,7 +223,7 @@ EndPtr receive(Comm *c, int channel, const bm_message &m)
     q.sent.pop_front();
     s->wanted = want;
     if (!s->early)
-        carry(s, w.ranks[c->base.rank]);
+        carry(c->world, m.peer, c->base.rank, s);
     else if (s->arrived)
         hand_over(s, want);
     return end;
@@ -318,6 +357,7 @@ int sim_signal(bm_comm *comm, const bm_signal *signal)
 
     told.peer = comm->rank;
     sim::dispatch([world, to, told, from] {
+        sg::this_actor::sleep_for(sim::machine().message_overhead);
         travel(from, world->ranks[to], sizeof(told));
         world->signals[to].push_back(told);
         world->ranks[to]->wake();
@@ -571,6 +611,15 @@ int sim_settle(bm_comm *comm, uint64_t node, bm_error *error)
 }
 
 } // namespace
+
+void sim_tell_each(bm_comm *comm, size_t bytes)
+{
+    Share nothing = {};
+
+    of(comm)->world->meetings.attend(comm->rank, &nothing, [=](auto &all) {
+        return sim::machine().each_to_each((int)all.size(), bytes);
+    });
+}
 
 int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a, MPI_Comm comm,
                     double, bm_error *error)

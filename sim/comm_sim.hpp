@@ -12,4 +12,7 @@ int bm_comm_mpi_new(bm_comm **out, const bouma_allocator *a, MPI_Comm comm,
                     double timeout, bm_error *error);
 }
 
+// Each rank tells each other something of 'bytes' bytes: the time that takes.
+void sim_tell_each(bm_comm *comm, size_t bytes);
+
 #endif

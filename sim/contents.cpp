@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fold.h"
+
 namespace sim
 {
 
@@ -52,7 +54,7 @@ void Contents::write(uint64_t offset, const void *data, size_t count)
     auto *from = static_cast<const uint8_t *>(data);
 
     bytes = std::max(bytes, offset + count);
-    if (bytes > limit()) {
+    if (bytes > limit() || sim_is_folded(data)) {
         blocks = {};
         forgotten = true;
     }
@@ -75,7 +77,7 @@ void Contents::read(uint64_t offset, void *data, size_t count) const
 {
     auto *to = static_cast<uint8_t *>(data);
 
-    while (count) {
+    while (count && !sim_is_folded(data)) {
         size_t b = (size_t)(offset / block_bytes), at = offset % block_bytes;
         size_t n = std::min(count, block_bytes - at);
         size_t there = b < blocks.size() && blocks[b].size() > at

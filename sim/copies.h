@@ -6,12 +6,23 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "fold.h"
+
 /* Bytes that the actor which is running has copied since it last paid for
  * them. Only one runs at a time. */
 extern uint64_t sim_copied;
 
+/* Inlined, else compilers take what is copied for used. */
+__attribute__((always_inline)) static inline void *
+sim_copy(void *to, const void *from, size_t bytes)
+{
+    sim_copied += bytes;
+    return sim_is_folded(to) && sim_is_folded(from)
+               ? to
+               : __builtin_memcpy(to, from, bytes);
+}
+
 #undef memcpy
-#define memcpy(to, from, bytes)                                                \
-    (sim_copied += (uint64_t)(bytes), __builtin_memcpy(to, from, bytes))
+#define memcpy sim_copy
 
 #endif

@@ -20,6 +20,18 @@ double Machine::together(int ranks, size_t bytes) const
            (ranks > 1 ? (double)bytes / collective_bandwidth : 0);
 }
 
+double Machine::each_to_each(int ranks, size_t bytes) const
+{
+    double steps = ranks > 1 ? std::ceil(std::log2((double)ranks)) : 0;
+    double rate = (injection_bandwidth > 0 ? injection_bandwidth
+                                           : link_bandwidth) /
+                  ranks_per_node;
+
+    // Bruck's algorithm: half of all that a rank tells or hands on, each step.
+    return steps *
+           (collective_latency + (double)ranks / 2 * (double)bytes / rate);
+}
+
 int Machine::cores() const
 {
     return std::max(cores_per_node / ranks_per_node, 1);
@@ -47,6 +59,8 @@ std::vector<unsigned long> torus_extents(int nodes, int axes)
 
 unsigned gateways(int nodes)
 {
+    if (machine().gateway_nodes > 0)
+        return (unsigned)machine().gateway_nodes;
     int each = machine().nodes_per_gateway;
 
     return (unsigned)((nodes + each - 1) / each);
@@ -123,6 +137,9 @@ std::map<std::string, Place> places(Machine &m)
             {"collective_bandwidth", &m.collective_bandwidth},
             {"nodes_per_gateway", &m.nodes_per_gateway},
             {"gateway_bandwidth", &m.gateway_bandwidth},
+            {"gateway_nodes", &m.gateway_nodes},
+            {"process_bandwidth", &m.process_bandwidth},
+            {"shared_stripe_count", &m.shared_stripe_count},
             {"servers", &m.servers},
             {"server_bandwidth", &m.server_bandwidth},
             {"server_latency", &m.server_latency},
@@ -135,6 +152,13 @@ std::map<std::string, Place> places(Machine &m)
             {"metadata_seconds", &m.metadata_seconds},
             {"lookup_seconds", &m.lookup_seconds},
             {"sync_seconds", &m.sync_seconds},
+            {"tier_path", &m.tier_path},
+            {"nodes_per_tier", &m.nodes_per_tier},
+            {"tier_write_bandwidth", &m.tier_write_bandwidth},
+            {"tier_read_bandwidth", &m.tier_read_bandwidth},
+            {"tier_latency", &m.tier_latency},
+            {"tier_request_bytes", &m.tier_request_bytes},
+            {"tier_capacity_bytes", &m.tier_capacity_bytes},
             {"nodes_per_aggregator", &m.nodes_per_aggregator},
             {"cores_per_node", &m.cores_per_node},
             {"processor_speed", &m.processor_speed}};

@@ -30,17 +30,32 @@ struct Machine {
     // by so many nodes, of which the first leads to it.
     int nodes_per_gateway = 32;
     double gateway_bandwidth = 4e9;
+    // Not 0: so many gateways, on nodes of their own, which all nodes share; each
+    // leads to some of the servers.
+    int gateway_nodes = 0;
+    double process_bandwidth = 0; // of one call of one process; 0: no limit
     int servers = 4;
     double server_bandwidth = 1e9;  // bytes/s each
     double server_latency = 5e-4;   // s each request
     size_t request_bytes = 4 << 20; // longest request
     int stripe_count = 1;           // servers that one file is spread over
+    int shared_stripe_count = 0;    // the same of MPI-IO's; 0: the same
     size_t stripe_bytes = 1 << 20;
     double lock_seconds = 0; // when a block of a shared file changes its writer
     size_t lock_bytes = 1 << 20;
     double metadata_seconds = 2e-4; // create, rename, remove: one at a time
     double lookup_seconds = 5e-5;   // open, list
     double sync_seconds = 1e-3;
+
+    // Storage that so many nodes have for themselves, behind the first of them: an
+    // SSD of each node, or a burst buffer. What is below the path is there, and
+    // only these nodes see it. Without a path there is none.
+    std::string tier_path;
+    int nodes_per_tier = 1;
+    double tier_write_bandwidth = 1e9, tier_read_bandwidth = 1e9;
+    double tier_latency = 1e-4;          // s each request, and each name
+    size_t tier_request_bytes = 1 << 20; // longest request
+    double tier_capacity_bytes = 1e12;
 
     double nodes_per_aggregator = 1;    // of MPI-IO
     size_t aggregator_bytes = 16 << 20; // of its buffer, ROMIO's cb_buffer_size
@@ -51,6 +66,9 @@ struct Machine {
 
     // The time of what 'ranks' do together with 'bytes' bytes in all.
     double together(int ranks, size_t bytes) const;
+    // That of an exchange in which each rank tells each other 'bytes' bytes: all
+    // ranks of a node share its way into the network.
+    double each_to_each(int ranks, size_t bytes) const;
     // Those that a rank has for itself.
     int cores() const;
 };

@@ -19,7 +19,9 @@
 extern "C" {
 #include "bouma_store.h"
 }
+#include "fold.h"
 #include "machine.hpp"
+#include "storage.hpp"
 
 namespace
 {
@@ -44,10 +46,19 @@ struct Range {
     uint64_t at, bytes;
 };
 
+Range common(const Range &a, const Range &b)
+{
+    uint64_t at = std::max(a.at, b.at);
+    uint64_t end = std::min(a.at + a.bytes, b.at + b.bytes);
+
+    return {at, end > at ? end - at : 0};
+}
+
 // A call, as all ranks see it.
 struct Call {
     std::vector<Range> ranges; // by rank
-    uint64_t begin, end, each; // each: bytes of an aggregator's part
+    uint64_t begin, end;
+    uint64_t first, each; // where the parts of aggregators begin; bytes of one
     int aggregators;
 
     int rank_of(int aggregator) const
@@ -58,28 +69,20 @@ struct Call {
     // What an aggregator takes in a round.
     Range window(int aggregator, uint64_t round) const
     {
-        uint64_t first = begin + (uint64_t)aggregator * each;
-        uint64_t last = std::min(first + each, end);
+        uint64_t from = first + (uint64_t)aggregator * each;
+        uint64_t last = std::min(from + each, end);
         uint64_t most = sim::machine().aggregator_bytes;
-        uint64_t at = std::min(first + round * most, last);
+        uint64_t at = std::min(from + round * most, last);
 
-        return {at, std::min(most, last - at)};
+        return common({at, std::min(most, last - at)}, {begin, end - begin});
     }
     uint64_t rounds() const
     {
         uint64_t most = sim::machine().aggregator_bytes;
 
-        return (std::min(each, end - begin) + most - 1) / most;
+        return (std::min(each, end - first) + most - 1) / most;
     }
 };
-
-Range common(const Range &a, const Range &b)
-{
-    uint64_t at = std::max(a.at, b.at);
-    uint64_t end = std::min(a.at + a.bytes, b.at + b.bytes);
-
-    return {at, end > at ? end - at : 0};
-}
 
 uint64_t round_up(uint64_t n, uint64_t unit)
 {
@@ -112,11 +115,13 @@ int make_call(Call &out, File *f, uint64_t at, uint64_t bytes)
         }
     if (out.begin > out.end)
         out.begin = out.end;
+    // Parts begin at the borders of stripes, which are those of locks.
+    out.first = out.begin / m.lock_bytes * m.lock_bytes;
     double nodes = std::ceil((double)size / m.ranks_per_node);
     out.aggregators =
         std::max(1, (int)std::ceil(nodes / m.nodes_per_aggregator));
     out.each = std::max<uint64_t>(
-        round_up((out.end - out.begin + (uint64_t)out.aggregators - 1) /
+        round_up((out.end - out.first + (uint64_t)out.aggregators - 1) /
                      (uint64_t)out.aggregators,
                  m.lock_bytes),
         1);
@@ -155,8 +160,8 @@ Round plan_round(const Call &c, int rank, uint64_t round, uint8_t *data,
 
     // The aggregators whose parts meet this rank's range.
     if (mine.bytes) {
-        uint64_t first = (mine.at - c.begin) / c.each;
-        uint64_t last = (mine.at + mine.bytes - 1 - c.begin) / c.each;
+        uint64_t first = (mine.at - c.first) / c.each;
+        uint64_t last = (mine.at + mine.bytes - 1 - c.first) / c.each;
 
         for (uint64_t a = first; a <= last; a++) {
             Range w = common(mine, c.window((int)a, round));
@@ -192,28 +197,36 @@ int store(File *f, bool reading, const Range &w, uint8_t *buffer)
                                  w.at, &done);
 }
 
+uint8_t *reserve(std::vector<uint8_t> &real, size_t bytes)
+{
+    if (void *folded = sim_fold(bytes))
+        return static_cast<uint8_t *>(folded);
+    real.resize(bytes);
+    return real.data();
+}
+
 int move(MPI_File file, MPI_Offset offset, void *data, int count, bool reading)
 {
     File *f = file_of(file);
     bm_error error = {};
-    std::vector<uint8_t> buffer;
+    std::vector<uint8_t> real;
+    uint8_t *buffer = nullptr;
     Call c;
     int rc = make_call(c, f, (uint64_t)offset, (uint64_t)count);
 
     // Only those that use it have one.
     if (!rc && is_aggregator(c, f->comm->rank))
-        buffer.resize((size_t)std::min<uint64_t>(
-            sim::machine().aggregator_bytes, c.each));
+        buffer = reserve(real, (size_t)std::min<uint64_t>(
+                                   sim::machine().aggregator_bytes, c.each));
     for (uint64_t k = 0; !rc && k < c.rounds(); k++) {
-        uint64_t sizes = 0;
         Round r;
 
-        // Who sends how much to whom, in each round.
-        rc = bm_comm_max(f->comm, &sizes, 1, &error);
+        // Who sends how much to whom, in each round: MPI_Alltoall() of ints.
+        sim_tell_each(f->comm, sizeof(int));
         r = plan_round(c, f->comm->rank, k, static_cast<uint8_t *>(data),
-                       buffer.data());
+                       buffer);
         if (reading && !rc)
-            rc = store(f, true, r.window, buffer.data());
+            rc = store(f, true, r.window, buffer);
         if (!rc)
             rc = reading ? bm_comm_exchange(f->comm, r.gathered.data(),
                                             r.gathered.size(), r.own.data(),
@@ -222,7 +235,7 @@ int move(MPI_File file, MPI_Offset offset, void *data, int count, bool reading)
                                             r.gathered.data(),
                                             r.gathered.size(), &error);
         if (!reading && !rc)
-            rc = store(f, false, r.window, buffer.data());
+            rc = store(f, false, r.window, buffer);
     }
     // All leave together.
     uint64_t nothing = 0;
@@ -258,8 +271,10 @@ int sim_file_open(MPI_Comm comm, const char *path, int mode, MPI_Info,
     if (!failed && f->comm->rank == 0 && (mode & MPI_MODE_CREATE)) {
         failed = (uint64_t)io()->open(io()->user, f->root, &f->handle,
                                       name.c_str(), BOUMA_OPEN_MODE_CREATE);
-        if (!failed)
+        if (!failed) {
+            sim::share_file(text);
             io()->close(io()->user, f->handle);
+        }
     }
     bm_comm_max(f->comm, &failed, 1, &error);
     if (!failed)

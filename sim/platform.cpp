@@ -17,10 +17,29 @@ namespace
 using Place = std::pair<simgrid::kernel::routing::NetPoint *,
                         simgrid::kernel::routing::NetPoint *>;
 
+unsigned nodes_of_ranks()
+{
+    const char *said = std::getenv("BOUMA_SIM_NODES");
+
+    return said ? (unsigned)std::atoi(said) : 1;
+}
+
+// Those of gateways, "b0", ..., are spread evenly among the others.
+std::string node_name(unsigned long id)
+{
+    auto gateways = (unsigned long)sim::machine().gateway_nodes;
+    unsigned long all = nodes_of_ranks() + gateways;
+    unsigned long before = id * gateways / all;
+
+    return (id + 1) * gateways / all > before
+               ? "b" + std::to_string(before)
+               : "n" + std::to_string(id - before);
+}
+
 Place make_node(sg::NetZone *zone, const std::vector<unsigned long> &,
                 unsigned long id)
 {
-    auto *host = zone->create_host("n" + std::to_string(id), 1e9)->seal();
+    auto *host = zone->create_host(node_name(id), 1e9)->seal();
 
     return {host->get_netpoint(), nullptr};
 }
@@ -36,9 +55,13 @@ sg::Link *make_loopback(sg::NetZone *zone, const std::vector<unsigned long> &,
         ->seal();
 }
 
+// Of a node: SimGrid asks for one of each router, too, which would have to carry
+// all that goes through it.
 sg::Link *make_limiter(sg::NetZone *zone, const std::vector<unsigned long> &,
                        unsigned long id)
 {
+    if (!sg::Host::by_name_or_null(node_name(id)))
+        return nullptr;
     return zone
         ->create_link("limit" + std::to_string(id),
                       sim::machine().injection_bandwidth)
@@ -105,12 +128,11 @@ extern "C" void load_platform(const sg::Engine &);
 void load_platform(const sg::Engine &)
 {
     const sim::Machine &m = sim::machine();
-    const char *said = std::getenv("BOUMA_SIM_NODES");
-    unsigned nodes = said ? (unsigned)std::atoi(said) : 1;
+    unsigned nodes = nodes_of_ranks();
     auto *root = sg::create_full_zone("machine");
     auto *storage = sg::create_star_zone("storage");
 
-    make_network(root, nodes)->seal();
+    make_network(root, nodes + (unsigned)m.gateway_nodes)->seal();
     storage->set_parent(root);
     for (unsigned g = 0; g < sim::gateways((int)nodes); g++)
         add_storage_host(storage, "g" + std::to_string(g), m.gateway_bandwidth);

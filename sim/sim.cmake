@@ -18,10 +18,15 @@ set(sim_moving_sources ${sim_library_sources})
 list(FILTER sim_moving_sources INCLUDE REGEX
   "src/(comm|store|engine|write|read)/")
 list(REMOVE_ITEM sim_library_sources ${sim_moving_sources})
+# Its memory may be folded.
+set(sim_port_sources ${sim_moving_sources})
+list(FILTER sim_port_sources INCLUDE REGEX "/comm/port\\.c")
+list(REMOVE_ITEM sim_moving_sources ${sim_port_sources})
 add_library(bouma_sim_library OBJECT ${sim_library_sources}
   ${PROJECT_SOURCE_DIR}/src/api/api_mpi.c)
 add_library(bouma_sim_moving OBJECT ${sim_moving_sources})
-foreach(target bouma_sim_library bouma_sim_moving)
+add_library(bouma_sim_port OBJECT ${sim_port_sources})
+foreach(target bouma_sim_library bouma_sim_moving bouma_sim_port)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/include)
   target_include_directories(${target} SYSTEM PRIVATE ${BOUMA_SMPI_INCLUDE})
@@ -33,19 +38,24 @@ foreach(target bouma_sim_library bouma_sim_moving)
 endforeach()
 target_compile_options(bouma_sim_moving PRIVATE
   "SHELL:-include ${sim_dir}/copies.h")
+target_compile_options(bouma_sim_port PRIVATE
+  "SHELL:-include ${sim_dir}/copies.h"
+  "SHELL:-include ${sim_dir}/fold_port.h")
 
-# Functions of the library that take time: see work_seams.cpp.
+# Functions of the library that take time, see work_seams.c, or memory, see fold_seams.c.
 set(sim_seams bm_codec_find bm_values_encode bm_values_decode bm_tree_build
   bm_gather bm_patch_take bm_patch_take_dense bm_patch_merge bm_patch_give
   bm_grid_hz_take bm_grid_hz_give bm_hz_pack bm_hz_unpack bm_subbands_forward
-  bm_subbands_inverse bm_lattice_pack bm_lattice_unpack bm_hash_chunk)
+  bm_subbands_inverse bm_lattice_pack bm_lattice_unpack bm_hash_chunk
+  bm_tier_memory_new)
 list(TRANSFORM sim_seams PREPEND "LINKER:--wrap=")
 
 add_library(bouma_sim_machine OBJECT ${sim_dir}/rank.cpp ${sim_dir}/threads.cpp
   ${sim_dir}/courier.cpp ${sim_dir}/machine.cpp ${sim_dir}/comm_sim.cpp
   ${sim_dir}/meeting.cpp ${sim_dir}/shared_sim.cpp ${sim_dir}/storage.cpp
   ${sim_dir}/mpi_together.cpp ${sim_dir}/mpi_file.cpp ${sim_dir}/comm_id.cpp
-  ${sim_dir}/contents.cpp ${sim_dir}/work.cpp ${sim_dir}/work_seams.c ${sim_dir}/rates.c)
+  ${sim_dir}/contents.cpp ${sim_dir}/work.cpp ${sim_dir}/work_seams.c ${sim_dir}/rates.c
+  ${sim_dir}/fold.cpp ${sim_dir}/fold_seams.c)
 add_library(bouma_sim_check OBJECT ${sim_dir}/check.cpp
   ${sim_dir}/check_work.c)
 foreach(target bouma_sim_machine bouma_sim_check)
@@ -69,7 +79,7 @@ target_link_libraries(bouma_sim_platform PRIVATE ${BOUMA_SIMGRID})
 function(bouma_sim_program name)
   add_library(sim_${name} MODULE ${ARGN}
     $<TARGET_OBJECTS:bouma_sim_library> $<TARGET_OBJECTS:bouma_sim_moving>
-    $<TARGET_OBJECTS:bouma_sim_machine>)
+    $<TARGET_OBJECTS:bouma_sim_port> $<TARGET_OBJECTS:bouma_sim_machine>)
   target_link_options(sim_${name} PRIVATE ${sim_seams})
   set_target_properties(sim_${name} PROPERTIES PREFIX "" SUFFIX ""
     OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
@@ -89,7 +99,9 @@ bouma_sim_program(steps ${sim_dir}/steps.c)
 bouma_sim_program(check $<TARGET_OBJECTS:bouma_sim_check>)
 # The command line, for its benchmark.
 bouma_sim_program(bouma-mpi ${tool_sources} ${bench_mpi_sources}
-  ${PROJECT_SOURCE_DIR}/tools/bouma/session_mpi.c)
+  ${PROJECT_SOURCE_DIR}/tools/bouma/session_mpi.c ${sim_dir}/fold_content.c)
+target_link_options(sim_bouma-mpi PRIVATE LINKER:--wrap=content_new
+  LINKER:--wrap=content_free LINKER:--wrap=content_fill)
 target_include_directories(sim_bouma-mpi PRIVATE ${PROJECT_SOURCE_DIR}/src
   ${PROJECT_SOURCE_DIR}/tools/bouma ${PROJECT_SOURCE_DIR}/tools/bouma/bench)
 target_compile_definitions(sim_bouma-mpi PRIVATE BOUMA_WITH_HDF5=0

@@ -7,7 +7,12 @@
 // does for shared files is a lock for each block: a writer that takes one from
 // another pays for it. Names are made, changed and removed by one metadata
 // server, one at a time.
+//
+// A tier is one server that some nodes have for themselves, without a gateway,
+// stripes and locks: names and bytes take their turns there. Its paths begin with
+// its number, so each has names of its own.
 #define SIM_INSIDE
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +33,7 @@ extern "C" {
 #include "courier.hpp"
 #include "machine.hpp"
 #include "rank.hpp"
+#include "storage.hpp"
 #include "work.h"
 
 namespace sg = simgrid::s4u;
@@ -45,6 +51,17 @@ enum class Kind { file, directory, link };
 struct Counts {
     uint64_t written = 0, read = 0, requests = 0, creates = 0, locks_moved = 0;
     double server_seconds = 0; // of all servers
+    uint64_t tier_written = 0, tier_read = 0;
+};
+
+struct Tier;
+
+// What a process has written or read of a file without a gap, on one server. File
+// systems join such calls to requests.
+struct Run {
+    size_t server = SIZE_MAX;
+    uint64_t end = 0, bytes = 0;
+    bool writing = false;
 };
 
 struct Node {
@@ -52,7 +69,10 @@ struct Node {
     Contents data;    // of a file
     std::string text; // of a link
     unsigned first_server = 0;
+    size_t stripe_count = 1; // servers that it is spread over
     std::unordered_map<uint64_t, const Rank *> owners; // of its blocks
+    Tier *tier = nullptr; // that it is on; NULL: the file system
+    std::unordered_map<const Rank *, Run> runs;
 };
 using NodePtr = std::shared_ptr<Node>;
 
@@ -61,8 +81,14 @@ struct Server {
     sg::MutexPtr turn = sg::Mutex::create();
 };
 
+struct Tier {
+    Server server;
+    double used = 0; // bytes
+};
+
 struct Storage {
     std::map<std::string, NodePtr> nodes; // by path
+    std::map<int, Tier> tiers;            // by number
     std::vector<Server> servers;
     sg::MutexPtr metadata = sg::Mutex::create();
     unsigned files = 0;
@@ -86,6 +112,10 @@ void report()
             (double)counts.written / 1e6, (unsigned long long)counts.requests,
             (double)counts.read / 1e6, (unsigned long long)counts.creates,
             (unsigned long long)counts.locks_moved, counts.server_seconds);
+    if (std::getenv("BOUMA_SIM_REPORT") && !storage().tiers.empty())
+        std::fprintf(stderr, "tiers: %.1f MB written, %.1f MB read on %zu\n",
+                     (double)counts.tier_written / 1e6,
+                     (double)counts.tier_read / 1e6, storage().tiers.size());
     if (directory && !save_files(directory))
         std::fprintf(stderr, "simulation: %s could not be written\n",
                      directory);
@@ -122,44 +152,142 @@ int node_number(const sg::Host *host)
     return std::atoi(host->get_cname() + 1);
 }
 
-// Of the group of nodes that share a gateway: the gateway itself, and the node
-// that leads to it.
-sg::Host *gateway_of(const sg::Host *host)
+// From a node to a server: the gateway, and the node that leads to it, which is
+// the first of the group that shares it, or has nothing else to do.
+int gateway_number(const sg::Host *host, size_t server)
 {
-    int g = node_number(host) / machine().nodes_per_gateway;
+    int own = machine().gateway_nodes;
 
-    return sg::Host::by_name("g" + std::to_string(g));
+    return own > 0 ? (int)(server % (size_t)own)
+                   : node_number(host) / machine().nodes_per_gateway;
 }
 
-sg::Host *bridge_of(const sg::Host *host)
+sg::Host *gateway_of(const sg::Host *host, size_t server)
 {
+    return sg::Host::by_name("g" +
+                             std::to_string(gateway_number(host, server)));
+}
+
+sg::Host *bridge_of(const sg::Host *host, size_t server)
+{
+    int number = gateway_number(host, server);
     int each = machine().nodes_per_gateway;
 
-    return sg::Host::by_name("n" +
-                             std::to_string(node_number(host) / each * each));
+    return sg::Host::by_name(machine().gateway_nodes > 0
+                                 ? "b" + std::to_string(number)
+                                 : "n" + std::to_string(number * each));
 }
 
-void ask_metadata(double seconds)
+// ---- tiers ------------------------------------------------------------------
+
+bool is_on_tier(const std::string &path)
 {
+    const std::string &top = machine().tier_path;
+
+    return !top.empty() && !path.compare(0, top.size(), top) &&
+           (path.size() == top.size() || path[top.size()] == '/');
+}
+
+// Of the calling actor's node; made with its directory when it is first used.
+std::string tier_path(const std::string &path)
+{
+    int number = node_number(this_rank().host) / machine().nodes_per_tier;
+    std::string prefix = "<" + std::to_string(number) + ">";
+    int first = number * machine().nodes_per_tier;
+
+    if (!storage().tiers.count(number)) {
+        auto top = std::make_shared<Node>();
+
+        top->kind = Kind::directory;
+        storage().tiers[number].server.host =
+            sg::Host::by_name("n" + std::to_string(first));
+        storage().nodes[prefix + machine().tier_path] = top;
+    }
+    return prefix + path;
+}
+
+// The tier that a path is on, or NULL.
+Tier *tier_of(const std::string &path)
+{
+    return path[0] == '<' ? &storage().tiers[std::atoi(path.c_str() + 1)]
+                          : nullptr;
+}
+
+// A turn at the tier's server. The bytes come over the network at the same time,
+// unless the server is on the node itself.
+void visit_tier(Tier &tier, size_t bytes, bool writing)
+{
+    const Machine &m = machine();
+    auto *client = this_rank().host, *host = tier.server.host;
+    double requests =
+        (double)((bytes + m.tier_request_bytes - 1) / m.tier_request_bytes);
+    sg::CommPtr leg;
+
+    sim_pay();
+    if (client != host && bytes)
+        leg = writing ? sg::Comm::sendto_async(client, host, bytes)
+                      : sg::Comm::sendto_async(host, client, bytes);
+    tier.server.turn->lock();
+    sg::this_actor::sleep_for(std::max(requests, 1.0) * m.tier_latency +
+                              (double)bytes / (writing
+                                                   ? m.tier_write_bandwidth
+                                                   : m.tier_read_bandwidth));
+    tier.server.turn->unlock();
+    if (leg)
+        leg->wait();
+    (writing ? storage().counts.tier_written : storage().counts.tier_read) +=
+        bytes;
+}
+
+// ---- the file system ----------------------------------------------------------
+
+// What is done with names, at the server that has them.
+void ask_metadata(const std::string &path, double seconds)
+{
+    if (Tier *tier = tier_of(path)) {
+        visit_tier(*tier, 0, true);
+        return;
+    }
     sim_pay();
     Storage &s = storage();
     auto *host = this_rank().host;
 
-    sg::Comm::sendto(gateway_of(host), s.servers[0].host, 512);
+    sg::Comm::sendto(gateway_of(host, 0), s.servers[0].host, 512);
     s.metadata->lock();
     sg::this_actor::sleep_for(seconds);
     s.metadata->unlock();
 }
 
-// The part of a request that one server has.
-void visit(sg::Host *client, Server &server, size_t bytes, bool writing)
+uint64_t requests_of(uint64_t bytes)
+{
+    return (bytes + machine().request_bytes - 1) / machine().request_bytes;
+}
+
+// The requests that a call adds which goes to one server.
+uint64_t join(Node &n, size_t server, uint64_t offset, size_t bytes,
+              bool writing)
+{
+    Run &run = n.runs[&this_rank()];
+
+    if (run.server != server || run.end != offset || run.writing != writing)
+        run = {server, offset, 0, writing};
+    uint64_t before = requests_of(run.bytes);
+
+    run.end += bytes;
+    run.bytes += bytes;
+    return requests_of(run.bytes) - before;
+}
+
+// The part of a call that one server has.
+void visit(sg::Host *client, size_t number, size_t bytes, uint64_t requests,
+           bool writing)
 {
     const Machine &m = machine();
-    auto *gateway = gateway_of(client);
-    double requests = (double)((bytes + m.request_bytes - 1) / m.request_bytes);
-    double seconds =
-        requests * m.server_latency + (double)bytes / m.server_bandwidth;
-    auto *bridge = bridge_of(client);
+    Server &server = storage().servers[number];
+    auto *gateway = gateway_of(client, number);
+    double seconds = (double)requests * m.server_latency +
+                     (double)bytes / m.server_bandwidth;
+    auto *bridge = bridge_of(client, number);
     std::vector<sg::CommPtr> legs;
 
     // The legs of the way are used at the same time: bytes flow through.
@@ -174,7 +302,7 @@ void visit(sg::Host *client, Server &server, size_t bytes, bool writing)
     server.turn->unlock();
     for (auto &leg : legs)
         leg->wait();
-    storage().counts.requests += (uint64_t)requests;
+    storage().counts.requests += requests;
     storage().counts.server_seconds += seconds;
 }
 
@@ -183,7 +311,7 @@ std::vector<size_t> divide(const Node &n, uint64_t offset, size_t bytes)
 {
     const Machine &m = machine();
     std::vector<size_t> shares(storage().servers.size());
-    size_t count = std::min((size_t)m.stripe_count, shares.size());
+    size_t count = std::min(n.stripe_count, shares.size());
 
     while (bytes) {
         uint64_t stripe = offset / m.stripe_bytes;
@@ -197,10 +325,14 @@ std::vector<size_t> divide(const Node &n, uint64_t offset, size_t bytes)
     return shares;
 }
 
-// All parts at once.
-void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
+// All parts at once, no faster than a process can.
+void move(Node &n, uint64_t offset, size_t bytes, bool writing)
 {
     sim_pay();
+    double least = machine().process_bandwidth > 0
+                       ? (double)bytes / machine().process_bandwidth
+                       : 0;
+    double begun = sg::Engine::get_clock();
     struct Visits {
         size_t left = 0;
         sg::SemaphorePtr over = sg::Semaphore::create(0);
@@ -209,6 +341,8 @@ void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
     auto shares = divide(n, offset, bytes);
     auto *client = this_rank().host;
     size_t own = shares.size();
+    size_t parts = shares.size() -
+                   (size_t)std::count(shares.begin(), shares.end(), (size_t)0);
 
     for (size_t i = 0; i < shares.size(); i++) {
         if (!shares[i])
@@ -219,14 +353,20 @@ void move(const Node &n, uint64_t offset, size_t bytes, bool writing)
         }
         visits->left++;
         dispatch([visits, i, client, share = shares[i], writing] {
-            visit(client, storage().servers[i], share, writing);
+            visit(client, i, share, requests_of(share), writing);
             visits->over->release();
         });
     }
     if (own < shares.size())
-        visit(client, storage().servers[own], shares[own], writing);
+        visit(client, own, shares[own],
+              parts == 1 ? join(n, own, offset, bytes, writing)
+                         : requests_of(shares[own]),
+              writing);
     for (; visits->left; visits->left--)
         visits->over->acquire();
+    double left = begun + least - sg::Engine::get_clock();
+    if (left > 0)
+        sg::this_actor::sleep_for(left);
 }
 
 // Locks of blocks that others had.
@@ -261,7 +401,7 @@ NodePtr find(const std::string &path)
 
 int add_directory(const std::string &path)
 {
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(path, machine().metadata_seconds);
     if (find(path))
         return EEXIST;
     auto n = std::make_shared<Node>();
@@ -294,8 +434,9 @@ bool save_files(const std::string &directory)
     return true;
 }
 
-int attach(void *, void **root, const char *path, int create)
+int attach(void *, void **root, const char *name, int create)
 {
+    std::string path = is_on_tier(name) ? tier_path(name) : name;
     int code = create ? add_directory(path) : find(path) ? 0 : ENOENT;
 
     if (!code)
@@ -334,7 +475,7 @@ int list(void *, void *root, const char *name,
     auto path = path_of(root, name);
     int code = 0;
 
-    ask_metadata(machine().lookup_seconds);
+    ask_metadata(path, machine().lookup_seconds);
     if (!find(path))
         return ENOENT;
     for (auto &entry : entries(path))
@@ -345,8 +486,10 @@ int list(void *, void *root, const char *name,
 
 int sync_dir(void *, void *root, const char *name)
 {
-    ask_metadata(machine().sync_seconds);
-    return find(path_of(root, name)) ? 0 : ENOENT;
+    auto path = path_of(root, name);
+
+    ask_metadata(path, machine().sync_seconds);
+    return find(path) ? 0 : ENOENT;
 }
 
 int publish(void *, void *root, const char *from, const char *to, int replace)
@@ -354,7 +497,7 @@ int publish(void *, void *root, const char *from, const char *to, int replace)
     auto &nodes = storage().nodes;
     std::string old_path = path_of(root, from), new_path = path_of(root, to);
 
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(old_path, machine().metadata_seconds);
     if (!find(old_path))
         return ENOENT;
     if (find(new_path) && !replace)
@@ -383,11 +526,14 @@ int publish(void *, void *root, const char *from, const char *to, int replace)
 int remove_file(void *, void *root, const char *name)
 {
     auto path = path_of(root, name);
-    auto n = find(path);
+    NodePtr n;
 
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(path, machine().metadata_seconds);
+    n = find(path); // others may have come first
     if (!n || n->kind == Kind::directory)
         return n ? EISDIR : ENOENT;
+    if (n->tier)
+        n->tier->used -= (double)n->data.size();
     storage().nodes.erase(path);
     return 0;
 }
@@ -396,7 +542,7 @@ int remove_dir(void *, void *root, const char *name)
 {
     auto path = path_of(root, name);
 
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(path, machine().metadata_seconds);
     if (!find(path))
         return ENOENT;
     if (!entries(path).empty())
@@ -412,8 +558,8 @@ int open_file(void *, void *root, void **file, const char *name,
     NodePtr n = find(path);
     bool reading = mode == BOUMA_OPEN_MODE_READ || mode == BOUMA_OPEN_MODE_VIEW;
 
-    ask_metadata(n || reading ? machine().lookup_seconds
-                              : machine().metadata_seconds);
+    ask_metadata(path, n || reading ? machine().lookup_seconds
+                                    : machine().metadata_seconds);
     n = find(path); // others may have come first
     if (n && n->kind == Kind::directory)
         return EISDIR;
@@ -423,12 +569,18 @@ int open_file(void *, void *root, void **file, const char *name,
         return ENOENT;
     if (!n) {
         n = std::make_shared<Node>();
-        n->first_server = storage().files++;
+        n->tier = tier_of(path);
+        if (!n->tier)
+            n->first_server = storage().files++;
+        n->stripe_count = (size_t)machine().stripe_count;
         storage().nodes[path] = n;
         storage().counts.creates++;
     }
-    if (mode == BOUMA_OPEN_MODE_EMPTY)
+    if (mode == BOUMA_OPEN_MODE_EMPTY) {
+        if (n->tier)
+            n->tier->used -= (double)n->data.size();
         n->data.clear();
+    }
     *file = new OpenFile{n, mode == BOUMA_OPEN_MODE_APPEND};
     return 0;
 }
@@ -454,9 +606,26 @@ int read_file(void *, void *file, void *data, size_t bytes, uint64_t offset,
                 : 0;
     if (!*done)
         return 0;
-    move(n, offset, *done, false);
+    if (n.tier)
+        visit_tier(*n.tier, *done, false);
+    else
+        move(n, offset, *done, false);
     n.data.read(offset, data, *done);
-    storage().counts.read += *done;
+    storage().counts.read += n.tier ? 0 : *done;
+    return 0;
+}
+
+int write_to_tier(Node &n, const void *data, size_t bytes, uint64_t offset)
+{
+    uint64_t before = n.data.size();
+    double more =
+        offset + bytes > before ? (double)(offset + bytes - before) : 0;
+
+    if (n.tier->used + more > machine().tier_capacity_bytes)
+        return ENOSPC;
+    n.tier->used += more;
+    n.data.write(offset, data, bytes);
+    visit_tier(*n.tier, bytes, true);
     return 0;
 }
 
@@ -472,6 +641,8 @@ int write_file(void *, void *file, const void *data, size_t bytes,
     sim_pay();
     if (f->append)
         offset = n.data.size();
+    if (n.tier)
+        return write_to_tier(n, data, bytes, offset);
     n.data.write(offset, data, bytes);
     storage().counts.written += bytes;
     take_locks(n, offset, bytes);
@@ -479,8 +650,12 @@ int write_file(void *, void *file, const void *data, size_t bytes,
     return 0;
 }
 
-int sync_file(void *, void *)
+int sync_file(void *, void *file)
 {
+    if (Tier *tier = node_of(file).tier) {
+        visit_tier(*tier, 0, true);
+        return 0;
+    }
     sim_pay();
     sg::this_actor::sleep_for(machine().sync_seconds);
     return 0;
@@ -519,7 +694,7 @@ int make_link(void *, void *root, const char *name, const char *text)
 {
     auto path = path_of(root, name);
 
-    ask_metadata(machine().metadata_seconds);
+    ask_metadata(path, machine().metadata_seconds);
     if (find(path))
         return EEXIST;
     auto n = std::make_shared<Node>();
@@ -532,9 +707,10 @@ int make_link(void *, void *root, const char *name, const char *text)
 
 int read_link(void *, void *root, const char *name, char *text, size_t bytes)
 {
-    auto n = find(path_of(root, name));
+    auto path = path_of(root, name);
+    auto n = find(path);
 
-    ask_metadata(machine().lookup_seconds);
+    ask_metadata(path, machine().lookup_seconds);
     if (!n || n->kind != Kind::link)
         return n ? EINVAL : ENOENT;
     if (n->text.size() >= bytes)
@@ -544,6 +720,14 @@ int read_link(void *, void *root, const char *name, char *text, size_t bytes)
 }
 
 } // namespace
+
+void share_file(const std::string &path)
+{
+    auto n = find(path);
+
+    if (n && machine().shared_stripe_count > 0)
+        n->stripe_count = (size_t)machine().shared_stripe_count;
+}
 
 } // namespace sim
 

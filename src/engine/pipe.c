@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 #define ALIGNMENT 4096  /* of a buffer */
-#define DIRECT    65536 /* own pieces from this size on are not copied */
+#define DIRECT    65536 /* own pieces below this size are copied */
 
 void bm_pipe_pool_release(struct bm_pipe_pool *pool)
 {
@@ -43,10 +43,12 @@ int bm_pipe_is_made(const struct bm_pipe_calls *calls)
 }
 
 int bm_pipe_is_direct(const struct bm_pipe *p, const struct bm_lane *l,
-                      uint64_t bytes)
+                      size_t round, uint64_t bytes)
 {
+    const size_t *first = p->gathering.first_rank;
+
     return l == p->own && !p->o.copy && !bm_pipe_is_made(&p->calls) &&
-           bytes >= DIRECT;
+           bytes >= DIRECT && first[round + 1] - first[round] == 1;
 }
 
 void bm_pipe_signal(struct bm_pipe *p, int peer, uint32_t what, size_t round,
@@ -290,7 +292,7 @@ static void count_buffers(struct buffers *out, const struct bm_pipe *p)
             struct bm_stretch s = bm_stretch_of(f, p->gathering.cuts[i], r);
             int own = s.piece->rank == p->comm->rank;
 
-            any |= !own || !bm_pipe_is_direct(p, p->own, s.bytes);
+            any |= !own || !bm_pipe_is_direct(p, p->own, r, s.bytes);
             out->others |= !own;
         }
     out->bytes = any ? p->gathering.slot_count * p->own->slot_bytes : 0;

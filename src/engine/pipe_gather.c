@@ -22,7 +22,7 @@ static int keep_round(void *context, size_t round, struct bm_error *error)
         uint64_t here = begin + s.in_round;
 
         if (s.piece->rank != p->comm->rank ||
-            !bm_pipe_is_direct(p, p->own, s.bytes))
+            !bm_pipe_is_direct(p, p->own, round, s.bytes))
             continue;
         if (here > at)
             rc = p->calls.store(p->calls.context, at, buffer + (at - begin),

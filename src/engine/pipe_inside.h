@@ -115,9 +115,11 @@ void bm_pipe_break(struct bm_pipe *p, int rc);
 /* Whether pieces are made, or taken, by a call, instead of being somewhere. */
 int bm_pipe_is_made(const struct bm_pipe_calls *calls);
 
-/* Whether a stretch of an own piece goes without a copy. */
+/* Whether a stretch of an own piece goes without a copy: in a round that only
+ * this rank has pieces of. Else what is before, in and behind it would take
+ * three calls of storage in place of one. */
 int bm_pipe_is_direct(const struct bm_pipe *p, const struct bm_lane *l,
-                      uint64_t bytes);
+                      size_t round, uint64_t bytes);
 
 void bm_pipe_signal(struct bm_pipe *p, int peer, uint32_t what, size_t round,
                     int failed);

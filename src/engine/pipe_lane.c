@@ -74,7 +74,7 @@ static int move(struct bm_pipe *p, struct bm_lane *l,
 {
     uint8_t *bytes = NULL;
 
-    if (bm_pipe_is_direct(p, l, s->bytes))
+    if (bm_pipe_is_direct(p, l, l->round, s->bytes))
         return p->calls.bytes(p->calls.context, s->piece->tag) != NULL;
     if (!p->calls.take) {
         bytes = bytes_of(&p->calls, &p->scratch, s, room);

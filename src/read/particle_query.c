@@ -343,7 +343,10 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
          c = next_chunk(s, c + 1)) {
         rc = add_chunk(s, c, &bytes);
         batch++;
-        if (!rc && bytes >= BATCH_BYTES && batch >= BATCH_CHUNKS) {
+        /* What is only read stays on the shelf: all of it at once, so that what
+         * lies together in the file takes one read. */
+        if (!rc && s->query->each && bytes >= BATCH_BYTES &&
+            batch >= BATCH_CHUNKS) {
             rc = run_batch(s);
             bytes = batch = 0;
         }

@@ -116,8 +116,13 @@ struct slice {
     size_t file;
     uint64_t at;       /* particles in the files before it */
     uint64_t from, to; /* slots in it */
+    uint64_t ready;    /* slots up to which the shelf has what was stored */
     struct bm_shelf shelf, values;
 };
+
+/* Slices whose stored bytes are read at once: in a file, levels and variables
+ * come before regions, so a slice alone is many short reads. */
+#define SLICES_TOGETHER 4
 
 /* The slots of a slice: whole chunks, of a buffer. The same on all ranks.
  */
@@ -194,28 +199,47 @@ static void let_go(struct restart *r, struct bm_collector *c)
     bm_collector_release(c);
 }
 
-/* Look in a slice for what each rank wants. */
-static int collect_slice(struct restart *r, struct slice *s)
+/* Read what the ranks want of a slice and of some that come next, if that is
+ * nearly all they have. */
+static int read_ahead(struct restart *r, struct slice *s)
 {
     const struct bm_particle_summary *c =
         bm_file_tree_summary(r->requests.tree, s->file);
-    uint64_t ranks = (uint64_t)r->step->ds->comm->size;
+    uint64_t most = SLICES_TOGETHER * slice_slots(r);
+    uint64_t end = c->count - s->from < most ? c->count : s->from + most;
     struct bm_request all;
-    int rc = BOUMA_OK;
+    int rc;
 
+    if (s->from && s->from < s->ready)
+        return BOUMA_OK;
     bm_shelf_clear(&s->shelf);
-    bm_shelf_clear(&s->values);
-    bm_collector_clear(&r->found);
-    if (s->from == 0 || r->requests.shares)
-        bm_requests_list(&r->requests, c, s->at + s->from, s->at + s->to);
-    if (bm_requests_box(&r->requests, c, &all))
-        rc = query_slice(r, s, &all, s->from, s->to, NULL);
+    s->ready = s->to;
+    if (!bm_requests_box(&r->requests, c, &all))
+        return BOUMA_OK;
+    rc = query_slice(r, s, &all, s->from, end, NULL);
+    s->ready = rc ? s->to : end;
     /* It may have met damage that nobody asks for: each reads its own then. */
     if (rc && rc != BOUMA_ENOMEM) {
         bm_error_clear(&r->step->ds->error);
         bm_shelf_clear(&s->shelf);
         rc = BOUMA_OK;
     }
+    return rc;
+}
+
+/* Look in a slice for what each rank wants. */
+static int collect_slice(struct restart *r, struct slice *s)
+{
+    const struct bm_particle_summary *c =
+        bm_file_tree_summary(r->requests.tree, s->file);
+    uint64_t ranks = (uint64_t)r->step->ds->comm->size;
+    int rc;
+
+    bm_shelf_clear(&s->values);
+    bm_collector_clear(&r->found);
+    if (s->from == 0 || r->requests.shares)
+        bm_requests_list(&r->requests, c, s->at + s->from, s->at + s->to);
+    rc = read_ahead(r, s);
     for (size_t k = 0; k < r->requests.meet_count && !rc; k++) {
         int rank = r->requests.meet[k];
         uint64_t from = s->from, to = s->to, i = (uint64_t)rank;

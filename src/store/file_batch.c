@@ -32,7 +32,22 @@ static int by_offset(const void *x, const void *y)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* How many writes, from number 'i' on, go in one call, and their bytes. */
+/* How many writes, from number 'i' on, go in one call without a copy: they lie
+ * side by side in memory, too. And their bytes. */
+static size_t find_side_by_side(const struct bm_file_batch *b, size_t i,
+                                size_t *bytes)
+{
+    const struct bm_file_write *w = &b->writes[i];
+    size_t n = 1;
+
+    *bytes = w->bytes;
+    while (i + n < b->count && w[n].at == w->at + *bytes &&
+           w[n].data == w->data + *bytes)
+        *bytes += w[n++].bytes;
+    return n;
+}
+
+/* The same, of those that are copied to be in one place. */
 static size_t find_run(const struct bm_file_batch *b, size_t i, size_t *bytes)
 {
     size_t n = 1;
@@ -45,6 +60,18 @@ static size_t find_run(const struct bm_file_batch *b, size_t i, size_t *bytes)
     return n;
 }
 
+/* Copy some writes behind each other. */
+static const uint8_t *join(struct bm_file_batch *b, size_t i, size_t n)
+{
+    size_t at = 0;
+
+    for (size_t k = i; k < i + n; k++) {
+        memcpy(b->joined + at, b->writes[k].data, b->writes[k].bytes);
+        at += b->writes[k].bytes;
+    }
+    return b->joined;
+}
+
 int bm_file_batch_flush(struct bm_file_batch *b, struct bm_error *error)
 {
     int rc = BOUMA_OK;
@@ -52,16 +79,15 @@ int bm_file_batch_flush(struct bm_file_batch *b, struct bm_error *error)
     qsort(b->writes, b->count, sizeof(*b->writes), by_offset);
     for (size_t i = 0, n; i < b->count && !rc; i += n) {
         const uint8_t *data = b->writes[i].data;
-        size_t bytes, at = 0;
+        size_t bytes, joined, m = 0;
 
-        n = 1;
-        bytes = b->writes[i].bytes;
-        if (bytes < b->joined_bytes)
-            n = find_run(b, i, &bytes);
-        for (size_t k = i; n > 1 && k < i + n; k++) {
-            memcpy(b->joined + at, b->writes[k].data, b->writes[k].bytes);
-            at += b->writes[k].bytes;
-            data = b->joined;
+        n = find_side_by_side(b, i, &bytes);
+        if (b->writes[i].bytes < b->joined_bytes)
+            m = find_run(b, i, &joined);
+        if (m > n) {
+            n = m;
+            bytes = joined;
+            data = join(b, i, n);
         }
         rc = bm_file_write(b->file, data, bytes, b->writes[i].at, error);
     }

@@ -22,8 +22,9 @@ struct bm_file_batch {
     size_t joined_bytes;
 };
 
-/* Room for so many writes; what is shorter than 'joined_bytes' is joined. A
- * zeroed one can be released. ENOMEM. */
+/* Room for so many writes; what is shorter than 'joined_bytes' is joined, and
+ * whatever lies side by side in memory, too. A zeroed one can be released.
+ * ENOMEM. */
 int bm_file_batch_init(struct bm_file_batch *b, const bouma_allocator *a,
                        size_t room, size_t joined_bytes);
 void bm_file_batch_release(struct bm_file_batch *b);

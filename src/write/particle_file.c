@@ -457,10 +457,20 @@ int bm_particle_file_shape(struct bm_particle_file *b, struct bouma_dataset *ds,
 
 /* ---- store -------------------------------------------------------------- */
 
-/* Writes that are sorted together, and the bytes up to which those that lie side
- * by side in the file go in one call: a level of a variable is often short. */
+/* Writes that are sorted together: a level of a variable is often short. */
 #define BATCH_WRITES 1024
-#define BATCH_BYTES  ((size_t)1 << 20)
+
+/* The bytes up to which those that lie side by side in the file go in one call:
+ * a buffer, or all of the file if that is less. */
+static size_t batch_bytes(const struct bm_particle_file *b,
+                          const struct bouma_dataset *ds)
+{
+    uint64_t bytes = ds->engine.env.buffer_bytes, all = b->tree_bytes.size;
+
+    for (int j = 0; j < b->set->count; j++)
+        all += b->encoded[j].size;
+    return (size_t)(all < bytes ? all : bytes) + 1;
+}
 
 /* Bytes that lie side by side, in memory and in the file. */
 struct run {
@@ -517,7 +527,7 @@ int bm_particle_file_open(struct bm_particle_file *b, struct bouma_dataset *ds)
     int rc;
 
     bm_name_subfile(name, h->step, h->subfile, h->generation);
-    if (bm_file_batch_init(&b->batch, ds->a, BATCH_WRITES, BATCH_BYTES))
+    if (bm_file_batch_init(&b->batch, ds->a, BATCH_WRITES, batch_bytes(b, ds)))
         return bm_fail(&ds->error, BOUMA_ENOMEM,
                        "no memory to store particles");
     rc = bm_step_dir_create(&b->subfile.file, &ds->store, name, &ds->error);

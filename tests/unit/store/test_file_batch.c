@@ -110,12 +110,12 @@ static void place_close(struct place *p)
     bouma_io_memory_free(p->memory);
 }
 
-/* Cut BYTES bytes into pieces, shuffle them, and write them by a batch with so
- * much room. */
+/* Cut BYTES bytes into pieces, which are apart in memory, shuffle them, and
+ * write them by a batch with so much room. */
 static void write_shuffled(struct place *p, size_t room, size_t joined,
                            size_t longest, uint64_t *seed)
 {
-    static uint8_t data[BYTES], got[BYTES];
+    static uint8_t data[BYTES], apart[2 * BYTES], got[BYTES];
     size_t at[BYTES + 1], order[BYTES], count = 0;
     struct bm_file_batch batch;
     struct bm_error error = {0};
@@ -131,11 +131,13 @@ static void write_shuffled(struct place *p, size_t room, size_t joined,
         order[i] = order[k];
         order[k] = i;
     }
+    for (size_t i = 0; i < count; i++)
+        memcpy(apart + at[i] + i, data + at[i], at[i + 1] - at[i]);
     REQUIRE(!bm_file_batch_init(&batch, bm_allocator_default(), room, joined));
     for (size_t i = 0; i < count; i++)
-        CHECK_EQ(bm_file_batch_add(&batch, &p->file, data + at[order[i]],
-                                   at[order[i] + 1] - at[order[i]],
-                                   at[order[i]], &error),
+        CHECK_EQ(bm_file_batch_add(
+                     &batch, &p->file, apart + at[order[i]] + order[i],
+                     at[order[i] + 1] - at[order[i]], at[order[i]], &error),
                  BOUMA_OK);
     CHECK_EQ(bm_file_batch_flush(&batch, &error), BOUMA_OK);
     CHECK_EQ(bm_file_read(&p->file, got, BYTES, 0, &error), BOUMA_OK);
@@ -172,6 +174,30 @@ static void neighbours_go_in_one_call(void)
     p.counted.writes = 0;
     write_shuffled(&p, BYTES, 1, 1, &seed); /* nothing is joined */
     CHECK_EQ(p.counted.writes, BYTES);
+    place_close(&p);
+}
+
+/* However long, and without room to join them. */
+static void neighbours_in_memory_need_no_room(void)
+{
+    struct bm_file_batch batch;
+    struct bm_error error = {0};
+    static uint8_t data[BYTES], got[BYTES];
+    struct place p;
+
+    for (size_t i = 0; i < BYTES; i++)
+        data[i] = (uint8_t)(i * 7 + i / 256);
+    place_open(&p);
+    REQUIRE(!bm_file_batch_init(&batch, bm_allocator_default(), BYTES, 1));
+    for (size_t at = BYTES; at; at -= 64)
+        CHECK_EQ(bm_file_batch_add(&batch, &p.file, data + at - 64, 64, at - 64,
+                                   &error),
+                 BOUMA_OK);
+    CHECK_EQ(bm_file_batch_flush(&batch, &error), BOUMA_OK);
+    CHECK_EQ(p.counted.writes, 1);
+    CHECK_EQ(bm_file_read(&p.file, got, BYTES, 0, &error), BOUMA_OK);
+    CHECK(!memcmp(data, got, BYTES));
+    bm_file_batch_release(&batch);
     place_close(&p);
 }
 
@@ -223,6 +249,7 @@ int main(void)
 {
     any_order_gives_the_same_file();
     neighbours_go_in_one_call();
+    neighbours_in_memory_need_no_room();
     what_is_apart_stays_apart();
     a_failure_is_told_and_ends_the_batch();
     return check_result();

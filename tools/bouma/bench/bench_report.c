@@ -79,6 +79,9 @@ static void json_record(json_t *object, const struct bench_request *request,
     json_put(object, "shipped_messages", json_count(last->shipped_messages));
     json_put(object, "most_patches", json_integer(last->most_patches));
     json_put(object, "mean_file", json_count(last->mean_file));
+    if (r->drained)
+        json_put(object, "drained_seconds",
+                 json_number(bench_median(r->drained, request->repetitions)));
     json_put(object, "phases", json_phases(request, r));
 }
 
@@ -100,6 +103,10 @@ static int print_phases(struct context *ctx,
         printf("%s %s %s", i ? "," : "", phases[i].name,
                format_seconds(text, phase_median(request, r, i, times)));
     printf("\n");
+    if (r->drained)
+        printf("in the dataset after %s\n",
+               format_seconds(text,
+                              bench_median(r->drained, request->repetitions)));
     free(times);
     return DONE;
 }

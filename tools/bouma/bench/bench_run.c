@@ -37,6 +37,7 @@ void bench_report_release(struct bench_report *report)
         for (int k = 0; k < BENCH_OPERATIONS; k++)
             free(report->results[i].seconds[k]);
         free(report->results[i].records);
+        free(report->results[i].drained);
     }
     memset(report, 0, sizeof(*report));
 }
@@ -56,6 +57,11 @@ static int reserve_report(struct bench *b)
         if (b->request->pipelines[i]->own) {
             r->records = calloc(n, sizeof(*r->records));
             if (!r->records)
+                return context_fail_memory(b->ctx);
+        }
+        if (b->request->options.persist) {
+            r->drained = calloc(n, sizeof(*r->drained));
+            if (!r->drained)
                 return context_fail_memory(b->ctx);
         }
     }
@@ -90,8 +96,8 @@ static int make_buffers(struct bench *b)
         uint64_t bytes = load_bytes(load, rank, i);
 
         b->bytes[i] = bytes;
-        b->data[i] = malloc(bytes ? bytes : 1);
-        b->back[i] = b->request->read ? malloc(bytes ? bytes : 1) : NULL;
+        b->data[i] = content_new(bytes);
+        b->back[i] = b->request->read ? content_new(bytes) : NULL;
         if (!b->data[i] || (b->request->read && !b->back[i]))
             return context_fail(b->ctx, DATA_AT_FAULT,
                                 "no memory for the %" PRIu64
@@ -107,9 +113,9 @@ static void free_buffers(struct bench *b)
 {
     for (int i = 0; i < b->request->load.variables; i++) {
         if (b->data)
-            free(b->data[i]);
+            content_free(b->data[i]);
         if (b->back)
-            free(b->back[i]);
+            content_free(b->back[i]);
     }
     free(b->bytes);
     free(b->data);
@@ -348,6 +354,20 @@ static int take_record(struct bench *b, int i, int turn)
     return rc;
 }
 
+/* Wait for what was written to local storage; '*seconds' is what the write
+ * took, and then with this. Collective. */
+static int drain(struct bench *b, int i, double *seconds)
+{
+    double start = stopwatch_now(), more;
+    int rc = context_agree(
+        b->ctx, b->request->pipelines[i]->own->drain(b->states[i], &b->job));
+
+    more = stopwatch_now() - start;
+    session_combine(b->ctx->session, &more, 1, SESSION_MAX);
+    *seconds += more;
+    return rc;
+}
+
 /* Write, read and remove, by one pipeline; 'turn' is below 0 while all warm
  * up. Collective. */
 static int take_turn(struct bench *b, int i, int turn)
@@ -355,9 +375,14 @@ static int take_turn(struct bench *b, int i, int turn)
     const struct pipeline *p = b->request->pipelines[i];
     struct bench_result *result = &b->report->results[i];
     bool last = turn == b->request->repetitions - 1;
-    double seconds[BENCH_OPERATIONS] = {0};
+    double seconds[BENCH_OPERATIONS] = {0}, drained;
     int rc = time_operation(b, i, BENCH_WRITE, &seconds[BENCH_WRITE]);
 
+    drained = seconds[BENCH_WRITE];
+    if (!rc && result->drained)
+        rc = drain(b, i, &drained);
+    if (result->drained && turn >= 0)
+        result->drained[turn] = drained;
     if (!rc)
         rc = take_record(b, i, turn);
     if (!rc && b->request->read) {

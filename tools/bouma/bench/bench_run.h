@@ -30,6 +30,8 @@ struct bench_request {
 struct bench_result {
     double *seconds[BENCH_OPERATIONS]; /* [repetitions], of the slowest rank */
     bouma_record *records;             /* [repetitions]; NULL: there are none */
+    double *drained; /* [repetitions], from the begin of a write to the moment
+                        when all of it is in the dataset; NULL: no 'persist' */
     uint64_t files, largest_file;
 };
 

@@ -100,6 +100,7 @@ static const struct option_spec options[] = {
     {.field = "async"},
     {.field = "predict"},
     {.field = "local"},
+    {.field = "persist"},
     {0}};
 
 /* The benchmarks, and the options that only one of them has. */
@@ -482,6 +483,10 @@ const struct command cmd_bench = {
         "import` has; then\n"
         "it reads what is its own, as after a restart. Phases are those of the "
         "slowest rank,\n"
-        "and overlap. With --async, a step ends when its data are gathered.\n",
+        "and overlap. With --async, a step ends when its data are gathered; "
+        "with "
+        "--persist, when\n"
+        "it is on local storage, and the time until it is in the dataset is "
+        "told as well.\n",
     .options = options,
     .run = run};

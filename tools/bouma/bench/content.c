@@ -1,6 +1,7 @@
 /* content.c -- see content.h. */
 #include "content.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mix.h"
@@ -19,6 +20,16 @@ static void word_of(uint8_t out[WORD], uint64_t key, size_t i)
     uint64_t word = bm_mix_next(key + i * BM_MIX_STEP);
 
     memcpy(out, &word, WORD);
+}
+
+uint8_t *content_new(size_t bytes)
+{
+    return malloc(bytes ? bytes : 1);
+}
+
+void content_free(uint8_t *data)
+{
+    free(data);
 }
 
 void content_fill(uint8_t *data, size_t bytes, struct content content)

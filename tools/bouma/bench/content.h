@@ -13,6 +13,10 @@ struct content {
     int variable;
 };
 
+/* Memory for it, which content_free() gives back; NULL: there is none. */
+uint8_t *content_new(size_t bytes);
+void content_free(uint8_t *data);
+
 void content_fill(uint8_t *data, size_t bytes, struct content content);
 
 /* The first byte that is wrong, or 'bytes' if none is. */

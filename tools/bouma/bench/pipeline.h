@@ -39,6 +39,9 @@ struct pipeline_own {
     uint64_t (*bytes)(const struct bench_job *job);
     /* What the library says of the last write. Collective. */
     int (*record)(void *state, const struct bench_job *job, bouma_record *out);
+    /* Wait until what was written to local storage is in the dataset.
+     * Collective. */
+    int (*drain)(void *state, const struct bench_job *job);
     /* Whether what was read last is what was written. Collective. */
     int (*verify)(void *state, const struct bench_job *job);
     /* Remove what was written last. Collective. */

@@ -266,6 +266,13 @@ static int record(void *state, const struct bench_job *job, bouma_record *out)
     return fail(s, job, status);
 }
 
+static int drain(void *state, const struct bench_job *job)
+{
+    struct steps *s = state;
+
+    return fail(s, job, bouma_dataset_drain(s->ds));
+}
+
 static void forget(struct steps *s)
 {
     bouma_particle_data_free(s->restarted);
@@ -436,6 +443,7 @@ static void close_steps(void *state, const struct bench_job *job)
 
 static const struct pipeline_own own = {.bytes = bytes_of,
                                         .record = record,
+                                        .drain = drain,
                                         .verify = verify,
                                         .remove = remove_step};
 
