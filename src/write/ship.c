@@ -165,14 +165,18 @@ static void clear_shipment(struct bm_write_job *job)
     job->transit.arrival_count = 0;
 }
 
-/* Writes that are put together. */
+/* Writes that are put together, and the most bytes of them: programs may ask for
+ * any buffers. */
 #define BATCH_WRITES 1024
+#define BATCH_BYTES  ((size_t)16 << 20)
 
 /* Their bytes: a file system takes as long for a request as for some MiB, and
  * this is little beside the buffers. */
 static size_t batch_bytes(const struct bm_write_job *job)
 {
-    return (size_t)(job->ds->engine.env.buffer_bytes / 4 + 1);
+    uint64_t part = job->ds->engine.env.buffer_bytes / 4 + 1;
+
+    return part < BATCH_BYTES ? (size_t)part : BATCH_BYTES;
 }
 
 /* Memory for what is put together, and for what comes of it. */
