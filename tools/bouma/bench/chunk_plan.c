@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/box.h"
+#include "base/image.h"
 #include "rank_grid.h"
 
 struct place {
@@ -62,15 +63,24 @@ int chunk_plan_init(struct chunk_plan *p, const bouma_allocator *a,
                : BOUMA_ENOMEM;
 }
 
-void chunk_plan_release(struct chunk_plan *p)
+static void drop_arrays(struct chunk_plan *p)
 {
-    if (!p->a)
+    if (p->is_view)
         return;
+    bm_writers_release(&p->writers);
     bm_assignment_release(&p->files);
     bm_drop(p->a, p->rank_at);
     bm_drop(p->a, p->position);
     bm_drop(p->a, p->bytes);
     bm_drop(p->a, p->owner);
+}
+
+void chunk_plan_release(struct chunk_plan *p)
+{
+    if (!p->a)
+        return;
+    drop_arrays(p);
+    bm_common_release(&p->common);
     memset(p, 0, sizeof(*p));
 }
 
@@ -88,7 +98,73 @@ int chunk_plan_make(struct chunk_plan *p, const uint64_t *sizes,
         p->owner[c] = p->rank_at[c / variables];
         p->bytes[c] = sizes[(size_t)p->owner[c] * variables + c % variables];
     }
+    bm_writers_release(&p->writers);
     bm_assignment_release(&p->files);
     rc = bm_assign(&p->files, p->a, scheme, &chunks, files, p->ranks);
-    return rc ? rc : bm_place_chunks(&p->files, place, &chunks);
+    if (!rc)
+        rc = bm_place_chunks(&p->files, place, &chunks);
+    return rc ? rc : bm_writers_init(&p->writers, &p->files);
+}
+
+/* ---- on a node ----------------------------------------------------------- */
+
+#define ARRAY(m, array, count)                                                 \
+    ((array) = bm_image_array((m), (array), (size_t)(count), sizeof(*(array))))
+
+/* Of who packs, and of who reads. */
+static void walk(struct bm_image *m, struct chunk_plan *p)
+{
+    size_t chunks = (size_t)p->ranks * (size_t)p->variables;
+    int64_t own = p->files.files;
+
+    p->files.files = *(const int64_t *)bm_image_array(m, &own, 1, sizeof(own));
+    ARRAY(m, p->position, p->ranks);
+    ARRAY(m, p->bytes, chunks);
+    ARRAY(m, p->owner, chunks);
+    ARRAY(m, p->files.first, p->files.files + 1);
+    ARRAY(m, p->files.writer, p->files.files);
+    ARRAY(m, p->files.tier, p->files.files);
+    ARRAY(m, p->writers.order, p->files.files);
+}
+
+static int fill(struct chunk_plan *p)
+{
+    struct bm_image m = {.at = 0};
+
+    walk(&m, p);
+    m.to = bm_common_room(&p->common, m.at);
+    m.at = 0;
+    if (!m.to)
+        return BOUMA_ENOMEM;
+    walk(&m, p);
+    return BOUMA_OK;
+}
+
+int chunk_plan_share(struct chunk_plan *p, const bouma_allocator *a,
+                     struct bm_comm *comm, int variables, int rc,
+                     struct bm_error *error)
+{
+    struct bm_comm *near = bm_comm_near(comm);
+    struct bm_image m = {.at = 0};
+
+    if (near->size == 1 || comm->lost)
+        return rc;
+    bm_common_init(&p->common, a);
+    if (!rc && near->rank == 0 && fill(p))
+        rc = bm_fail(error, BOUMA_ENOMEM, "no memory to plan files");
+    rc = bm_common_tell(&p->common, near, rc, error);
+    if (rc)
+        return rc;
+    if (near->rank == 0)
+        drop_arrays(p);
+    *p = (struct chunk_plan){.a = a,
+                             .ranks = comm->size,
+                             .variables = variables,
+                             .is_view = 1,
+                             .common = p->common};
+    p->files.a = a;
+    p->writers.files = &p->files;
+    m.from = p->common.data;
+    walk(&m, p);
+    return BOUMA_OK;
 }

@@ -1,5 +1,6 @@
 /* chunk_plan.h -- which chunk of the benchmark goes to which file, and who
- * writes it: a pure function of all sizes.
+ * writes it: a pure function of all sizes. The first rank of a node makes it,
+ * for all of its node.
  *
  * What a rank has of a variable is a chunk. They are in the order in which those
  * of a grid are: ranks along the Morton curve, of each its variables. Files are
@@ -7,6 +8,8 @@
 #ifndef CHUNK_PLAN_H
 #define CHUNK_PLAN_H
 
+#include "comm/common.h"
+#include "plan/concern.h"
 #include "plan/placement.h"
 
 struct chunk_plan {
@@ -17,6 +20,9 @@ struct chunk_plan {
     uint64_t *bytes; /* [ranks * variables] of chunks */
     int *owner;      /* the same: the rank that has it */
     struct bm_assignment files;
+    struct bm_writers writers; /* of these */
+    int is_view;               /* the arrays are those of the node: */
+    struct bm_common common;
 };
 
 /* The order, without sizes. A zeroed plan can be released. BOUMA_OK or ENOMEM.
@@ -36,5 +42,12 @@ static inline size_t chunk_plan_first(const struct chunk_plan *p, int rank)
 int chunk_plan_make(struct chunk_plan *p, const uint64_t *sizes,
                     bouma_assign scheme, int64_t files,
                     const struct bm_place_task *place);
+
+/* The plan of the first rank of the node becomes that of all its ranks, which
+ * have released theirs. 'rc' is the status of each; the worst comes out, on all
+ * ranks of the node. Collective among these. */
+int chunk_plan_share(struct chunk_plan *p, const bouma_allocator *a,
+                     struct bm_comm *comm, int variables, int rc,
+                     struct bm_error *error);
 
 #endif

@@ -38,40 +38,54 @@ struct aggregate {
 
 /* ---- planning ------------------------------------------------------------ */
 
-/* The sizes of all ranks to all. Collective. */
+/* The first rank of a node: from the sizes of all ranks. */
+static int make_plan(struct aggregate *g, const struct bm_buffer *all)
+{
+    const struct bench_job *job = g->job;
+    size_t chunks = (size_t)job->comm->size * (size_t)job->variables;
+    uint64_t *sizes = bm_new(g->a, chunks, sizeof(*sizes));
+    struct bm_place_task place =
+        bm_io_environment_place_task(&g->engine.env, job->options, job->comm);
+    struct bm_cursor c = bm_cursor_of(all->data, all->size);
+    int rc = sizes ? chunk_plan_init(&g->plan, g->a, job->grid, job->variables)
+                   : BOUMA_ENOMEM;
+
+    for (size_t i = 0; i < chunks && !rc; i++)
+        sizes[i] = bm_get_u64(&c);
+    if (!rc)
+        rc = chunk_plan_make(&g->plan, sizes, (bouma_assign)g->pipeline->choice,
+                             job->files, &place);
+    bm_drop(g->a, sizes);
+    return rc ? bm_fail(&g->error, rc, "no memory to plan files") : rc;
+}
+
+/* The sizes of all ranks to a rank of each node, and the plan from there.
+ * Collective. */
 static int plan_files(struct aggregate *g)
 {
     const struct bench_job *job = g->job;
-    size_t ranks = (size_t)job->comm->size, variables = (size_t)job->variables;
-    size_t *lengths = bm_new(g->a, ranks, sizeof(*lengths));
-    uint64_t *sizes = bm_new(g->a, ranks * variables, sizeof(*sizes));
-    struct bm_place_task place =
-        bm_io_environment_place_task(&g->engine.env, job->options, job->comm);
+    int leads = bm_comm_leads(job->comm);
+    size_t *lengths =
+        bm_new(g->a, leads ? (size_t)job->comm->size : 0, sizeof(*lengths));
     struct bm_buffer mine, all;
-    int rc = lengths && sizes ? BOUMA_OK : BOUMA_ENOMEM;
+    int rc = lengths ? BOUMA_OK : BOUMA_ENOMEM;
 
     if (rc)
         bm_fail(&g->error, rc, "no memory for the sizes of all ranks");
+    chunk_plan_release(&g->plan);
     bm_buffer_init(&mine, g->a);
     bm_buffer_init(&all, g->a);
-    for (size_t i = 0; i < variables; i++)
+    for (size_t i = 0; i < (size_t)job->variables; i++)
         bm_put_u64(&mine, job->bytes[i]);
-    rc = bm_comm_collect(job->comm, &mine, &all, lengths, rc, &g->error);
-    if (!rc) {
-        struct bm_cursor c = bm_cursor_of(all.data, all.size);
-
-        for (size_t i = 0; i < ranks * variables; i++)
-            sizes[i] = bm_get_u64(&c);
-        rc = chunk_plan_make(&g->plan, sizes, (bouma_assign)g->pipeline->choice,
-                             job->files, &place);
-        if (rc)
-            bm_fail(&g->error, rc, "no memory to plan files");
-    }
+    rc = bm_comm_collect_at_nodes(job->comm, &mine, &all, lengths, rc,
+                                  &g->error);
+    if (!rc && leads)
+        rc = make_plan(g, &all);
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(g->a, lengths);
-    bm_drop(g->a, sizes);
-    return rc;
+    return chunk_plan_share(&g->plan, g->a, job->comm, job->variables, rc,
+                            &g->error);
 }
 
 /* ---- flows --------------------------------------------------------------- */
@@ -326,9 +340,6 @@ static int open_aggregate(void **state, const struct pipeline *pipeline,
         g->pipeline = pipeline;
         g->job = job;
         g->a = a;
-        rc = chunk_plan_init(&g->plan, a, job->grid, job->variables);
-        if (rc)
-            bm_fail(&g->error, rc, "no memory for the chunks of all ranks");
     }
     rc = bm_comm_agree(job->comm, rc, g ? &g->error : &none);
     if (!rc)
