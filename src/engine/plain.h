@@ -5,18 +5,9 @@
 
 #include "base/option.h"
 #include "engine/engine.h"
+#include "engine/plain_group.h"
 #include "plan/domain.h"
 #include "store/store.h"
-
-/* The ranks that share a file; all of them, unless there are several files. */
-struct bm_file_group {
-    int number;
-    int files; /* of all groups */
-    int ranks;
-    int first_rank;
-    int *member; /* [ranks], ascending; NULL: they follow each other */
-    int rank;    /* this one's index among them */
-};
 
 /* What was declared, and the plan that follows from it. */
 struct bm_declared {
@@ -75,7 +66,15 @@ int bm_plain_open(struct bouma_file **out, struct bm_comm *comm,
                   const struct bm_error *error);
 void bm_plain_free(struct bouma_file *f);
 
-/* What is kept of calls is of no use any more. */
+/* Open the group's file, which is there. */
+int bm_plain_open_file(struct bouma_file *f);
+
+/* Whether this rank has a part of what is declared to write or read. */
+int bm_plain_has_cells(const struct bouma_file *f);
+
+/* What was declared, and what is kept of calls (or this alone), is of no use any
+ * more. */
+void bm_plain_forget_declared(struct bouma_file *f);
 void bm_plain_forget_ways(struct bouma_file *f);
 
 /* The rest is collective, too; 'rc' is what this rank has found wrong, and told

@@ -51,16 +51,28 @@ struct home {
     int64_t files, placed;
 };
 
+/* The writer of the next file of a node. */
+static int place_at_home(struct home *home, int node,
+                         const struct bm_place_task *task)
+{
+    const struct bm_places *p = task->places;
+    int first = p->first[node], ranks = p->first[node + 1] - first;
+    int turns = task->turns > 0 ? task->turns : 1;
+    int64_t at = home->placed++ * turns + task->turn;
+
+    return bm_places_rank(p, first +
+                                 bm_placement_of(task->scheme)
+                                     ->formula(home->files * turns, ranks, at));
+}
+
 static int place_at_homes(int *writer, const bouma_allocator *a,
                           const struct bm_place_task *task,
                           const struct bm_gathering *g)
 {
-    const struct bm_placement *placement = bm_placement_of(task->scheme);
     const struct bm_places *p = task->places;
     struct home *homes = bm_new(a, (size_t)p->nodes, sizeof(*homes));
     uint64_t *sum = bm_new(a, (size_t)p->nodes, sizeof(*sum));
     int *node = bm_new_raw(a, (size_t)g->files, sizeof(*node));
-    int turns = task->turns > 0 ? task->turns : 1;
     int rc = homes && sum && node ? BOUMA_OK : BOUMA_ENOMEM;
 
     for (int64_t f = 0; f < g->files && !rc; f++) {
@@ -68,18 +80,9 @@ static int place_at_homes(int *writer, const bouma_allocator *a,
         if (node[f] >= 0)
             homes[node[f]].files++;
     }
-    for (int64_t f = 0; f < g->files && !rc; f++) {
-        struct home *home = node[f] < 0 ? NULL : &homes[node[f]];
-        int first = home ? p->first[node[f]] : 0;
-
-        writer[f] =
-            !home ? bm_spread_file(g->files, task->ranks, f)
-                  : bm_places_rank(
-                        p, first + placement->formula(
-                                       home->files * turns,
-                                       p->first[node[f] + 1] - first,
-                                       home->placed++ * turns + task->turn));
-    }
+    for (int64_t f = 0; f < g->files && !rc; f++)
+        writer[f] = node[f] < 0 ? bm_spread_file(g->files, task->ranks, f)
+                                : place_at_home(&homes[node[f]], node[f], task);
     bm_drop(a, node);
     bm_drop(a, sum);
     bm_drop(a, homes);

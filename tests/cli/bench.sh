@@ -125,6 +125,12 @@ steps = o['steps']  # that of the last repetition
 assert len(steps) == 1 and steps[0]['objects'][0]['layout'] == 'hz'
 assert steps[0]['objects'][0]['shape'] == [10, 10, 10]"
 rm -r target/bouma-bench
+for by in '--files node' '--files node:2' '--assign per-node'; do
+    # shellcheck disable=SC2086
+    expect 0 "$BOUMA" bench write target "${quick[@]}" --bytes 4000 $by
+done
+refuse 2 "whole number" "$BOUMA" bench io target --files node
+refuse 2 "node:1 to" "$BOUMA" bench write target --files node:x
 refuse 2 'is for `bench io`' "$BOUMA" bench write target --sizes sizes.json
 refuse 2 'is for `bench io`' "$BOUMA" bench write target --pipeline count
 refuse 2 'is for `bench write`' "$BOUMA" bench io target --codec raw

@@ -23,10 +23,11 @@ contains
     integer(int32), target :: ids(4), ids_back(4)
     integer(int64) :: offset
     real(real32), target :: none(0)
-    character(:), allocatable :: path
+    character(:), allocatable :: path, next
     integer :: unit, group, rank, ranks
 
     path = in_place('arrays.dat')
+    next = in_place('next.dat')
     heat = reshape([1d0, 2d0, 3d0, 4d0, 5d0, 6d0], [3, 2])
     ids = [7, 8, 9, 10]
     offset = 100
@@ -40,7 +41,7 @@ contains
     call bouma_file_write(file, pieces)
     call bouma_file_report_get(report, file)
     call claim(report%bytes == 64, 'the report counts 64 bytes')
-    call bouma_file_reopen(file, in_place('next.dat'), BOUMA_FILE_MODE_CREATE)
+    call bouma_file_reopen(file, next, BOUMA_FILE_MODE_CREATE)
     call bouma_file_write(file, pieces)
     call bouma_file_close(file)
     call bouma_file_free(file)
@@ -51,7 +52,7 @@ contains
     close(unit)
     call claim(all(heat == heat_back) .and. all(ids == ids_back), 'Fortran reads what was written')
     heat_back = 0
-    open(newunit=unit, file=in_place('next.dat'), access='stream', form='unformatted', status='old')
+    open(newunit=unit, file=next, access='stream', form='unformatted', status='old')
     read(unit, pos=9) heat_back
     close(unit)
     call claim(all(heat == heat_back), 'the next file has the same')

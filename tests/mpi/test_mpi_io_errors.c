@@ -358,7 +358,33 @@ static int declare_and_move(struct setting *s, bouma_file *file, int reading)
     return reading ? read_salt(s, file, 1) : write_salt(s, file, 1);
 }
 
-/* Write or read with something that fails; if it was not the open, then once
+/* What a handle does again and again: the second time with what the first has
+ * made, then with another opening of the file, whose bytes stay. *usable: the
+ * handle still is. */
+static int move_again(struct setting *s, bouma_file *file, int reading,
+                      struct outcome *o, int *usable)
+{
+    bouma_file_mode mode =
+        reading ? BOUMA_FILE_MODE_READ : BOUMA_FILE_MODE_UPDATE;
+    int rc = BOUMA_OK;
+
+    for (int i = 0; i < 2 && !rc; i++) {
+        rc = declare_and_move(s, file, reading);
+        record(o, file, rc);
+    }
+    if (rc)
+        return rc;
+    rc = bouma_file_reopen(file, s->path, mode);
+    record(o, file, rc);
+    *usable = !rc;
+    if (rc)
+        return rc;
+    rc = declare_and_move(s, file, reading);
+    record(o, file, rc);
+    return rc;
+}
+
+/* Write or read with something that fails; if it was not an opening, then once
  * more by the same handle. */
 static struct outcome try_faults(struct setting *s, int reading)
 {
@@ -366,18 +392,17 @@ static struct outcome try_faults(struct setting *s, int reading)
     bouma_file *file;
     int rc = open_file(s, &file,
                        reading ? BOUMA_FILE_MODE_READ : BOUMA_FILE_MODE_CREATE);
-    int opened = !rc;
+    int opened = !rc, usable = opened;
 
     record(&o, file, rc);
-    if (opened) {
-        rc = declare_and_move(s, file, reading);
-        record(&o, file, rc);
-        if (rc) {
-            disarm(s);
-            CHECK_EQ(declare_and_move(s, file, reading), BOUMA_OK);
-        }
-        record(&o, file, bouma_file_close(file));
+    if (opened)
+        rc = move_again(s, file, reading, &o, &usable);
+    if (usable && rc) {
+        disarm(s);
+        CHECK_EQ(declare_and_move(s, file, reading), BOUMA_OK);
     }
+    if (usable)
+        record(&o, file, bouma_file_close(file));
     bouma_file_free(file);
     o.fired = sum_of(s->io.fired + s->memory.fired);
     disarm(s);

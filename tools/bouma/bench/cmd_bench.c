@@ -302,13 +302,15 @@ static int parse_files(struct bench_request *request, struct context *ctx,
                        const struct arguments *args)
 {
     const char *text = arguments_text(args, "files");
+    const char *assign = arguments_text(args, "assign");
+    bool by_node = assign && !strcmp(assign, "per-node");
     int64_t ranks = session_size(ctx->session);
     char message[512];
     int rc;
 
-    request->files = arguments_has(args, "file-size") ? 0
-                     : ranks > 8                      ? ranks / 8
-                                                      : 1;
+    request->files = by_node || arguments_has(args, "file-size") ? 0
+                     : ranks > 8                                 ? ranks / 8
+                                                                 : 1;
     if (text && !strncmp(text, "node", 4) &&
         request->pipelines[0] == &pipeline_steps) {
         request->files = 0;
