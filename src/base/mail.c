@@ -12,9 +12,9 @@ void bm_mail_init(struct bm_mail *m, const bouma_allocator *a)
 void bm_mail_release(struct bm_mail *m)
 {
     if (m->data.a)
-        bm_drop(m->data.a, m->parcels);
+        bm_drop(m->data.a, m->letters);
     bm_buffer_release(&m->data);
-    m->parcels = NULL;
+    m->letters = NULL;
     m->count = m->room = 0;
 }
 
@@ -26,29 +26,29 @@ void bm_mail_clear(struct bm_mail *m)
 
 void bm_mail_begin(struct bm_mail *m, int peer)
 {
-    struct bm_parcel *more =
-        bm_more_room(m->data.a, m->parcels, m->count, &m->room, sizeof(*more));
+    struct bm_letter *more =
+        bm_more_room(m->data.a, m->letters, m->count, &m->room, sizeof(*more));
 
     if (!more) {
         m->data.failed = 1;
         return;
     }
-    m->parcels = more;
-    m->parcels[m->count++] = (struct bm_parcel){peer, m->data.size, 0};
+    m->letters = more;
+    m->letters[m->count++] = (struct bm_letter){peer, m->data.size, 0};
 }
 
 void bm_mail_end(struct bm_mail *m)
 {
-    struct bm_parcel *last;
+    struct bm_letter *last;
 
     if (m->data.failed)
         return;
-    last = &m->parcels[m->count - 1];
+    last = &m->letters[m->count - 1];
     last->bytes = m->data.size - last->at;
 }
 
-struct bm_cursor bm_mail_read(const struct bm_mail *m, size_t parcel)
+struct bm_cursor bm_mail_read(const struct bm_mail *m, size_t letter)
 {
-    return bm_cursor_of(m->data.data + m->parcels[parcel].at,
-                        m->parcels[parcel].bytes);
+    return bm_cursor_of(m->data.data + m->letters[letter].at,
+                        m->letters[letter].bytes);
 }

@@ -159,6 +159,11 @@ static const struct bm_option table[] = {
     {TEXT(trace, "FILE"), USE(SAME | STEPS), .variable = "BOUMA_TRACE",
      HELP("write a trace of all ranks for Perfetto to FILE; off: no trace, "
           "even if BOUMA_TRACE is set")},
+    {CHOICE(planning, BOUMA_PLANNING_LIST, "WHO"), USE(SAME | STEPS),
+     .standard = BOUMA_PLANNING_NODE,
+     HELP("who knows the plan of a step; node: each node the plan of all; "
+          "local: each rank what concerns it, with assign count, per-rank or "
+          "single; default: node")},
 };
 enum { OPTIONS = sizeof(table) / sizeof(table[0]) };
 _Static_assert((int)OPTIONS <= (int)BM_OPTIONS_MOST, "BM_OPTIONS_MOST");

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-/* ---- parcels ------------------------------------------------------------- */
+/* ---- letters ------------------------------------------------------------- */
 
 struct sparse {
     struct bm_comm *comm;
@@ -23,10 +23,10 @@ static void out_of_memory(struct sparse *s)
 {
     if (!s->rc)
         s->rc = bm_fail(s->error, BOUMA_ENOMEM,
-                        "no memory for parcels of other ranks");
+                        "no memory for letters of other ranks");
 }
 
-/* Room for a parcel from 'peer', of as many bytes as it has said. */
+/* Room for a letter from 'peer', of as many bytes as it has said. */
 static void expect(struct sparse *s, int peer, uint64_t bytes)
 {
     struct bm_message *more;
@@ -65,7 +65,7 @@ static int announce(struct sparse *s)
     int rc = BOUMA_OK, any;
 
     for (size_t i = 0; i < s->out->count && !rc && !s->rc; i++) {
-        const struct bm_parcel *p = &s->out->parcels[i];
+        const struct bm_letter *p = &s->out->letters[i];
 
         if (p->peer == s->comm->rank) {
             expect(s, p->peer, p->bytes);
@@ -123,7 +123,7 @@ static int hear_all(struct sparse *s, const struct bm_sparse_values *said,
  * of their places. */
 static int by_peer(const void *left, const void *right)
 {
-    const struct bm_parcel *a = left, *b = right;
+    const struct bm_letter *a = left, *b = right;
 
     if (a->peer != b->peer)
         return a->peer < b->peer ? -1 : 1;
@@ -140,25 +140,25 @@ static int carry(struct sparse *s)
     struct bm_mail *in = s->in;
 
     if (in->count)
-        qsort(in->parcels, in->count, sizeof(*in->parcels), by_peer);
-    while (mine < in->count && in->parcels[mine].peer != s->comm->rank)
+        qsort(in->letters, in->count, sizeof(*in->letters), by_peer);
+    while (mine < in->count && in->letters[mine].peer != s->comm->rank)
         mine++;
     for (size_t i = 0; i < out->count; i++) {
-        const struct bm_parcel *p = &out->parcels[i];
+        const struct bm_letter *p = &out->letters[i];
 
         if (p->peer != s->comm->rank)
             s->sends[sends++] =
                 (struct bm_message){p->peer, out->data.data + p->at, p->bytes};
         else if (p->bytes)
-            memcpy(in->data.data + in->parcels[mine].at, out->data.data + p->at,
+            memcpy(in->data.data + in->letters[mine].at, out->data.data + p->at,
                    p->bytes);
         mine += p->peer == s->comm->rank;
     }
     for (size_t i = 0; i < in->count; i++)
-        if (in->parcels[i].peer != s->comm->rank)
+        if (in->letters[i].peer != s->comm->rank)
             s->receives[receives++] = (struct bm_message){
-                in->parcels[i].peer, in->data.data + in->parcels[i].at,
-                in->parcels[i].bytes};
+                in->letters[i].peer, in->data.data + in->letters[i].at,
+                in->letters[i].bytes};
     return bm_comm_exchange(s->comm, s->sends, sends, s->receives, receives,
                             s->error);
 }

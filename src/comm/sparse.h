@@ -1,4 +1,4 @@
-/* sparse.h -- parcels from ranks of which the receivers do not know, and sums
+/* sparse.h -- letters from ranks of which the receivers do not know, and sums
  * over the ranks before this one.
  *
  * Each sender signals to its receivers that something comes, and how long it is.
@@ -18,7 +18,7 @@ struct bm_sparse_values {
 };
 #define BM_SPARSE_VALUES (BM_COMM_MAX_VALUES - 3)
 
-/* Bring each parcel of 'out' to its peer; what has come is in 'in', ascending by
+/* Bring each letter of 'out' to its peer; what has come is in 'in', ascending by
  * peer, those of one peer in the order in which it has them. Ranks hand in their
  * status, and all get the worst: then nothing has come. If the communicator is
  * lost, neither has its bytes any more: MPI may still use them. Collective. */

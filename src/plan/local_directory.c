@@ -56,7 +56,7 @@ static int read_parts(struct told *parts, size_t count,
     for (size_t i = 0; i < in->count; i++) {
         struct bm_cursor c = bm_mail_read(in, i);
 
-        t->peer[i] = in->parcels[i].peer;
+        t->peer[i] = in->letters[i].peer;
         t->room[i] = bm_get_u32(&c);
         while (bm_cursor_left(&c)) {
             struct told *p = &parts[n];
@@ -173,7 +173,7 @@ int bm_local_gather(struct bm_local *l, const struct bm_mail *in)
     int rc;
 
     for (size_t i = 0; i < in->count; i++)
-        count += in->parcels[i].bytes / ENTRY;
+        count += in->letters[i].bytes / ENTRY;
     parts = bm_new_raw(l->a, count, sizeof(*parts));
     rc = make_room(t, l->a, count, in->count);
     if (!parts)
@@ -276,9 +276,9 @@ int bm_local_hear(struct bm_local *l, const struct bm_mail *in)
     for (size_t i = 0; i < in->count; i++) {
         struct bm_cursor c = bm_mail_read(in, i);
 
-        while (peer < t->peers && t->peer[peer] < in->parcels[i].peer)
+        while (peer < t->peers && t->peer[peer] < in->letters[i].peer)
             peer++;
-        if (peer == t->peers || t->peer[peer] != in->parcels[i].peer)
+        if (peer == t->peers || t->peer[peer] != in->letters[i].peer)
             return BOUMA_ECOMM;
         t->room[peer] = bm_get_u32(&c);
         while (bm_cursor_left(&c)) {

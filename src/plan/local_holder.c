@@ -224,9 +224,9 @@ static void say(const struct bm_local *l, const struct bm_mail *in,
         int directory = (int)h->shared[i].key, has_asked;
 
         end = same_directory(h, i);
-        while (next < in->count && in->parcels[next].peer < directory)
+        while (next < in->count && in->letters[next].peer < directory)
             next++;
-        has_asked = next < in->count && in->parcels[next].peer == directory;
+        has_asked = next < in->count && in->letters[next].peer == directory;
         if (!has_asked && !to_all)
             continue;
         bm_mail_begin(out, directory);

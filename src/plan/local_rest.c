@@ -63,7 +63,7 @@ static int read_run(struct run *r, const struct bm_mail *in, size_t i,
 {
     struct bm_cursor c = bm_mail_read(in, i);
 
-    r->peer = in->parcels[i].peer;
+    r->peer = in->letters[i].peer;
     r->what = bm_get_u32(&c);
     r->from = bm_get_u64(&c);
     r->end = bm_get_u64(&c);

@@ -279,7 +279,7 @@ int bm_local_collect(struct bm_local *l, const struct bm_mail *in)
     int rc;
 
     for (size_t i = 0; i < in->count; i++)
-        room += in->parcels[i].bytes / PART + 1;
+        room += in->letters[i].bytes / PART + 1;
     if (l->held->count)
         touches = l->held->each[l->held->count - 1].end;
     parts = bm_new_raw(l->a, room, sizeof(*parts));

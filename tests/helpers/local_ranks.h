@@ -63,18 +63,18 @@ static inline void local_ranks_carry(struct local_ranks *all,
                                      const struct bm_mail *out)
 {
     for (size_t i = 0; i < out->count; i++) {
-        struct bm_mail *to = &next[out->parcels[i].peer];
+        struct bm_mail *to = &next[out->letters[i].peer];
 
         bm_mail_begin(to, from);
-        bm_put_bytes(&to->data, out->data.data + out->parcels[i].at,
-                     out->parcels[i].bytes);
+        bm_put_bytes(&to->data, out->data.data + out->letters[i].at,
+                     out->letters[i].bytes);
         bm_mail_end(to);
         REQUIRE(!to->data.failed);
-        if (out->parcels[i].peer == from)
+        if (out->letters[i].peer == from)
             continue;
         all->messages++;
         all->sent[from]++;
-        all->bytes += out->parcels[i].bytes;
+        all->bytes += out->letters[i].bytes;
     }
 }
 

@@ -1,4 +1,4 @@
-/* test_mpi_local.c -- plans of which each rank knows what concerns it: parcels
+/* test_mpi_local.c -- plans of which each rank knows what concerns it: letters
  * reach ranks that do not expect them, sums are those of the ranks before, and
  * what each rank finds is what a plan of all blocks says. */
 #include "blocks.h"
@@ -9,20 +9,20 @@
 #include "comm/sparse.h"
 #include "write/plan_local.h"
 
-/* ---- parcels ------------------------------------------------------------- */
+/* ---- letters ------------------------------------------------------------- */
 
-/* How many parcels a rank has for another, and what is in them. */
-static int parcels_between(int from, int to, int turn)
+/* How many letters a rank has for another, and what is in them. */
+static int letters_between(int from, int to, int turn)
 {
     return (from * 7 + to * 3 + turn) % 5 == 0 ? 1 + (from + to) % 2 : 0;
 }
 
-static size_t parcel_bytes(int from, int to, int k)
+static size_t letter_bytes(int from, int to, int k)
 {
     return (size_t)((from * 31 + to * 17 + k * 1009) % 3000);
 }
 
-static void parcels_come_to_those_who_do_not_expect_them(struct bm_comm *comm,
+static void letters_come_to_those_who_do_not_expect_them(struct bm_comm *comm,
                                                          int turn)
 {
     uint64_t values[2] = {(uint64_t)comm->rank, 3};
@@ -34,9 +34,9 @@ static void parcels_come_to_those_who_do_not_expect_them(struct bm_comm *comm,
     bm_mail_init(&in, comm->a);
     bm_mail_init(&out, comm->a);
     for (int to = comm->size - 1; to >= 0; to--)
-        for (int k = 0; k < parcels_between(comm->rank, to, turn); k++) {
+        for (int k = 0; k < letters_between(comm->rank, to, turn); k++) {
             bm_mail_begin(&out, to);
-            for (size_t i = 0; i < parcel_bytes(comm->rank, to, k); i++)
+            for (size_t i = 0; i < letter_bytes(comm->rank, to, k); i++)
                 bm_put_u8(&out.data, (uint8_t)(i + (size_t)comm->rank + 99));
             bm_mail_end(&out);
         }
@@ -45,13 +45,13 @@ static void parcels_come_to_those_who_do_not_expect_them(struct bm_comm *comm,
     CHECK_EQ(values[0], (uint64_t)comm->size - 1);
     CHECK_EQ(values[1], 3 * (uint64_t)comm->size);
     for (int from = 0; from < comm->size; from++)
-        for (int k = 0; k < parcels_between(from, comm->rank, turn); k++) {
-            size_t bytes = parcel_bytes(from, comm->rank, k), wrong = 0;
+        for (int k = 0; k < letters_between(from, comm->rank, turn); k++) {
+            size_t bytes = letter_bytes(from, comm->rank, k), wrong = 0;
             struct bm_cursor c;
 
             REQUIRE(next < in.count);
-            CHECK_EQ(in.parcels[next].peer, from);
-            CHECK_EQ(in.parcels[next].bytes, bytes);
+            CHECK_EQ(in.letters[next].peer, from);
+            CHECK_EQ(in.letters[next].bytes, bytes);
             c = bm_mail_read(&in, next++);
             for (size_t i = 0; i < bytes; i++)
                 wrong += bm_get_u8(&c) != (uint8_t)(i + (size_t)from + 99);
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
     REQUIRE(!bm_comm_mpi_new(&comm, bm_allocator_default(), MPI_COMM_WORLD, 250,
                              &error));
     for (int turn = 0; turn < 10; turn++)
-        parcels_come_to_those_who_do_not_expect_them(comm, turn);
+        letters_come_to_those_who_do_not_expect_them(comm, turn);
     a_rank_that_fails_is_known_to_all(comm);
     sums_are_those_of_the_ranks_before(comm);
     ranks_find_what_the_whole_plan_says(comm);
