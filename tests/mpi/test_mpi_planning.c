@@ -6,6 +6,7 @@
 
 #include "../helpers/check.h"
 #include "dataset/dataset.h"
+#include "fault_alloc.h"
 #include "write/write_plan.h"
 
 enum { STEPS = 4, TRIALS = 24 };
@@ -222,6 +223,57 @@ static void what_needs_all_chunks_is_refused(const struct ranks *r)
     }
 }
 
+/* ---- a lack of memory ---------------------------------------------------- */
+
+/* Some rank has no memory, at any point: all get one status, and the next step
+ * can be written. */
+static void a_lack_of_memory_is_told_to_all(const struct ranks *r, int poor,
+                                            int sticky)
+{
+    struct fault_alloc memory;
+    uint64_t random = 99, own = 98; /* the second one is the rank's */
+    bouma_variable *v[4];
+    bouma_dataset *ds;
+    char path[512];
+    struct load l;
+    int64_t step = 0;
+    int failures = 0;
+
+    fault_alloc_init(&memory);
+    random_load(&l, &random);
+    l.codec = BOUMA_CODEC_ZSTD;
+    l.options.allocator = &memory.table;
+    l.options.planning = BOUMA_PLANNING_LOCAL;
+    l.options.async = 0;
+    path_in(r, path, "poor", 2 * poor + sticky);
+    REQUIRE(!bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &l.options));
+    define(v, ds, &l);
+    for (long at = 1; at < 1000000; at += 1 + at / 8, step++) {
+        struct cutting cutting;
+        struct puts puts;
+        int rc;
+
+        /* Other blocks in each, so that there is a new plan. */
+        cutting_make(&cutting, CUT_BISECTION, &l.field, r->size, &random);
+        REQUIRE(!bouma_step_begin(ds, step, 0));
+        REQUIRE(!puts_make(&puts, v[0], &l.field, &cutting, step, &own));
+        if (r->rank == poor)
+            fault_alloc_arm(&memory, at, sticky);
+        rc = bouma_step_end(ds);
+        fault_alloc_disarm(&memory);
+        CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
+        CHECK(same_on_all(rc, rc ? bouma_error_message(ds) : ""));
+        CHECK_EQ(puts_free(&puts), 0);
+        failures += rc != BOUMA_OK;
+        if (!rc && at > 50)
+            break;
+    }
+    CHECK(failures > 10);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+    CHECK_EQ(memory.live, 0);
+}
+
 int main(int argc, char **argv)
 {
     struct ranks r;
@@ -230,5 +282,8 @@ int main(int argc, char **argv)
     files_are_those_of_the_whole_plan(&r);
     a_gap_is_told_as_by_the_whole_plan(&r);
     what_needs_all_chunks_is_refused(&r);
+    for (int poor = 0; poor < r.size && poor < 3; poor += 2)
+        for (int sticky = 0; sticky < 2; sticky++)
+            a_lack_of_memory_is_told_to_all(&r, poor, sticky);
     return ranks_end(&r, check_counts()->failed, check_counts()->checks);
 }
