@@ -388,6 +388,17 @@ typedef enum bouma_predict {
     BOUMA_PREDICT_ON = 2   /* from the second step of a series on */
 } bouma_predict;
 
+/* Who knows the plan of a step: which rank encodes which chunk of a grid, and
+ * which one writes it. Files are the same. `local` is for jobs of so many ranks
+ * that one plan of all is too much on each node. It is refused with a message
+ * where a choice depends on all chunks: it needs `assign` = count (with
+ * 'files'), per-rank or single, `place` = spread or first, `distribute` other
+ * than weighted, `predict` = off, and grids in patches. */
+typedef enum bouma_planning {
+    BOUMA_PLANNING_NODE = 1, /* one plan of all ranks on each node */
+    BOUMA_PLANNING_LOCAL = 2 /* each rank knows what concerns it */
+} bouma_planning;
+
 /* The text of a choice ("per-rank"), or NULL; the choice of a text, or 0. */
 BOUMA_API const char *bouma_durability_name(bouma_durability choice);
 BOUMA_API const char *bouma_distribute_name(bouma_distribute choice);
@@ -402,6 +413,7 @@ BOUMA_API const char *bouma_codec_name(bouma_codec choice);
 BOUMA_API const char *bouma_tier_name(bouma_tier choice);
 BOUMA_API const char *bouma_transport_name(bouma_transport choice);
 BOUMA_API const char *bouma_predict_name(bouma_predict choice);
+BOUMA_API const char *bouma_planning_name(bouma_planning choice);
 BOUMA_API bouma_durability bouma_durability_parse(const char *text);
 BOUMA_API bouma_distribute bouma_distribute_parse(const char *text);
 BOUMA_API bouma_assign bouma_assign_parse(const char *text);
@@ -415,6 +427,7 @@ BOUMA_API bouma_codec bouma_codec_parse(const char *text);
 BOUMA_API bouma_tier bouma_tier_parse(const char *text);
 BOUMA_API bouma_transport bouma_transport_parse(const char *text);
 BOUMA_API bouma_predict bouma_predict_parse(const char *text);
+BOUMA_API bouma_planning bouma_planning_parse(const char *text);
 
 /* What a codec is like: 1 or 0 each. */
 typedef struct bouma_codec_info {
@@ -519,6 +532,7 @@ typedef struct bouma_options {
      * another 'assign', 'files' or 'file_size'. 0: not so, or, with per-node,
      * 1 */
     int nodes_per_file;
+    bouma_planning planning;
 } bouma_options;
 
 /* Set a field by its name and text: "assign" and "optimal", "file_size" and

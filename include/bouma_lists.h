@@ -116,6 +116,10 @@
     X(PREDICT_OFF, 1, "off")                                                   \
     X(PREDICT_ON, 2, "on")
 
+#define BOUMA_PLANNING_LIST(X)                                                 \
+    X(PLANNING_NODE, 1, "node")                                                \
+    X(PLANNING_LOCAL, 2, "local")
+
 #define BOUMA_AXES_LIST(X)                                                     \
     X(AXES_XYZ, 1, "xyz")                                                      \
     X(AXES_ZYX, 2, "zyx")

@@ -41,10 +41,11 @@ ELSEWHERE = {
             "bouma_type_parse bouma_options_info bouma_assign_is_for_grids bouma_io_posix "
             "bouma_durability_name bouma_distribute_name bouma_assign_name bouma_place_name bouma_order_name "
             "bouma_layout_name bouma_hz_order_name bouma_hz_index_name bouma_rank_order_name bouma_codec_name "
-            "bouma_tier_name bouma_transport_name bouma_predict_name bouma_durability_parse "
+            "bouma_tier_name bouma_transport_name bouma_predict_name bouma_planning_name "
+            "bouma_durability_parse "
             "bouma_distribute_parse bouma_assign_parse bouma_place_parse bouma_order_parse bouma_layout_parse "
             "bouma_hz_order_parse bouma_hz_index_parse bouma_rank_order_parse bouma_codec_parse bouma_tier_parse "
-            "bouma_transport_parse bouma_predict_parse",
+            "bouma_transport_parse bouma_predict_parse bouma_planning_parse",
         "view::sub() does that": "bouma_array_inside",
         "attributes::set() takes every type":
             "bouma_attributes_set_text bouma_attributes_set_number bouma_attributes_set_int64",

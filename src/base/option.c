@@ -165,6 +165,11 @@ static const struct bm_option table[] = {
     {COUNT(nodes_per_file, "nodes-per-file", 1 << 20), USE(SAME | STEPS | PLAN),
      HELP("one file for every N nodes, written on one of them; the same as "
           "files node:N")},
+    {CHOICE(planning, BOUMA_PLANNING_LIST, "WHO"), USE(SAME | STEPS),
+     .standard = BOUMA_PLANNING_NODE,
+     HELP("who knows the plan of a step; node: each node the plan of all; "
+          "local: each rank what concerns it, with assign count, per-rank or "
+          "single; default: node")},
 };
 enum { OPTIONS = sizeof(table) / sizeof(table[0]) };
 _Static_assert((int)OPTIONS <= (int)BM_OPTIONS_MOST, "BM_OPTIONS_MOST");

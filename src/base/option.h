@@ -48,6 +48,7 @@ struct bm_options {
     bouma_transport transport;
     int async;
     bouma_predict predict;
+    bouma_planning planning;
     int writers, check, clobber, nodes_per_file;
     char machine[BM_PATH_BYTES], local[BM_PATH_BYTES], trace[BM_PATH_BYTES];
 };

@@ -1,7 +1,10 @@
 /* distribute.c -- balanced (paper 000, section IV-A), greedy and none. */
 #include "plan/distribute.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/keyed.h"
 
 int64_t bm_distribute_target(int64_t chunks, int ranks, int rank)
 {
@@ -40,11 +43,8 @@ static void add_up(uint64_t *sum, const struct bm_partition *p, int64_t chunk)
             bm_footprint_samples_in(&whole, &p->blocks[p->part[k]].box);
 }
 
-/* The rank with the most samples of a chunk, the smaller one of equals, among
- * those with room[] (NULL: all have); -1 if there is none. sum[] is all 0
- * before and after. */
-static int largest_holder(const struct bm_partition *p, int64_t chunk,
-                          const int64_t *room, uint64_t *sum)
+int bm_distribute_best(const struct bm_partition *p, int64_t chunk,
+                       const int64_t *room, uint64_t *sum)
 {
     int best = -1;
 
@@ -63,46 +63,118 @@ static int largest_holder(const struct bm_partition *p, int64_t chunk,
     return best;
 }
 
-/* Regular chunks stay. A shared one goes to the sharer that holds most of it
- * among those that have not reached their target; if none is left, to the first
- * rank of all that has not. Coarse chunks, which many share, come last: they
- * find one in any case. */
+/* Shared chunks on their way to an owner. */
+struct balance {
+    const struct bm_partition *p;
+    int ranks;
+    int *owner;
+    int64_t *open; /* [open_count], chunks without one, in their order */
+    int64_t open_count;
+    struct bm_keyed *rest; /* [rest_count], whose holders are full; by place */
+    int64_t rest_count;
+    int64_t *left; /* [ranks], chunks that a rank may still get */
+    int64_t *room; /* [ranks], the same when the round began */
+    uint64_t *sum; /* [ranks], see bm_distribute_best() */
+};
+
+/* Regular chunks stay. */
+static void keep_regular(struct balance *b)
+{
+    int64_t chunks = b->p->chunking.count;
+
+    for (int r = 0; r < b->ranks; r++)
+        b->left[r] = bm_distribute_target(chunks, b->ranks, r);
+    for (int64_t n = 0; n < chunks; n++) {
+        int64_t i = b->p->chunking.calls->coarse_first ? chunks - 1 - n : n;
+
+        b->owner[i] =
+            is_regular(b->p, i) ? rank_of_part(b->p, b->p->first[i]) : -1;
+        if (b->owner[i] >= 0)
+            b->left[b->owner[i]]--;
+        else
+            b->open[b->open_count++] = i;
+    }
+}
+
+static void give_up(struct balance *b, int64_t chunk)
+{
+    b->rest[b->rest_count++] = (struct bm_keyed){
+        (uint64_t)bm_chunking_position(&b->p->chunking, chunk), (size_t)chunk};
+}
+
+/* One round. Coarse chunks come one by one: all have the same holders. */
+static void take_turns(struct balance *b)
+{
+    int one_by_one = b->p->chunking.calls->coarse_first;
+    const int64_t *room = one_by_one ? b->left : b->room;
+    int64_t open = b->open_count;
+
+    memcpy(b->room, b->left, (size_t)b->ranks * sizeof(*b->room));
+    b->open_count = 0;
+    for (int64_t n = 0; n < open; n++) {
+        int64_t i = b->open[n];
+        int best = bm_distribute_best(b->p, i, room, b->sum);
+
+        if (best < 0) {
+            give_up(b, i); /* room never grows */
+        } else if (b->left[best] <= 0) {
+            b->open[b->open_count++] = i;
+        } else {
+            b->owner[i] = best;
+            b->left[best]--;
+        }
+    }
+}
+
+static void fill_up(struct balance *b)
+{
+    int rank = 0;
+
+    if (b->rest_count)
+        qsort(b->rest, (size_t)b->rest_count, sizeof(*b->rest),
+              bm_keyed_compare);
+    for (int64_t n = 0; n < b->rest_count; n++) {
+        while (b->left[rank] <= 0)
+            rank++;
+        b->owner[b->rest[n].at] = rank;
+        b->left[rank]--;
+    }
+}
+
+/* With memory for lists of all ranks. */
+static int share_out(struct balance *b)
+{
+    keep_regular(b);
+    b->rest = bm_new_raw(b->p->a, (size_t)b->open_count, sizeof(*b->rest));
+    if (!b->rest)
+        return BOUMA_ENOMEM;
+    for (int n = 0; n < BM_BALANCED_ROUNDS && b->open_count; n++)
+        take_turns(b);
+    for (int64_t n = 0; n < b->open_count; n++)
+        give_up(b, b->open[n]);
+    fill_up(b);
+    return BOUMA_OK;
+}
+
+/* See distribute.h. Coarse chunks, which many share, come last: they find a
+ * rank in any case. */
 static int balanced(int *owner, const struct bm_partition *p, int ranks)
 {
-    int64_t chunks = p->chunking.count;
-    int64_t *room = bm_new_raw(p->a, (size_t)ranks, sizeof(*room));
-    uint64_t *sum = bm_new(p->a, (size_t)ranks, sizeof(*sum));
-    int next = 0;
+    struct balance b = {.p = p, .ranks = ranks, .owner = owner};
+    int rc = BOUMA_ENOMEM;
 
-    if (!room || !sum) {
-        bm_drop(p->a, room);
-        bm_drop(p->a, sum);
-        return BOUMA_ENOMEM;
-    }
-    for (int r = 0; r < ranks; r++)
-        room[r] = bm_distribute_target(chunks, ranks, r);
-    for (int64_t i = 0; i < chunks; i++) {
-        owner[i] = is_regular(p, i) ? rank_of_part(p, p->first[i]) : -1;
-        if (owner[i] >= 0)
-            room[owner[i]]--;
-    }
-    for (int64_t n = 0; n < chunks; n++) {
-        int64_t i = p->chunking.calls->coarse_first ? chunks - 1 - n : n;
-
-        if (owner[i] >= 0)
-            continue;
-        owner[i] = largest_holder(p, i, room, sum);
-        if (owner[i] < 0) {
-            /* Room never grows, so those passed by need no second look. */
-            while (room[next] <= 0)
-                next++;
-            owner[i] = next;
-        }
-        room[owner[i]]--;
-    }
-    bm_drop(p->a, room);
-    bm_drop(p->a, sum);
-    return BOUMA_OK;
+    b.open = bm_new_raw(p->a, (size_t)p->chunking.count, sizeof(*b.open));
+    b.room = bm_new_raw(p->a, (size_t)ranks, sizeof(*b.room));
+    b.left = bm_new_raw(p->a, (size_t)ranks, sizeof(*b.left));
+    b.sum = bm_new(p->a, (size_t)ranks, sizeof(*b.sum));
+    if (b.open && b.room && b.left && b.sum)
+        rc = share_out(&b);
+    bm_drop(p->a, b.open);
+    bm_drop(p->a, b.rest);
+    bm_drop(p->a, b.room);
+    bm_drop(p->a, b.left);
+    bm_drop(p->a, b.sum);
+    return rc;
 }
 
 /* The rank with the most samples of the chunk. */
@@ -113,7 +185,7 @@ static int greedy(int *owner, const struct bm_partition *p, int ranks)
     if (!sum)
         return BOUMA_ENOMEM;
     for (int64_t i = 0; i < p->chunking.count; i++)
-        owner[i] = largest_holder(p, i, NULL, sum);
+        owner[i] = bm_distribute_best(p, i, NULL, sum);
     bm_drop(p->a, sum);
     return BOUMA_OK;
 }

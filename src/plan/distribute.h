@@ -12,12 +12,29 @@ struct bm_distribution {
     int64_t messages;       /* parts that are sent */
 };
 
+/* `balanced` gives ranks nearly the same number of chunks. Those that one rank
+ * holds stay there. The others find their owners in rounds: each turns to the
+ * rank that holds most of it (the smallest one of equals) among those which, when
+ * the round began, had not reached their target. A rank takes those that turn to
+ * it, in their order, until it has. So each rank decides by itself, and nobody
+ * has to know of chunks far away: see local.h. Those that find none after some
+ * rounds go to the first ranks that have room, one after the other. Where chunks
+ * are numbered from coarse to fine ones, each has a round for itself, from the
+ * last one on: all ranks hold coarse ones, so that rounds would be many. */
+#define BM_BALANCED_ROUNDS 16
+
 /* The owner of each chunk, into owner[chunks]; every chunk has a part.
  * BOUMA_OK, ENOMEM, or EINVAL for an unknown scheme. 'report' may be NULL.
  * `weighted` is `balanced` as long as there are no weights. */
 int bm_distribute(int *owner, bouma_distribute scheme,
                   const struct bm_partition *p, int ranks,
                   struct bm_distribution *report);
+
+/* The rank with the most samples of a chunk, the smaller one of equals, among
+ * those with room[] (NULL: all have); -1 if there is none. sum[] of each rank is
+ * 0 before and after. */
+int bm_distribute_best(const struct bm_partition *p, int64_t chunk,
+                       const int64_t *room, uint64_t *sum);
 
 /* Balance the ranks' loads by weights. owner[] are those of `balanced`, and
  * load[ranks] what each rank has to do with them: weight[chunks] and perhaps

@@ -337,15 +337,28 @@ static int find_places(struct bm_owners *o)
     return before && o->place ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
-/* How shared chunks are given. */
+/* How shared chunks are given: see distribute.h. */
 struct giving {
-    int lowest;    /* to the holder with the lowest number */
-    int64_t *room; /* [ranks], of `balanced`: chunks that it may still get */
-    int next;      /* no rank before it has room */
+    int lowest;          /* to the holder with the lowest number */
+    int64_t *left;       /* [ranks], of `balanced`: chunks that it may get */
+    const int64_t *room; /* [ranks], the same when the round began */
+    uint64_t *open;      /* of `balanced`: those of 'shared' without an owner */
+    uint64_t *rest; /* a bit for each place: no rank that holds it has room */
+    int64_t open_count, rest_count;
 };
 
+static void give_place(struct bm_owners *o, struct giving *g, size_t place,
+                       int owner)
+{
+    o->count[owner]++;
+    if (g->left)
+        g->left[owner]--;
+    bm_even_list_change(&o->owner, place, (uint32_t)owner);
+}
+
+/* Give a chunk, or leave it for a later round unless this is the last one. */
 static void give(struct bm_owners *o, struct giving *g, int64_t chunk,
-                 size_t place)
+                 size_t place, int is_last)
 {
     struct bm_footprint f =
         o->chunking->calls->footprint(o->chunking->own, chunk);
@@ -353,41 +366,100 @@ static void give(struct bm_owners *o, struct giving *g, int64_t chunk,
     uint64_t held;
     int owner = choose(&o->holders, g->room, g->lowest, &held);
 
+    if (owner >= 0 && g->left && g->left[owner] <= 0) {
+        if (!is_last)
+            return;
+        owner = -1;
+        held = 0;
+    }
     o->report.messages += holders - (owner >= 0);
     o->report.moved_samples += bm_footprint_samples(&f) - held;
-    if (owner < 0) {
-        /* Room never grows, so those passed by need no second look. */
-        while (g->room[g->next] <= 0)
-            g->next++;
-        owner = g->next;
+    if (g->open) {
+        g->open[chunk >> 6] &= ~((uint64_t)1 << (chunk & 63));
+        g->open_count--;
     }
-    o->count[owner]++;
-    if (g->room)
-        g->room[owner]--;
-    bm_even_list_change(&o->owner, place, (uint32_t)owner);
+    if (owner >= 0) {
+        give_place(o, g, place, owner);
+    } else {
+        g->rest[place >> 6] |= (uint64_t)1 << (place & 63);
+        g->rest_count++;
+    }
 }
 
 /* In the order of their numbers; coarse chunks, which many share, come last:
  * see distribute.c. */
-static void give_all(struct bm_owners *o, struct giving *g)
+static void give_all(struct bm_owners *o, struct giving *g, int is_last)
 {
     int64_t words = (o->chunking->count + 63) / 64;
     int last_first = g->room && o->chunking->calls->coarse_first;
-    int64_t k = last_first ? o->report.shared_patches - 1 : 0;
+    int64_t before = last_first ? o->report.shared_patches : 0;
 
     for (int64_t n = 0; n < words; n++) {
         int64_t word = last_first ? words - 1 - n : n;
-        uint64_t bits = o->shared[word];
+        uint64_t shared = o->shared[word], bits = shared;
+        int64_t count = __builtin_popcountll(shared);
 
+        if (g->open)
+            bits = g->open[word];
+        before -= last_first ? count : 0;
         while (bits) {
             int bit =
                 last_first ? 63 - __builtin_clzll(bits) : __builtin_ctzll(bits);
+            uint64_t lower = shared & (((uint64_t)1 << bit) - 1);
 
             bits &= ~((uint64_t)1 << bit);
-            give(o, g, word * 64 + bit, o->place[k]);
-            k += last_first ? -1 : 1;
+            give(o, g, word * 64 + bit,
+                 o->place[before + __builtin_popcountll(lower)], is_last);
         }
+        before += last_first ? 0 : count;
     }
+}
+
+/* Those whose holders are full, by their places. */
+static void fill_up(struct bm_owners *o, struct giving *g)
+{
+    int rank = 0;
+
+    for (size_t word = 0; g->rest_count; word++)
+        for (uint64_t bits = g->rest[word]; bits; bits &= bits - 1) {
+            while (g->left[rank] <= 0)
+                rank++;
+            give_place(o, g, 64 * word + (size_t)__builtin_ctzll(bits), rank);
+            g->rest_count--;
+        }
+}
+
+static int balance(struct bm_owners *o)
+{
+    const bouma_allocator *a = o->grid->a;
+    size_t ranks = (size_t)o->grid->ranks;
+    size_t words = (size_t)o->chunking->count / 64 + 1;
+    struct giving g = {.open_count = o->report.shared_patches};
+    int64_t *room = bm_new_raw(a, ranks, sizeof(*room));
+    int rc = BOUMA_ENOMEM;
+
+    g.left = bm_new_raw(a, ranks, sizeof(*g.left));
+    g.open = bm_new_raw(a, words, sizeof(*g.open));
+    g.rest = bm_new(a, words, sizeof(*g.rest));
+    if (room && g.left && g.open && g.rest) {
+        rc = BOUMA_OK;
+        g.room = o->chunking->calls->coarse_first ? g.left : room;
+        memcpy(g.open, o->shared, words * sizeof(*g.open));
+        for (int r = 0; r < o->grid->ranks; r++)
+            g.left[r] =
+                bm_distribute_target(o->chunking->count, o->grid->ranks, r) -
+                o->count[r];
+        for (int n = 1; n <= BM_BALANCED_ROUNDS && g.open_count; n++) {
+            memcpy(room, g.left, ranks * sizeof(*room));
+            give_all(o, &g, n == BM_BALANCED_ROUNDS);
+        }
+        fill_up(o, &g);
+    }
+    bm_drop(a, room);
+    bm_drop(a, g.left);
+    bm_drop(a, g.open);
+    bm_drop(a, g.rest);
+    return rc;
 }
 
 int bm_owners_share_out(struct bm_owners *o, bouma_distribute scheme)
@@ -400,15 +472,11 @@ int bm_owners_share_out(struct bm_owners *o, bouma_distribute scheme)
     if (!balanced && scheme != BOUMA_DISTRIBUTE_GREEDY && !g.lowest)
         return BOUMA_EINVAL;
     if (o->report.shared_patches && !rc) {
-        if (balanced)
-            g.room = bm_new_raw(o->grid->a, (size_t)ranks, sizeof(*g.room));
-        rc = balanced && !g.room ? BOUMA_ENOMEM : find_places(o);
-        for (int r = 0; r < ranks && g.room; r++)
-            g.room[r] = bm_distribute_target(o->chunking->count, ranks, r) -
-                        o->count[r];
-        if (!rc)
-            give_all(o, &g);
-        bm_drop(o->grid->a, g.room);
+        rc = find_places(o);
+        if (!rc && balanced)
+            rc = balance(o);
+        else if (!rc)
+            give_all(o, &g, 1);
     }
     for (int r = 0; r < ranks; r++)
         if (o->count[r] > o->report.most_patches)

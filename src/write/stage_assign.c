@@ -3,6 +3,7 @@
 
 #include "base/search.h"
 #include "write/files_image.h"
+#include "write/own_plan.h"
 #include "write/predict.h"
 #include "write/split.h"
 #include "write/table_costs.h"
@@ -153,18 +154,29 @@ static int make_subfiles(struct bm_write_job *job)
     return rc;
 }
 
+/* The files that concern this rank, if it knows no others. */
+static int take_own_files(struct bm_write_job *job)
+{
+    return bm_own_plan_files(&job->plan.files, job->plan.grids)
+               ? bm_fail(&job->ds->error, BOUMA_ENOMEM,
+                         "no memory to assign chunks to files")
+               : BOUMA_OK;
+}
+
 /* With the sizes of all chunks there, on the first rank of the node.
  * Collective among its ranks. */
 static int assign(struct bm_write_job *job, int rc)
 {
-    int leads = bm_comm_leads(job->comm);
+    int own = job->plan.grids->own != NULL;
+    int leads = own || bm_comm_leads(job->comm);
 
     if (!rc && leads)
-        rc = assign_files(job);
+        rc = own ? take_own_files(job) : assign_files(job);
     if (!rc && leads && bm_writers_init(&job->plan.writers, &job->plan.files))
         rc = bm_fail(&job->ds->error, BOUMA_ENOMEM,
                      "no memory for the writers of files");
-    rc = bm_files_share(job, rc);
+    if (!own)
+        rc = bm_files_share(job, rc);
     if (!rc)
         rc = number_files(job);
     if (!rc)
@@ -196,7 +208,7 @@ static void know_sizes(struct bm_write_job *job)
 
 int bm_stage_assign_known(struct bm_write_job *job, int rc)
 {
-    if (!rc && bm_comm_leads(job->comm))
+    if (!rc && (bm_comm_leads(job->comm) || job->plan.grids->own))
         know_sizes(job);
     return assign(job, rc);
 }

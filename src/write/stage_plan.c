@@ -1,5 +1,6 @@
 /* stage_plan.c -- who encodes which chunk of grids, made or used again; and
  * which particles go to which file. */
+#include "write/own_plan.h"
 #include "write/plan_image.h"
 #include "write/split.h"
 
@@ -17,6 +18,31 @@ static int share_plan(struct bm_write_job *job, int rc)
     return bm_plan_share(kept_plan(job), &ds->schema, job->comm,
                          ds->options.distribute == BOUMA_DISTRIBUTE_WEIGHTED,
                          rc, &ds->error);
+}
+
+/* With `planning` = local, unless there is nothing to plan or blocks do not cover
+ * their grids: the plan of all tells where. *made: there is one, or an error.
+ * Collective; one status on all ranks. */
+static int make_own_plan(struct bm_write_job *job, int *made)
+{
+    struct bouma_dataset *ds = job->ds;
+    struct bm_write_plan **plan = kept_plan(job);
+    const char *why;
+    int rc;
+
+    *made = 0;
+    if (ds->options.planning != BOUMA_PLANNING_LOCAL)
+        return BOUMA_OK;
+    *made = 1;
+    bm_plan_free(*plan);
+    *plan = NULL;
+    why = bm_own_plan_refuses(ds);
+    if (why)
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "the option 'planning' is local, but %s", why);
+    rc = bm_own_plan_make(plan, job);
+    *made = *plan || (rc && rc != BOUMA_ECOVER);
+    return *made ? rc : BOUMA_OK;
 }
 
 /* Gather all descriptions on the first rank of each node, and make a plan of
@@ -50,8 +76,6 @@ static int make_plan(struct bm_write_job *job)
     bm_drop(ds->a, sizes);
     if (!job->comm->lost)
         rc = share_plan(job, rc);
-    if (!job->whole)
-        ds->carried.plan_hash = job->given.hash;
     return rc;
 }
 
@@ -95,10 +119,14 @@ static int reuse_plan(struct bm_write_job *job)
 /* Collective; ends with one status on all ranks. */
 static int plan_grids(struct bm_write_job *job)
 {
-    int rc;
+    int made, rc;
 
     if (job->given.is_new) {
-        rc = make_plan(job);
+        rc = make_own_plan(job, &made);
+        if (!made)
+            rc = make_plan(job);
+        if (!job->whole)
+            job->ds->carried.plan_hash = job->given.hash;
         rc = bm_comm_agree(job->comm, rc, &job->ds->error);
     } else {
         rc = reuse_plan(job);
@@ -117,7 +145,7 @@ static int reserve_chunks(struct bm_write_job *job)
     int rc = bm_shaper_init(&job->held.shaper, ds, job->comm, plan->grids,
                             &job->entry);
 
-    if (!bm_comm_leads(job->comm))
+    if (!bm_comm_leads(job->comm) && !plan->grids->own)
         return rc;
     plan->bytes = bm_new_raw(ds->a, plan->grids->chunks, sizeof(*plan->bytes));
     plan->size_bytes = bm_new_raw(ds->a, plan->grids->chunks, 1);

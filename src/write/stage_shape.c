@@ -1,6 +1,7 @@
 /* stage_shape.c -- chunks and particles become the bytes of files, as far as
  * that is a stage of its own: see the orders in write_job.c. */
 #include "base/clock.h"
+#include "write/own_plan.h"
 #include "write/table_costs.h"
 #include "write/write_job.h"
 
@@ -108,13 +109,24 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
     return rc;
 }
 
+/* The same where each rank knows what concerns it. Collective. */
+static int swap_sizes(struct bm_write_job *job, int rc)
+{
+    const struct bm_write_plan *plan = job->plan.grids;
+
+    for (size_t m = 0; m < plan->mine_count && !rc; m++)
+        job->plan.bytes[plan->mine[m]] = job->held.shaper.encoded_bytes[m];
+    return bm_own_plan_sizes(job, rc);
+}
+
 int bm_stage_shape_grids(struct bm_write_job *job, int rc)
 {
     if (!rc)
         rc = bm_shaper_encode(&job->held.shaper, NULL,
                               job->plan.grids->mine_count);
     bm_job_lap(job, BM_SHAPE);
-    return bm_job_gather_sizes(job, rc);
+    return job->plan.grids->own ? swap_sizes(job, rc)
+                                : bm_job_gather_sizes(job, rc);
 }
 
 /* ---- particles ---------------------------------------------------------- */

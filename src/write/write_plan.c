@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "layout/front.h"
 #include "plan/assign.h"
+#include "write/own_plan.h"
 
 #define NO_ENTRY   UINT32_MAX
 #define BLOCK_SIZE 48
@@ -304,6 +305,7 @@ void bm_plan_free(struct bm_write_plan *plan)
     bm_drop(a, plan->sizes.each);
     bm_drop(a, plan->sizes.size_bytes);
     bm_drop(a, plan->sizes.shares);
+    bm_own_plan_free(plan->own, a);
     bm_common_release(&plan->common);
     bm_common_release(&plan->files);
     bm_drop(a, plan);

@@ -93,7 +93,9 @@ struct bm_write_plan {
      * then. */
     struct bm_common common;
     int is_view;
-    struct bm_common files; /* what they have in common of a step's files */
+    struct bm_own_plan *own; /* the plan is about what concerns this rank alone,
+                                and made so: own_plan.h; else NULL */
+    struct bm_common files;  /* what they have in common of a step's files */
 };
 
 /* What a chunk is. */

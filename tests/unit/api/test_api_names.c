@@ -37,6 +37,7 @@ static void choices_have_texts(void)
     CHECK_CHOICES(bouma_tier, bouma_tier_name, bouma_tier_parse);
     CHECK_CHOICES(bouma_transport, bouma_transport_name, bouma_transport_parse);
     CHECK_CHOICES(bouma_predict, bouma_predict_name, bouma_predict_parse);
+    CHECK_CHOICES(bouma_planning, bouma_planning_name, bouma_planning_parse);
 }
 
 static void codecs_tell_what_they_are_like(void)

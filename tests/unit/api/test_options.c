@@ -67,6 +67,8 @@ static void every_choice_is_set_by_its_name(void)
         CASE(async, "1", 1),
         CASE(predict, "off", BOUMA_PREDICT_OFF),
         CASE(predict, "on", BOUMA_PREDICT_ON),
+        CASE(planning, "node", BOUMA_PLANNING_NODE),
+        CASE(planning, "local", BOUMA_PLANNING_LOCAL),
         CASE(order, "level", BOUMA_ORDER_LEVEL),
         CASE(order, "chunk", BOUMA_ORDER_CHUNK),
 #undef CASE
@@ -110,6 +112,7 @@ static void every_choice_has_a_name(void)
     NAMED(tier, 3);
     NAMED(transport, 2);
     NAMED(predict, 2);
+    NAMED(planning, 2);
 #undef NAMED
     CHECK(!strcmp(bouma_codec_name(BOUMA_CODEC_RAW), "raw"));
     CHECK(!strcmp(bouma_assign_name(BOUMA_ASSIGN_PER_RANK), "per-rank"));
@@ -333,7 +336,7 @@ static void offered_words_are_taken(void)
             words++;
         }
     }
-    CHECK_EQ(words, 3 + 4 + 9 + 4 + 2 + 3 + 2 + 2);
+    CHECK_EQ(words, 3 + 4 + 9 + 4 + 2 + 3 + 2 + 2 + 2);
 }
 
 /* ---- completing --------------------------------------------------------- */

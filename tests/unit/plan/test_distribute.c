@@ -29,9 +29,10 @@ static void draw(struct figure *f)
 static void the_papers_example_comes_out(void)
 {
     /* Regular: 0, 2, 6, 8. Shared 1: blue, the smaller one of blue and green,
-     * which hold as much of it; 3: blue, whose target is 3; 4: blue is full,
-     * green; 5: green is full, yellow; 7: pink. */
-    static const int owners[9] = {0, 0, 1, 0, 1, 3, 2, 2, 3};
+     * which hold as much of it; 3: blue, whose target is 3; 5: green; 7: pink.
+     * 4 turned to blue, too, and finds yellow in the next round. (The paper has
+     * no rounds: there green gets 4, and yellow 5. As many samples move.) */
+    static const int owners[9] = {0, 0, 1, 0, 3, 1, 2, 2, 3};
     struct bm_distribution report;
     struct figure f;
     int owner[9];
@@ -128,41 +129,92 @@ static uint64_t held_by(const struct bm_partition *p, int64_t patch, int rank)
     return sum;
 }
 
+/* The sharer that holds most of a patch, among those below their targets. */
+static int wanted_owner(const struct bm_partition *p, int64_t patch,
+                        const int64_t *count, int ranks)
+{
+    char is_sharer[64];
+    int wanted = -1;
+
+    sharers(p, patch, is_sharer, ranks);
+    for (int r = 0; r < ranks; r++)
+        if (is_sharer[r] &&
+            count[r] < bm_distribute_target(p->chunking.count, ranks, r) &&
+            (wanted < 0 || held_by(p, patch, r) > held_by(p, patch, wanted)))
+            wanted = r;
+    return wanted;
+}
+
+/* In each round, those without an owner turn to the sharer that they want; it
+ * takes those that come first. */
+static void repeat_rounds(const struct bm_partition *p, int *owner,
+                          int64_t *count, int ranks)
+{
+    for (int round = 0; round < BM_BALANCED_ROUNDS; round++) {
+        int64_t before[64];
+
+        memcpy(before, count, sizeof(before));
+        for (int64_t i = 0; i < p->chunking.count; i++) {
+            int r = owner[i] < 0 ? wanted_owner(p, i, before, ranks) : -1;
+
+            if (r < 0 ||
+                count[r] == bm_distribute_target(p->chunking.count, ranks, r))
+                continue;
+            owner[i] = r;
+            count[r]++;
+        }
+    }
+}
+
+/* The others, in the order of their keys, to the first rank with room. */
+static void fill_ranks(const struct bm_partition *p, int *owner, int64_t *count,
+                       int ranks)
+{
+    int64_t patches = p->chunking.count, *order;
+    int r = 0;
+
+    order = malloc((size_t)patches * sizeof(*order));
+    REQUIRE(order);
+    p->chunking.calls->order(p->chunking.own, order);
+    for (int64_t i = 0; i < patches; i++) {
+        if (owner[order[i]] >= 0)
+            continue;
+        while (count[r] >= bm_distribute_target(patches, ranks, r))
+            r++;
+        owner[order[i]] = r;
+        count[r]++;
+    }
+    free(order);
+}
+
 static void check_balanced(const struct bm_partition *p, const int *owner,
                            int ranks)
 {
+    int *again = malloc((size_t)p->chunking.count * sizeof(*again));
     int64_t count[64] = {0}, regular[64] = {0};
     char is_sharer[64];
 
-    for (int64_t i = 0; i < p->chunking.count; i++)
-        if (sharers(p, i, is_sharer, ranks) == 1) {
-            CHECK(is_sharer[owner[i]]); /* regular patches stay */
-            regular[owner[i]]++;
-            count[owner[i]]++;
-        }
-    /* Again through the shared ones in turn: of the sharers with room the one
-     * that holds most gets it. */
+    REQUIRE(again);
     for (int64_t i = 0; i < p->chunking.count; i++) {
-        int wanted = -1;
-
-        if (sharers(p, i, is_sharer, ranks) == 1)
+        again[i] = -1;
+        if (sharers(p, i, is_sharer, ranks) > 1)
             continue;
-        for (int r = 0; r < ranks; r++)
-            if (is_sharer[r] &&
-                count[r] < bm_distribute_target(p->chunking.count, ranks, r) &&
-                (wanted < 0 || held_by(p, i, r) > held_by(p, i, wanted)))
-                wanted = r;
-        for (int r = 0; r < ranks && wanted < 0; r++)
-            if (count[r] < bm_distribute_target(p->chunking.count, ranks, r))
-                wanted = r;
-        CHECK_EQ(owner[i], wanted);
-        count[owner[i]]++;
+        again[i] = 0; /* regular patches stay */
+        while (!is_sharer[again[i]])
+            again[i]++;
+        regular[again[i]]++;
+        count[again[i]]++;
     }
+    repeat_rounds(p, again, count, ranks);
+    fill_ranks(p, again, count, ranks);
+    for (int64_t i = 0; i < p->chunking.count; i++)
+        CHECK_EQ(owner[i], again[i]);
     for (int r = 0; r < ranks; r++) {
         int64_t target = bm_distribute_target(p->chunking.count, ranks, r);
 
         CHECK(count[r] <= (regular[r] > target ? regular[r] : target));
     }
+    free(again);
 }
 
 /* Nobody has more regular patches than its target: then all have the target. */

@@ -7,14 +7,14 @@
 enum { GROUPS = 24, CASES = 50 };
 
 static const uint64_t expected[GROUPS] = {
-    0xf26149028b73e04f, 0x14df9d934869ac5b, 0x7bb26602a2f1973f,
-    0x98da4a2f1b80bd8f, 0x09deaa46b58e42a9, 0x09a73a35e89c822c,
-    0xb64ee986ab0f4234, 0xebe06a320cb6a40e, 0xaa58f1ac504eac5c,
-    0x4d1ad2cf1f792450, 0xbb57113e536a9372, 0x4acfe1fb6df38b31,
-    0xadf589fdfbffb981, 0x779c18ad6c5d7a42, 0x44450b2ff3fc611e,
-    0xc9e026e0e7551383, 0xd27793ef7d93537e, 0xdc6ee4f0bda75d66,
-    0x2931656cfd740061, 0x0ba1ce757b56aeec, 0x2fc55853bb9fa3b3,
-    0x4ff5cde858f066ed, 0xd92b21c95890a355, 0xebc85105a5f2b544,
+    0x052241f4227420db, 0xf4c1176151e8bb76, 0x4330b05937e9bc60,
+    0xe0656c881bf52008, 0x3eee0e56bee6a5b4, 0x4c34fa4067c5c867,
+    0x061d320102292fcb, 0x58cc219a9505646c, 0x72a35f62f6cfa9bd,
+    0x32b725832f01bbe3, 0x2304b3e99a7b7cd9, 0x0d55f266a14822dc,
+    0x0d1edfa5bfa5ea29, 0x6433e3186d83dfe1, 0xab2c19fed5cd9047,
+    0x561a74caedce6522, 0x963eacd83eb76bc9, 0xfea4590f61b92c90,
+    0x111b4b5caefd4545, 0x5796c131793d0931, 0x23dc191c0d656450,
+    0xe186ddf5231f58dd, 0xac3ba20a5af1481a, 0x8e002f873950fa68,
 };
 
 /* ---- hashes ------------------------------------------------------------- */

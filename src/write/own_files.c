@@ -1,0 +1,330 @@
+/* own_files.c -- see own_plan.h: owners and writers learn of each other, and
+ * tell each other sizes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/keyed.h"
+#include "comm/sparse.h"
+#include "write/own_parts.h"
+
+/* ---- which file a chunk is in -------------------------------------------- */
+
+/* How files are cut: see assign.c. */
+struct cut {
+    bouma_assign assign;
+    uint64_t chunks, files;
+    uint64_t mine; /* of `per-rank`: this rank's file */
+};
+
+static uint32_t file_of(const struct cut *c, uint64_t chunk)
+{
+    uint64_t each = c->chunks / c->files, rest = c->chunks % c->files;
+    uint64_t large = rest * (each + 1); /* chunks of files with one more */
+
+    if (c->assign == BOUMA_ASSIGN_PER_RANK)
+        return (uint32_t)c->mine;
+    if (chunk < large)
+        return (uint32_t)(chunk / (each + 1));
+    return (uint32_t)(rest + (chunk - large) / each);
+}
+
+/* This rank's chunks in the step; their number. NULL: they are only
+ * counted. */
+static size_t list_mine(const struct bm_making *m, uint64_t *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->plan->grid_count; i++) {
+        const struct bm_plan_grid *g = &m->plan->grids[i];
+
+        for (size_t j = 0; j < g->count; j++) {
+            const struct bm_local_result *r =
+                &m->results[g->of[j] - m->plan->decompositions];
+
+            for (int64_t c = 0; c < r->chunks->count; c++) {
+                if (r->owner[c] != m->job->comm->rank)
+                    continue;
+                if (out)
+                    out[n] = m->first[i] + j +
+                             g->count * (uint64_t)bm_chunking_position(
+                                            &g->chunking, r->chunks->chunk[c]);
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+/* How many files there are, and which is this rank's. */
+static int cut_files(struct bm_making *m, struct cut *c, size_t mine,
+                     struct bm_scan *scan)
+{
+    const struct bm_options *o = &m->job->ds->options;
+    struct bm_comm *comm = m->job->comm;
+    uint64_t all[2] = {mine, mine > 0};
+    int rc = bm_comm_reduce(comm, all, 2, 1, &m->job->ds->error);
+
+    c->assign = bm_assign_in_order(o->assign);
+    c->chunks = m->chunks;
+    c->files = 1;
+    m->plan->most_patches = (int64_t)all[0];
+    if (c->assign == BOUMA_ASSIGN_COUNT)
+        c->files = (uint64_t)bm_assign_files(0, (size_t)m->chunks, comm->size,
+                                             o->files, o->file_size);
+    if (c->files > BM_MAX_SUBFILES)
+        c->files = BM_MAX_SUBFILES;
+    if (!rc && c->assign == BOUMA_ASSIGN_PER_RANK) {
+        c->files = all[1];
+        scan->mine[0] = mine > 0;
+        rc = bm_comm_scan(comm, scan, 1, &m->job->ds->error);
+        c->mine = scan->before[0];
+    }
+    m->files = c->files;
+    return rc;
+}
+
+static int writer_of(const struct bm_making *m, uint32_t file)
+{
+    return bm_placement_of(m->job->ds->options.place)
+        ->formula((int64_t)m->files, m->job->comm->size, file);
+}
+
+/* ---- owners and writers -------------------------------------------------- */
+
+enum { ENTRY = 16 }; /* bytes of one in a letter */
+
+/* To writers: u64 chunk, u32 file, u32 its owner. */
+static int tell_writers(const struct bm_making *m, const struct cut *cut,
+                        const uint64_t *mine, size_t count, struct bm_mail *out)
+{
+    struct bm_keyed *by_writer = bm_new_raw(m->a, count, sizeof(*by_writer));
+
+    for (size_t i = 0; i < count && by_writer; i++)
+        by_writer[i] =
+            (struct bm_keyed){(uint64_t)writer_of(m, file_of(cut, mine[i])), i};
+    if (count && by_writer)
+        qsort(by_writer, count, sizeof(*by_writer), bm_keyed_compare);
+    for (size_t i = 0; i < count && by_writer;) {
+        uint64_t writer = by_writer[i].key;
+
+        bm_mail_begin(out, (int)writer);
+        for (; i < count && by_writer[i].key == writer; i++) {
+            bm_put_u64(&out->data, mine[by_writer[i].at]);
+            bm_put_u32(&out->data, file_of(cut, mine[by_writer[i].at]));
+            bm_put_u32(&out->data, (uint32_t)m->job->comm->rank);
+        }
+        bm_mail_end(out);
+    }
+    bm_drop(m->a, by_writer);
+    return by_writer ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+static int by_chunk(const void *left, const void *right)
+{
+    const struct bm_own_entry *a = left, *b = right;
+
+    return a->chunk < b->chunk ? -1 : a->chunk > b->chunk;
+}
+
+/* What has come, as entries. */
+static int read_entries(struct bm_making *m, const struct bm_mail *in,
+                        int from_writers)
+{
+    size_t room = in->data.size / ENTRY;
+
+    bm_drop(m->a, m->entries);
+    m->entry_count = 0;
+    m->entries = bm_new_raw(m->a, room, sizeof(*m->entries));
+    if (!m->entries)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < in->count; i++) {
+        struct bm_cursor c = bm_mail_read(in, i);
+
+        while (bm_cursor_left(&c)) {
+            struct bm_own_entry e = {.chunk = bm_get_u64(&c),
+                                     .file = bm_get_u32(&c),
+                                     .owner = (int)bm_get_u32(&c)};
+
+            e.writer = from_writers ? in->letters[i].peer : m->job->comm->rank;
+            if (c.failed || e.chunk >= m->chunks || e.file >= m->files ||
+                e.owner < 0 || e.owner >= m->job->comm->size ||
+                m->entry_count == room)
+                return BOUMA_ECOMM;
+            m->entries[m->entry_count++] = e;
+        }
+    }
+    if (m->entry_count)
+        qsort(m->entries, m->entry_count, sizeof(*m->entries), by_chunk);
+    return BOUMA_OK;
+}
+
+/* All that is in this rank's files, to all who have chunks in them. */
+static int tell_feeders(struct bm_making *m, const struct bm_mail *in,
+                        struct bm_mail *out)
+{
+    int rc = read_entries(m, in, 0);
+
+    for (size_t i = 0; i < in->count && !rc; i++) {
+        bm_mail_begin(out, in->letters[i].peer);
+        for (size_t k = 0; k < m->entry_count; k++) {
+            bm_put_u64(&out->data, m->entries[k].chunk);
+            bm_put_u32(&out->data, m->entries[k].file);
+            bm_put_u32(&out->data, (uint32_t)m->entries[k].owner);
+        }
+        bm_mail_end(out);
+    }
+    /* A writer may have no chunk of its own in its files. */
+    for (size_t i = 0; i < in->count; i++)
+        if (in->letters[i].peer == m->job->comm->rank)
+            return rc;
+    if (rc || !in->count)
+        return rc;
+    bm_mail_begin(out, m->job->comm->rank);
+    for (size_t k = 0; k < m->entry_count; k++) {
+        bm_put_u64(&out->data, m->entries[k].chunk);
+        bm_put_u32(&out->data, m->entries[k].file);
+        bm_put_u32(&out->data, (uint32_t)m->entries[k].owner);
+    }
+    bm_mail_end(out);
+    return rc;
+}
+
+/* What the two exchanges need. */
+struct finding {
+    struct cut cut;
+    struct bm_mail in, out;
+    struct bm_scan scan;
+    uint64_t *mine;
+    size_t count;
+};
+
+static int swap(struct bm_making *m, struct finding *f, int rc)
+{
+    struct bm_error *error = &m->job->ds->error;
+    uint64_t none = 0;
+    struct bm_sparse_values said = {&none, 1, 1};
+
+    if (rc && rc != BOUMA_ENOMEM)
+        bm_fail(error, rc, "another rank told nonsense of its files");
+    else if (rc)
+        bm_fail(error, rc, "no memory to plan the step");
+    rc = bm_comm_sparse(m->job->comm, &f->out, &f->in, &said, rc, error);
+    bm_mail_clear(&f->out);
+    return rc;
+}
+
+static int find(struct bm_making *m, struct finding *f)
+{
+    int rc = cut_files(m, &f->cut, f->count, &f->scan);
+
+    if (rc)
+        return rc;
+    rc = tell_writers(m, &f->cut, f->mine, f->count, &f->out);
+    rc = swap(m, f, rc);
+    if (rc)
+        return rc;
+    rc = swap(m, f, tell_feeders(m, &f->in, &f->out));
+    if (rc)
+        return rc;
+    rc = read_entries(m, &f->in, 1);
+    if (rc)
+        bm_fail(&m->job->ds->error, rc, "no memory to plan the step");
+    return bm_comm_agree(m->job->comm, rc, &m->job->ds->error);
+}
+
+int bm_own_files_find(struct bm_making *m)
+{
+    struct bm_comm *comm = m->job->comm;
+    struct finding *f = bm_new(m->a, 1, sizeof(*f));
+    int rc = f ? BOUMA_OK : BOUMA_ENOMEM;
+
+    if (f) {
+        bm_mail_init(&f->in, m->a);
+        bm_mail_init(&f->out, m->a);
+        f->mine = bm_new_raw(m->a, list_mine(m, NULL), sizeof(*f->mine));
+        if (f->mine)
+            f->count = list_mine(m, f->mine);
+        else
+            rc = BOUMA_ENOMEM;
+    }
+    if (rc)
+        bm_fail(&m->job->ds->error, rc, "no memory to plan the step");
+    rc = bm_comm_agree(comm, rc, &m->job->ds->error);
+    if (!rc)
+        rc = find(m, f);
+    if (!f)
+        return rc;
+    bm_mail_release(&f->in);
+    bm_mail_release(&f->out);
+    bm_drop(m->a, f->mine);
+    if (!comm->lost) /* else MPI may still use it */
+        bm_drop(m->a, f);
+    return rc;
+}
+
+/* ---- sizes --------------------------------------------------------------- */
+
+static void put_size(struct bm_route *r, size_t serial, uint64_t bytes)
+{
+    bm_store_u64(bm_route_at(r, serial), bytes);
+}
+
+static int exchange(struct bm_write_job *job, struct bm_route *sends,
+                    struct bm_route *receives)
+{
+    size_t send_count, receive_count;
+    const struct bm_message *out = bm_route_messages(sends, 0, &send_count);
+    const struct bm_message *in =
+        bm_route_messages(receives, 0, &receive_count);
+    int rc = bm_comm_exchange(job->comm, out, send_count, in, receive_count,
+                              &job->ds->error);
+
+    bm_route_leak_if_lost(sends, job->comm);
+    bm_route_leak_if_lost(receives, job->comm);
+    return rc;
+}
+
+/* The lists are gone through as when the routes were made: see own_chunks.c. */
+int bm_own_plan_sizes(struct bm_write_job *job, int rc)
+{
+    struct bm_own_plan *own = job->plan.grids->own;
+    const struct bm_assignment *files = &own->files;
+    const int *owner = job->plan.grids->owner;
+    size_t count = files->first[files->files], serial = 0;
+    int me = job->comm->rank;
+
+    rc = bm_comm_agree(job->comm, rc, &job->ds->error);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t chunk = files->chunk[i];
+
+        if (owner[chunk] == me && files->writer[files->file[chunk]] != me)
+            put_size(&own->to_writers, serial++, job->plan.bytes[chunk]);
+    }
+    rc = exchange(job, &own->to_writers, &own->from_owners);
+    serial = 0;
+    for (size_t i = 0; i < count && !rc; i++) {
+        uint32_t chunk = files->chunk[i];
+
+        if (owner[chunk] != me && files->writer[files->file[chunk]] == me)
+            job->plan.bytes[chunk] =
+                bm_load_u64(bm_route_at(&own->from_owners, serial++));
+    }
+    for (size_t n = 0; n < own->to_feeders.count && !rc;)
+        for (size_t i = 0; i < count; i++)
+            if (files->writer[files->file[files->chunk[i]]] == me)
+                put_size(&own->to_feeders, n++,
+                         job->plan.bytes[files->chunk[i]]);
+    if (!rc)
+        rc = exchange(job, &own->to_feeders, &own->from_writers);
+    serial = 0;
+    for (size_t i = 0; i < count && !rc; i++) {
+        uint32_t chunk = files->chunk[i];
+
+        if (files->writer[files->file[chunk]] != me)
+            job->plan.bytes[chunk] =
+                bm_load_u64(bm_route_at(&own->from_writers, serial++));
+    }
+    return rc;
+}
