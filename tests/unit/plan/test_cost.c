@@ -660,7 +660,9 @@ static void byte_hops_on_a_torus_are_fewer_than_of_other_schemes(void)
         groups_of_load(&groups, load, files, mixed);
         for (bouma_place s = BOUMA_PLACE_SPREAD; s <= BOUMA_PLACE_COST; s++) {
             struct bm_place_task task = {
-                s, 512, {&network, torus_tiers, 3, 0, 2, 32 << 20, 0}};
+                .scheme = s,
+                .ranks = 512,
+                .rule = {&network, torus_tiers, 3, 0, 2, 32 << 20, 0}};
 
             CHECK(
                 !bm_place_files(writer, NULL, memory(), &task, files, &groups));
