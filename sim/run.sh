@@ -22,10 +22,10 @@ awk -v n="$ranks" -v each="$each" \
     'BEGIN { for (i = 0; i < n; i++) print "n" int(i / each) }' > "$hosts"
 export BOUMA_SIM_MACHINE=$machine BOUMA_SIM_NODES=$nodes
 export BOUMA_SIM_RATES="${BOUMA_SIM_RATES-$here/rates.machine}"
-# A stack with a guard page takes two mappings of memory, and Linux lets a process
-# have 65530.
+# A stack with a guard page takes two mappings of memory, those of a rank's threads
+# too, and Linux lets a process have 65530.
 guard=1
-[ "$ranks" -le 16384 ] || guard=0
+[ "$ranks" -le 8192 ] || guard=0
 # Rates of 10 GB/s that hundreds of flows share are not exact to 0.00001 B/s, which
 # is what SimGrid takes for nothing left unless told otherwise: it then crashes.
 smpirun -wrapper "env LD_PRELOAD=${BOUMA_SIM_PRELOAD:-}" -np "$ranks" -platform "$build/sim/platform.so" -hostfile "$hosts" \
