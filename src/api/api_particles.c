@@ -271,8 +271,8 @@ static void join_bounds(const struct bm_file_tree *tree, double *low,
 {
     int any = 0;
 
-    for (size_t f = 0; f < tree->files; f++) {
-        const struct bm_particle_summary *c = tree->summaries[f];
+    for (size_t f = 0; f < bm_file_tree_known(tree); f++) {
+        const struct bm_particle_summary *c = bm_file_tree_of_known(tree, f);
 
         for (int d = 0; d < tree->set->ndims && c->strays < c->count; d++) {
             low[d] = any ? fmin(low[d], c->low[d]) : c->low[d];
@@ -338,14 +338,18 @@ int bouma_particles_file_get(bouma_particles_file *given,
     bouma_particles_file own = {0}, *out = &own;
     const struct bm_file_tree *tree = file_tree_of(particles);
     const struct bm_particle_summary *c;
+    int rc;
 
     if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(error_of(particles), "facts of a file");
     if (!tree || i < 0 || (uint64_t)i >= tree->files)
         return no_such_number(particles, "files", tree ? tree->files : 0, i);
-    c = tree->summaries[i];
+    rc = bm_step_load_set_file(particles->object.schema->step, tree, (size_t)i);
+    if (rc)
+        return rc;
+    c = bm_file_tree_summary(tree, (size_t)i);
     out->file = (int64_t)(particles->object.schema->step->manifest.first +
-                          tree->subfiles[i]);
+                          bm_file_tree_subfile(tree, (size_t)i));
     out->count = c->count;
     out->strays = c->strays;
     out->tree_bytes = c->tree_bytes;

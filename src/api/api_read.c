@@ -85,6 +85,7 @@ int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
 {
     bouma_step_file own = {0}, *out = &own;
     const struct bm_subfile_info *info;
+    int rc;
 
     if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(step ? &step->ds->error : NULL,
@@ -99,6 +100,10 @@ int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
             " has %zu files, counted from 0; there is no number %" PRId64,
             step->manifest.step, bm_manifest_files(&step->manifest), i);
     }
+    bm_error_clear(&step->ds->error);
+    rc = bm_step_load_file((struct bouma_step *)step, (size_t)i);
+    if (rc)
+        return rc;
     info = bm_manifest_file(&step->manifest, (size_t)i);
     out->bytes = info->file_bytes;
     for (size_t k = 0; k < info->count; k++)

@@ -357,8 +357,8 @@ static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
 
         if (rank_of[i] == r->comm->rank)
             rc = bm_copy_subfile(&r->copier, m->step, w->generation,
-                                 (uint32_t)number, &w->subfiles[number],
-                                 r->error);
+                                 (uint32_t)number,
+                                 bm_manifest_record(w, number), r->error);
         else if (rank_of[i] < 0)
             rc = check_lost(&r->near, &r->far, m, (uint32_t)i, r->error);
         if (!rc && rank_of[i] < 0 && r->comm->rank == 0 &&

@@ -22,8 +22,10 @@ static int is_same_writing(const struct bm_manifest *a,
                a->count == b->count;
 
     for (size_t i = 0; i < a->count && same; i++)
-        same = a->subfiles[i].file_bytes == b->subfiles[i].file_bytes &&
-               !memcmp(a->subfiles[i].head_hash, b->subfiles[i].head_hash, 16);
+        same = bm_manifest_record(a, i)->file_bytes ==
+                   bm_manifest_record(b, i)->file_bytes &&
+               !memcmp(bm_manifest_record(a, i)->head_hash,
+                       bm_manifest_record(b, i)->head_hash, 16);
     return same;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "check/check.h"
+#include "layout/sheet.h"
 
 struct subfile {
     const struct bm_manifest *m;
@@ -13,7 +14,8 @@ struct subfile {
 
 static int has_part(const struct bm_manifest *m, size_t i, uint32_t variable)
 {
-    return i < m->count && bm_subfile_info_part(&m->subfiles[i], variable);
+    return i < m->count &&
+           bm_subfile_info_part(bm_manifest_record(m, i), variable);
 }
 
 /* Whether subfile 'i' is the one with that number among those that a layout has
@@ -50,7 +52,8 @@ static void check_section(const struct subfile *f, const struct bm_section *s)
     struct bm_chunking chunking;
     size_t wrong = 0, first = 0, should = 0;
 
-    if (!o->layout->chunking)
+    /* Which file is which cannot be told if records are missing. */
+    if (!o->layout->chunking || !bm_manifest_is_loaded(f->m))
         return;
     chunking = o->layout->chunking(o);
     for (size_t i = s->count; i-- > 0 && chunking.calls->file;) {

@@ -299,7 +299,7 @@ static int compare_front(struct bm_repair *r, struct ends *e,
 {
     size_t number;
     const struct bm_manifest *m = bm_manifest_with_file(step, i, &number);
-    const struct bm_subfile_info *info = &m->subfiles[number];
+    const struct bm_subfile_info *info = bm_manifest_record(m, number);
     const struct bm_buffer *good = e->front_rc ? &e->back : &e->front;
     struct bm_head_bytes from = {good->data, good->size, info->file_bytes,
                                  r->ds.id,   f->name,    NULL};

@@ -142,7 +142,7 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
                       uint64_t offset, const char *which)
 {
     const struct bm_manifest *m = &c->step->manifest;
-    const struct bm_subfile_info *info = &m->subfiles[c->i];
+    const struct bm_subfile_info *info = bm_manifest_record(m, c->i);
     struct bm_head_bytes from;
     struct bm_error why = {0};
     const char *what = NULL;
@@ -448,7 +448,8 @@ static void no_head(struct subfile_check *c, const struct bm_findings *before)
 
 static void check_content(struct subfile_check *c, bouma_depth depth)
 {
-    const struct bm_subfile_info *info = &c->step->manifest.subfiles[c->i];
+    const struct bm_subfile_info *info =
+        bm_manifest_record(&c->step->manifest, c->i);
     struct bm_findings before = *c->out;
     struct bm_head head, second;
     int good, is_cut = c->bytes < info->file_bytes;

@@ -7,6 +7,7 @@
 #include "dataset/local_copy.h"
 #include "dataset/sweep.h"
 #include "layout/grid_idx.h"
+#include "layout/sheet.h"
 #include "layout/writings.h"
 #include "store/identity.h"
 
@@ -168,6 +169,33 @@ static void look_at_manifest(struct verify *v, const struct bouma_step *step,
                         older, older == 1 ? " is" : "s are");
 }
 
+/* The sheets of a step's manifest: rank 0 reports those that are damaged, and
+ * with them their files are hidden. BOUMA_OK or ENOMEM. */
+static int load_sheets(struct verify *v, struct bouma_step *step)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t w = 0; w < bm_manifest_writings(&step->manifest); w++) {
+        struct bouma_step *one = bm_step_writing(step, w);
+
+        for (size_t k = 0; k < one->manifest.sheet_count; k++) {
+            struct bm_error why = {0};
+            char name[BM_NAME_BYTES];
+
+            rc = bm_step_load_sheet(one, k, &why);
+            if (rc == BOUMA_ENOMEM)
+                return rc;
+            bm_name_manifest(name, step->manifest.step);
+            if (rc && v->ds->comm->rank == 0)
+                bm_findings_add(&v->findings, bm_severity_of(rc),
+                                (int64_t)step->manifest.step, name,
+                                "%s; its files cannot be read, others can",
+                                why.text);
+        }
+    }
+    return BOUMA_OK;
+}
+
 /* This rank's share of the subfiles of a step. */
 static int look_at_subfiles(struct verify *v, struct bouma_step *step,
                             const struct bm_lost_step *known)
@@ -175,10 +203,11 @@ static int look_at_subfiles(struct verify *v, struct bouma_step *step,
     const struct bm_comm *comm = v->ds->comm;
     struct bm_check how = {
         .depth = v->depth, .is_part = v->is_part, .known = known};
-    int rc = BOUMA_OK;
+    int rc = load_sheets(v, step);
 
     for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++)
-        if (v->subfile++ % (size_t)comm->size == (size_t)comm->rank)
+        if (v->subfile++ % (size_t)comm->size == (size_t)comm->rank &&
+            bm_manifest_has_file(&step->manifest, i))
             rc = bm_check_subfile(step, i, &how, &v->findings, &v->report);
     bm_tell_elsewhere(how.elsewhere, &step->manifest, &v->findings);
     return rc;

@@ -49,8 +49,8 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     }
     bm_schema_init(&schema, ds->a, &ignored);
     bm_manifest_init(&m, ds->a, &schema, &ignored);
-    ours = !bm_manifest_load(&m, &ds->store, entry->step, NULL, ds->id,
-                             &ignored) &&
+    ours = !bm_manifest_load_front(&m, &ds->store, entry->step, ds->id,
+                                   &ignored) &&
            m.generation.epoch == entry->generation.epoch &&
            m.generation.attempt == entry->generation.attempt;
     bm_manifest_release(&m);

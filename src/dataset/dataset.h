@@ -222,11 +222,11 @@ int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error);
 /* Where a file of a step is looked for, in this order: 1 store or 2. */
 int bm_dataset_stores(struct bouma_dataset *ds, struct bm_store *stores[2]);
 
-/* Rank 0: the bytes of the manifest of a step, and where it was found. If there
- * are two, that of the later writing. */
+/* Rank 0: the manifest of a step, and where it was found: see
+ * bm_manifest_read_front(). If there are two, that of the later writing. */
 int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
-                        struct bm_buffer *out, struct bm_store **store,
-                        struct bm_error *error);
+                        struct bm_buffer *out, uint64_t *bytes,
+                        struct bm_store **store, struct bm_error *error);
 
 /* Before the steps that were found are used by what a reader calls; and before
  * attributes or notes are. Not collective. */
@@ -289,6 +289,21 @@ int bm_steps_write_index(struct bm_store *s, const uint8_t id[16],
 int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
                      const char *name, const uint8_t *id,
                      struct bm_error *error);
+/* The same without its sheets (layout/sheet.h); that is enough for all but the
+ * records of files. */
+int bm_manifest_load_front(struct bm_manifest *m, struct bm_store *s,
+                           uint64_t step, const uint8_t *id,
+                           struct bm_error *error);
+/* The bytes of a manifest without its sheets; of a damaged one, all bytes. And
+ * the bytes of the file. */
+int bm_manifest_read_front(struct bm_store *s, const char *name,
+                           struct bm_buffer *out, uint64_t *bytes,
+                           struct bm_error *error);
+/* EFORMAT if a file of so many bytes has more than a manifest, which was made
+ * of its first 'front' bytes, and its sheets. (That it has less concerns only
+ * those that read these sheets.) */
+int bm_manifest_check_end(struct bm_manifest *m, size_t front, uint64_t bytes,
+                          const char *name, struct bm_error *error);
 
 /* Who commits here: which losses are on record now, so that those of steps that
  * are written again can go. */

@@ -251,10 +251,11 @@ static int has_later(struct bouma_dataset *ds, struct bm_store *s,
     struct bm_error ignored = {0};
     struct bm_step_entry other;
     struct bm_buffer b;
+    uint64_t bytes;
     int later;
 
     bm_buffer_init(&b, ds->a);
-    later = !bm_store_load(s, name, &b, s->memory_limit, &ignored) &&
+    later = !bm_manifest_read_front(s, name, &b, &bytes, &ignored) &&
             !bm_manifest_peek(&other, &b, ds->id, name, &ignored) &&
             bm_generation_is_later(other.generation, entry->generation);
     bm_buffer_release(&b);
@@ -262,8 +263,8 @@ static int has_later(struct bouma_dataset *ds, struct bm_store *s,
 }
 
 int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
-                        struct bm_buffer *out, struct bm_store **store,
-                        struct bm_error *error)
+                        struct bm_buffer *out, uint64_t *bytes,
+                        struct bm_store **store, struct bm_error *error)
 {
     const struct bm_step_entry *listed =
         bm_step_list_find(&ds->found.steps, step);
@@ -277,8 +278,7 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
     *store = stores[0];
     if (count > 1) {
         /* The manifest of the local copy is as good as the other if it is not older. */
-        if (!bm_store_load(stores[0], name, out, stores[0]->memory_limit,
-                           &why) &&
+        if (!bm_manifest_read_front(stores[0], name, out, bytes, &why) &&
             !bm_manifest_peek(&entry, out, ds->id, name, &why) &&
             !(listed
                   ? bm_generation_is_later(listed->generation, entry.generation)
@@ -287,7 +287,7 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
         bm_buffer_clear(out);
         *store = stores[1];
     }
-    return bm_store_load(*store, name, out, (*store)->memory_limit, error);
+    return bm_manifest_read_front(*store, name, out, bytes, error);
 }
 
 /* The dataset's attributes are those of its newest step. A manifest that
@@ -299,7 +299,7 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
     struct bm_schema schema;
     struct bm_manifest m;
     struct bm_buffer b;
-    uint64_t newest;
+    uint64_t newest, bytes;
     int rc = BOUMA_OK;
 
     bm_attributes_clear(&ds->found.attributes);
@@ -312,10 +312,10 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
     bm_manifest_init(&m, ds->a, &schema, &why);
     bm_buffer_init(&b, ds->a);
     if (ds->second.root)
-        rc = bm_dataset_manifest(ds, newest, &b, &store, &why);
+        rc = bm_dataset_manifest(ds, newest, &b, &bytes, &store, &why);
     bm_buffer_release(&b);
     if (!rc)
-        rc = bm_manifest_load(&m, store, newest, NULL, ds->id, &why);
+        rc = bm_manifest_load_front(&m, store, newest, ds->id, &why);
     if (!rc) {
         struct bouma_attributes swap = ds->found.attributes;
 

@@ -191,7 +191,8 @@ int bm_idx_next(struct bm_idx_walk *w, struct bm_idx_file *out)
 {
     const struct bm_manifest *m = w->manifest;
 
-    while (w->at < m->count && !has_part(&m->subfiles[w->at], m, w->grid))
+    while (w->at < m->count &&
+           !has_part(bm_manifest_record(m, w->at), m, w->grid))
         w->at++;
     if (w->at == m->count || w->counted == bm_grid_idx_files(w->grid))
         return 0;

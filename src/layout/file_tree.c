@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/search.h"
+
 void bm_file_tree_init(struct bm_file_tree *t, const bouma_allocator *a,
                        const struct bm_object *set)
 {
@@ -21,6 +23,11 @@ void bm_file_tree_release(struct bm_file_tree *t)
     bm_drop(t->a, t->nodes);
     bm_drop(t->a, t->bins);
     bm_drop(t->a, t->bitmaps);
+    for (size_t i = 0; i < t->sheet_count; i++) {
+        bm_drop(t->a, t->sheets[i].summaries);
+        bm_drop(t->a, t->sheets[i].subfiles);
+    }
+    bm_drop(t->a, t->sheets);
     memset(t, 0, sizeof(*t));
 }
 
@@ -42,6 +49,106 @@ int bm_file_tree_add_file(struct bm_file_tree *t,
     summaries[t->files] = summary;
     subfiles[t->files++] = subfile;
     return BOUMA_OK;
+}
+
+/* ---- sheets --------------------------------------------------------------- */
+
+int bm_file_tree_add_sheet(struct bm_file_tree *t, size_t sheet,
+                           const struct bm_particle_summary *sum, size_t files)
+{
+    struct bm_file_tree_sheet *grown;
+
+    if (t->sheet_count) {
+        const struct bm_particle_summary *first = t->sheets[0].sum;
+
+        if (sum->rows != first->rows ||
+            (sum->rows &&
+             memcmp(sum->types, first->types, sum->rows * sizeof(*sum->types))))
+            return BOUMA_EFORMAT;
+    }
+    grown = bm_grow(t->a, t->sheets, t->sheet_count, sizeof(*grown));
+    if (!grown)
+        return BOUMA_ENOMEM;
+    t->sheets = grown;
+    grown[t->sheet_count++] = (struct bm_file_tree_sheet){
+        .sheet = sheet, .first = t->files, .count = files, .sum = sum};
+    t->files += files;
+    t->rows = sum->rows;
+    return BOUMA_OK;
+}
+
+/* That with the number 'sheet', or NULL. */
+static struct bm_file_tree_sheet *find_sheet(const struct bm_file_tree *t,
+                                             size_t sheet)
+{
+    size_t at = 0;
+
+    BM_BISECT(at, t->sheet_count, i, t->sheets[i].sheet <= sheet);
+    return at < t->sheet_count && t->sheets[at].sheet == sheet ? &t->sheets[at]
+                                                               : NULL;
+}
+
+int bm_file_tree_open_sheet(struct bm_file_tree *t, size_t sheet)
+{
+    struct bm_file_tree_sheet *s = find_sheet(t, sheet);
+
+    if (!s || s->subfiles)
+        return BOUMA_OK;
+    if (!s->summaries)
+        s->summaries = bm_new(t->a, s->count, sizeof(*s->summaries));
+    s->subfiles = bm_new(t->a, s->count, sizeof(*s->subfiles));
+    return s->summaries && s->subfiles ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+void bm_file_tree_show_file(struct bm_file_tree *t, size_t sheet, size_t i,
+                            const struct bm_particle_summary *summary,
+                            size_t subfile)
+{
+    struct bm_file_tree_sheet *s = find_sheet(t, sheet);
+
+    s->summaries[i] = summary;
+    s->subfiles[i] = subfile;
+}
+
+const struct bm_file_tree_sheet *
+bm_file_tree_sheet_of(const struct bm_file_tree *t, size_t f)
+{
+    size_t at = 0;
+
+    BM_BISECT(at, t->sheet_count, i, t->sheets[i].first <= f);
+    return &t->sheets[at];
+}
+
+const struct bm_particle_summary *
+bm_file_tree_summary(const struct bm_file_tree *t, size_t f)
+{
+    const struct bm_file_tree_sheet *s;
+
+    if (!t->sheet_count)
+        return t->summaries[f];
+    s = bm_file_tree_sheet_of(t, f);
+    return s->summaries[f - s->first];
+}
+
+size_t bm_file_tree_subfile(const struct bm_file_tree *t, size_t f)
+{
+    const struct bm_file_tree_sheet *s;
+
+    if (!t->sheet_count)
+        return t->subfiles[f];
+    s = bm_file_tree_sheet_of(t, f);
+    return s->subfiles[f - s->first];
+}
+
+size_t bm_file_tree_known(const struct bm_file_tree *t)
+{
+    return t->sheet_count ? t->sheet_count : t->files;
+}
+
+const struct bm_particle_summary *
+bm_file_tree_of_known(const struct bm_file_tree *t, size_t i)
+{
+    return t->sheet_count ? t->sheets[i].sum : t->summaries[i];
 }
 
 /* ---- the tree ----------------------------------------------------------- */
@@ -294,6 +401,30 @@ static int any_matches_node(const struct bm_file_tree *t, size_t i,
     return q != NULL;
 }
 
+int bm_file_tree_sheet_matches(const struct bm_file_tree *t, size_t i,
+                               const struct bm_file_tree_query *query)
+{
+    return any_matches_file(t->sheets[i].sum, query);
+}
+
+static size_t select_in_sheets(const struct bm_file_tree *t,
+                               const struct bm_file_tree_query *query,
+                               size_t *files)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->sheet_count; i++) {
+        const struct bm_file_tree_sheet *s = &t->sheets[i];
+
+        if (!bm_file_tree_sheet_matches(t, i, query))
+            continue;
+        for (size_t f = 0; f < s->count; f++)
+            if (any_matches_file(s->summaries[f], query))
+                files[n++] = s->first + f;
+    }
+    return n;
+}
+
 size_t bm_file_tree_select(const struct bm_file_tree *t,
                            const struct bm_file_tree_query *query,
                            size_t *files)
@@ -301,6 +432,8 @@ size_t bm_file_tree_select(const struct bm_file_tree *t,
     size_t n = 0;
     int strays = 0;
 
+    if (t->sheet_count)
+        return select_in_sheets(t, query, files);
     if (!t->node_count) {
         for (size_t f = 0; f < t->files; f++)
             if (any_matches_file(t->summaries[f], query))

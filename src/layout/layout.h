@@ -47,6 +47,12 @@ struct bm_summary_functions {
     void (*encode)(struct bm_buffer *b, const struct bm_summary *s);
     /* Into an empty one. BOUMA_OK, ENOMEM or EFORMAT. */
     int (*decode)(struct bm_summary *s, struct bm_cursor *c);
+    /* What so many files have together, into an empty one; and such a sum from
+     * its bytes, which are as those of a file. */
+    int (*sum)(struct bm_summary *s, const struct bm_summary *const *files,
+               size_t count);
+    int (*decode_sum)(struct bm_summary *s, struct bm_cursor *c,
+                      uint32_t files);
     /* Whether it can be that of a file with these variables. */
     int (*fits)(const struct bm_summary *s, const struct bm_contents *c);
     /* A fact in which it differs from the ranges of the values, or NULL. */

@@ -5,6 +5,7 @@
 
 #include "base/search.h"
 #include "layout/front.h"
+#include "layout/sheet.h"
 #include "layout/writings.h"
 
 void bm_manifest_init(struct bm_manifest *m, const bouma_allocator *a,
@@ -29,8 +30,14 @@ void bm_manifest_release(struct bm_manifest *m)
     bm_drop(m->a, m->file_trees);
     m->file_trees = NULL;
     m->file_tree_count = 0;
-    for (size_t i = 0; i < m->count; i++)
+    for (size_t i = 0; i < m->count && m->subfiles; i++)
         bm_subfile_info_release(&m->subfiles[i], m->a);
+    for (size_t k = 0; k < m->sheet_count; k++)
+        bm_sheet_release(&m->sheets[k], m->a);
+    bm_drop(m->a, m->sheets);
+    m->sheets = NULL;
+    m->sheet_count = 0;
+    m->sheet_files = 0;
     bm_drop(m->a, m->subfiles);
     m->subfiles = NULL;
     m->count = 0;
@@ -141,8 +148,10 @@ int bm_manifest_total(struct bm_manifest *m)
     int rc = BOUMA_OK;
 
     reset_totals(schema);
-    for (size_t i = 0; i < m->count; i++)
+    for (size_t i = 0; i < m->count && !m->sheet_files; i++)
         add_subfile(schema, &m->subfiles[i]);
+    for (size_t k = 0; k < m->sheet_count; k++)
+        add_subfile(schema, &m->sheets[k].sum);
     for (uint32_t id = 0; id < schema->variables; id++) {
         struct bouma_variable *v = schema->by_id[id];
         const struct bm_object *o = v->object;
@@ -213,7 +222,7 @@ int bm_manifest_compare(const char **what, const struct bm_manifest *m,
                         size_t i, const struct bm_head *h,
                         const uint8_t head_hash[16])
 {
-    const struct bm_subfile_info *told = &m->subfiles[i];
+    const struct bm_subfile_info *told = bm_manifest_record(m, i);
     struct bm_subfile_info own;
     int same = 1, rc = bm_subfile_info_of(&own, h, head_hash, m->a);
 
@@ -233,30 +242,41 @@ int bm_manifest_compare(const char **what, const struct bm_manifest *m,
     return rc;
 }
 
+/* Files, or all those of a sheet. */
+static void count_files(bouma_record *r, const struct bm_subfile_info *info,
+                        uint64_t largest)
+{
+    r->stored_bytes += info->file_bytes;
+    r->largest_file = largest > r->largest_file ? largest : r->largest_file;
+    for (size_t k = 0; k < info->count; k++)
+        r->chunks += (int64_t)info->parts[k].chunks;
+}
+
+void bm_manifest_count(bouma_record *r, const struct bm_manifest *m)
+{
+    for (size_t i = 0; i < m->count && !m->sheet_files; i++)
+        count_files(r, &m->subfiles[i], m->subfiles[i].file_bytes);
+    for (size_t k = 0; k < m->sheet_count; k++)
+        count_files(r, &m->sheets[k].sum, m->sheets[k].largest);
+    r->files = (int64_t)m->count;
+    r->mean_file = m->count ? r->stored_bytes / m->count : 0;
+}
+
 const char *bm_manifest_check_record(const struct bm_manifest *m)
 {
     const bouma_record *r = &m->record;
-    uint64_t raw = 0, stored = 0, largest = 0;
-    int64_t chunks = 0;
+    bouma_record is = {0};
 
     for (uint32_t id = 0; id < m->schema->variables; id++)
-        raw += m->schema->by_id[id]->in_step.raw_bytes;
-    for (size_t i = 0; i < m->count; i++) {
-        const struct bm_subfile_info *info = &m->subfiles[i];
-
-        stored += info->file_bytes;
-        largest = info->file_bytes > largest ? info->file_bytes : largest;
-        for (size_t k = 0; k < info->count; k++)
-            chunks += (int64_t)info->parts[k].chunks;
-    }
-    return r->raw_bytes != raw             ? "raw bytes"
-           : r->stored_bytes != stored     ? "stored bytes"
-           : r->largest_file != largest    ? "the largest file"
-           : r->files != (int64_t)m->count ? "the number of files"
-           : r->chunks != chunks           ? "the number of chunks"
-           : r->mean_file != (m->count ? stored / m->count : 0)
-               ? "the mean file"
-               : NULL;
+        is.raw_bytes += m->schema->by_id[id]->in_step.raw_bytes;
+    bm_manifest_count(&is, m);
+    return r->raw_bytes != is.raw_bytes         ? "raw bytes"
+           : r->stored_bytes != is.stored_bytes ? "stored bytes"
+           : r->largest_file != is.largest_file ? "the largest file"
+           : r->files != is.files               ? "the number of files"
+           : r->chunks != is.chunks             ? "the number of chunks"
+           : r->mean_file != is.mean_file       ? "the mean file"
+                                                : NULL;
 }
 
 /* ---- bytes -------------------------------------------------------------- */
@@ -315,8 +335,37 @@ static void decode_record(bouma_record *r, struct bm_cursor *c)
     r->misfits = bm_get_i64(c);
 }
 
-/* All but the writings before. */
-static void encode_body(struct bm_buffer *b, const struct bm_manifest *m)
+/* 0: no sheets; else 1 more than the bits of the number of their files. */
+static uint8_t sheet_code(uint32_t files)
+{
+    uint8_t code = 0;
+
+    for (; files; files /= 2)
+        code++;
+    return code;
+}
+
+/* What the body has of each sheet. They go to 'sheets'. */
+static void encode_sheets(struct bm_buffer *b, const struct bm_manifest *m,
+                          const uint8_t id[16], struct bm_buffer *sheets)
+{
+    for (size_t k = 0; k < m->sheet_count; k++) {
+        struct bm_sheet sheet = m->sheets[k];
+        struct bm_sheet_address address = {id, m->step, m->generation,
+                                           (uint32_t)k};
+
+        if (sheet.stored)
+            bm_put_bytes(sheets, sheet.stored, (size_t)sheet.bytes);
+        else
+            bm_sheet_encode(sheets, &sheet, &address, sheet.records,
+                            bm_sheet_records(m, k), m->schema);
+        bm_sheet_encode_sum(b, &sheet, m->schema);
+    }
+}
+
+/* All but the writings before. Sheets come behind all of these. */
+static void encode_body(struct bm_buffer *b, const struct bm_manifest *m,
+                        const uint8_t id[16], struct bm_buffer *sheets)
 {
     bm_put_u64(b, m->step);
     bm_put_f64(b, m->time);
@@ -329,12 +378,17 @@ static void encode_body(struct bm_buffer *b, const struct bm_manifest *m)
     bm_put_u8(b, (uint8_t)m->place);
     bm_put_u8(b, (uint8_t)m->assign_particles);
     bm_put_u8(b, (uint8_t)m->earlier_count);
-    bm_put_u16(b, 0);
+    bm_put_u8(b, sheet_code(m->sheet_files));
+    bm_put_u8(b, 0);
     encode_record(b, &m->record);
     bm_attributes_encode(b, &m->dataset_attributes);
     bm_attributes_encode(b, &m->attributes);
     bm_schema_encode(b, m->schema);
     bm_put_u64(b, m->count);
+    if (m->sheet_files) {
+        encode_sheets(b, m, id, sheets);
+        return;
+    }
     for (size_t i = 0; i < m->count; i++)
         bm_subfile_info_encode(b, &m->subfiles[i], m->schema);
     for (size_t i = 0; i < m->file_tree_count; i++)
@@ -344,21 +398,41 @@ static void encode_body(struct bm_buffer *b, const struct bm_manifest *m)
 void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
                         const uint8_t id[16])
 {
+    struct bm_buffer last, sheets;
     uint8_t hash[16];
 
+    bm_buffer_init(&last, m->a);
+    bm_buffer_init(&sheets, m->a);
     bm_envelope_reserve(b);
-    encode_body(b, m);
+    encode_body(b, m, id, &last);
     for (size_t i = 0; i < m->earlier_count; i++) {
         struct bm_buffer one;
 
         bm_buffer_init(&one, m->a);
-        encode_body(&one, &m->earlier[i]->manifest);
+        encode_body(&one, &m->earlier[i]->manifest, id, &sheets);
         bm_put_u64(b, one.size);
         bm_put_bytes(b, one.data, one.size);
         b->failed |= one.failed;
         bm_buffer_release(&one);
     }
     bm_envelope_seal(b, BM_KIND_MANIFEST, id, hash);
+    bm_put_bytes(b, sheets.data, sheets.size);
+    bm_put_bytes(b, last.data, last.size);
+    b->failed |= sheets.failed | last.failed;
+    bm_buffer_release(&sheets);
+    bm_buffer_release(&last);
+}
+
+/* The bytes of a manifest without its sheets, as far as they are there. */
+static size_t front_of(const uint8_t *data, size_t bytes)
+{
+    struct bm_error ignored = {0};
+    struct bm_envelope e;
+
+    if (bm_envelope_peek(&e, data, bytes, BM_KIND_MANIFEST, "", &ignored) ||
+        e.body_bytes > bytes - BM_ENVELOPE_BYTES)
+        return bytes; /* which tells what is wrong */
+    return BM_ENVELOPE_BYTES + (size_t)e.body_bytes;
 }
 
 int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,
@@ -367,9 +441,10 @@ int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,
 {
     struct bm_envelope e;
     struct bm_cursor c;
-    int rc = bm_envelope_open(&e, &c,
-                              &(struct bm_metadata){b->data, b->size, id, name},
-                              BM_KIND_MANIFEST, error);
+    int rc = bm_envelope_open(
+        &e, &c,
+        &(struct bm_metadata){b->data, front_of(b->data, b->size), id, name},
+        BM_KIND_MANIFEST, error);
 
     if (rc)
         return rc;
@@ -386,7 +461,7 @@ static int decode_front(struct bm_manifest *m, struct bm_cursor *c,
                         size_t *earlier, const char *name,
                         struct bm_error *error)
 {
-    unsigned spare;
+    unsigned sheets, spare;
 
     m->step = bm_get_u64(c);
     m->time = bm_get_f64(c);
@@ -399,7 +474,11 @@ static int decode_front(struct bm_manifest *m, struct bm_cursor *c,
     m->place = (bouma_place)bm_get_u8(c);
     m->assign_particles = (bouma_assign)bm_get_u8(c);
     *earlier = bm_get_u8(c);
-    spare = bm_get_u16(c);
+    sheets = bm_get_u8(c);
+    spare = bm_get_u8(c);
+    m->sheet_files =
+        sheets && sheets <= BM_MAX_SHEET_BITS + 1 ? 1u << (sheets - 1) : 0;
+    spare = sheets && !m->sheet_files ? sheets : spare;
     if (!c->failed && (spare || m->order > BOUMA_ORDER_CHUNK))
         return bm_fail(error, BOUMA_EVERSION,
                        "%s: " BM_NEWER "its order (%d) or bytes that were zero "
@@ -411,14 +490,37 @@ static int decode_front(struct bm_manifest *m, struct bm_cursor *c,
     return BOUMA_OK;
 }
 
+/* What is told of sheets. */
+static int decode_sheets(struct bm_manifest *m, struct bm_cursor *c,
+                         size_t count)
+{
+    size_t sheets = bm_sheet_count_of(count, m->sheet_files);
+    int rc = BOUMA_OK;
+
+    if (!count || sheets > bm_cursor_left(c) / 48)
+        return BOUMA_EFORMAT;
+    m->sheets = bm_new(m->a, sheets, sizeof(*m->sheets));
+    if (!m->sheets)
+        return BOUMA_ENOMEM;
+    m->count = count;
+    for (size_t k = 0; k < sheets && !rc; k++) {
+        m->sheet_count++;
+        rc = bm_sheet_decode_sum(&m->sheets[k], c,
+                                 (uint32_t)bm_sheet_records(m, k), m->schema);
+    }
+    return rc ? rc : bm_manifest_list_sheets(m);
+}
+
 /* The table of subfiles, and the trees over them. */
 static int decode_subfiles(struct bm_manifest *m, struct bm_cursor *c)
 {
-    size_t count = bm_get_count(c, 40);
-    int rc = c->failed || count > BM_MAX_SUBFILES
-                 ? BOUMA_EFORMAT
-                 : bm_manifest_set_subfiles(m, count);
+    size_t count = bm_get_count(c, m->sheet_files ? 0 : 40);
+    int rc = c->failed || count > BM_MAX_SUBFILES ? BOUMA_EFORMAT : BOUMA_OK;
 
+    if (!rc && m->sheet_files)
+        return decode_sheets(m, c, count);
+    if (!rc)
+        rc = bm_manifest_set_subfiles(m, count);
     for (size_t i = 0; i < count && !rc; i++)
         rc = bm_subfile_info_decode(&m->subfiles[i], c, m->schema);
     if (!rc)
@@ -472,15 +574,15 @@ static int decode_earlier(struct bm_manifest *m, struct bm_cursor *c,
     return rc ? rc : bm_manifest_total(&w->manifest);
 }
 
-int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
-                       const uint8_t *id, const char *name,
-                       struct bm_error *error)
+int bm_manifest_decode_front(struct bm_manifest *m, const uint8_t *data,
+                             size_t bytes, const uint8_t *id, const char *name,
+                             struct bm_error *error)
 {
     struct bm_envelope e;
     struct bm_cursor c;
-    size_t earlier = 0;
+    size_t earlier = 0, front = front_of(data, bytes);
     int rc =
-        bm_envelope_open(&e, &c, &(struct bm_metadata){data, bytes, id, name},
+        bm_envelope_open(&e, &c, &(struct bm_metadata){data, front, id, name},
                          BM_KIND_MANIFEST, error);
 
     if (rc)
@@ -496,6 +598,8 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
         rc = bm_manifest_total(m);
     if (!rc && earlier)
         rc = bm_writings_join(m);
+    if (!rc)
+        bm_manifest_place_sheets(m, front);
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory for the manifest", name);
     if (rc == BOUMA_EVERSION) /* unless front or schema have told what it is */
@@ -504,4 +608,35 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
         return bm_envelope_fail(&e, name, error,
                                 "the manifest contradicts itself");
     return BOUMA_OK;
+}
+
+/* All sheets of a writing, out of the bytes of the manifest. */
+static int take_sheets(struct bm_manifest *m, const uint8_t *data,
+                       const char *name, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t k = 0; k < m->sheet_count && !rc; k++)
+        rc = bm_manifest_take_sheet(m, k, data + m->sheets[k].offset,
+                                    (size_t)m->sheets[k].bytes, name, error);
+    return rc;
+}
+
+int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
+                       const uint8_t *id, const char *name,
+                       struct bm_error *error)
+{
+    int rc = bm_manifest_decode_front(m, data, bytes, id, name, error);
+    size_t front = front_of(data, bytes);
+
+    if (rc)
+        return rc;
+    if (bm_manifest_place_sheets(m, front) != bytes - front)
+        return bm_fail(error, BOUMA_EFORMAT,
+                       "%s: its sheets are cut off, or something is behind "
+                       "them; the file is damaged",
+                       name);
+    for (size_t i = 0; i < m->earlier_count && !rc; i++)
+        rc = take_sheets(&m->earlier[i]->manifest, data, name, error);
+    return rc ? rc : take_sheets(m, data, name, error);
 }

@@ -1,5 +1,7 @@
 /* manifest.h -- the one file that makes a step: what it holds, and one record
- * for each subfile, by which a reader knows which of them to open. */
+ * for each subfile, by which a reader knows which of them to open. If there are
+ * many subfiles, their records are in sheets, which can be read one by one: see
+ * sheet.h. */
 #ifndef BM_MANIFEST_H
 #define BM_MANIFEST_H
 
@@ -27,6 +29,7 @@ struct bm_subfile_info {
 };
 
 struct bm_writing;
+struct bm_sheet;
 
 struct bm_manifest {
     const bouma_allocator *a;
@@ -49,8 +52,11 @@ struct bm_manifest {
     bouma_record record;
     struct bouma_attributes dataset_attributes, attributes;
     struct bm_schema *schema;         /* not owned */
-    struct bm_subfile_info *subfiles; /* [count] */
+    struct bm_subfile_info *subfiles; /* [count]; NULL if there are sheets */
     size_t count;
+    uint32_t sheet_files;    /* that a sheet has; 0: there are no sheets */
+    struct bm_sheet *sheets; /* [sheet_count] */
+    size_t sheet_count;
     struct bm_file_tree
         *file_trees; /* [file_tree_count], of the sets of particles, in order */
     size_t file_tree_count;
@@ -62,6 +68,10 @@ void bm_manifest_release(struct bm_manifest *m);
 
 /* 'count' empty subfiles. BOUMA_OK or ENOMEM. */
 int bm_manifest_set_subfiles(struct bm_manifest *m, size_t count);
+
+/* What is told of subfile i, which is there: see sheet.h. */
+struct bm_subfile_info *bm_manifest_record(const struct bm_manifest *m,
+                                           size_t i);
 
 /* With all subfiles there, the trees over the files of particles: those of
  * trees[sets], or none if that is NULL. BOUMA_OK, ENOMEM or EFORMAT. */
@@ -77,6 +87,17 @@ int bm_subfile_info_of(struct bm_subfile_info *out, const struct bm_head *h,
                        const uint8_t head_hash[16], const bouma_allocator *a);
 void bm_subfile_info_release(struct bm_subfile_info *info,
                              const bouma_allocator *a);
+/* A part, as bytes; and back, with the limits to its chunks and samples that an
+ * object with this summary (or NULL) has. BOUMA_OK, ENOMEM or EFORMAT. */
+typedef void bm_part_limits(const struct bm_object *o,
+                            const struct bm_summary *summary,
+                            struct bm_limits *chunks,
+                            struct bm_limits *samples);
+void bm_part_info_encode(struct bm_buffer *b, const struct bm_part_info *part,
+                         const struct bm_schema *schema);
+int bm_part_info_decode(struct bm_part_info *out, struct bm_cursor *c,
+                        const struct bm_summary_list *summaries,
+                        bm_part_limits *limits, const struct bm_schema *schema);
 /* What it has of a variable, or NULL. */
 const struct bm_part_info *
 bm_subfile_info_part(const struct bm_subfile_info *info, uint32_t variable);
@@ -95,6 +116,8 @@ int bm_manifest_compare(const char **what, const struct bm_manifest *m,
  */
 const char *bm_manifest_glance(const struct bm_manifest *m, size_t i,
                                const struct bm_head *h);
+/* What the files are in sum: their number, bytes and chunks, for a record. */
+void bm_manifest_count(bouma_record *r, const struct bm_manifest *m);
 /* Facts of the record that follow from the subfiles: NULL, or one that does
  * not. With bm_manifest_total() done. */
 const char *bm_manifest_check_record(const struct bm_manifest *m);
@@ -104,17 +127,21 @@ const char *bm_manifest_check_record(const struct bm_manifest *m);
  * every particle. */
 int bm_manifest_total(struct bm_manifest *m);
 
-/* With its envelope, into an empty buffer. */
+/* With its envelope, and with its sheets, into an empty buffer. */
 void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
                         const uint8_t id[16]);
 /* Check no more than the checksum, and tell which step it is, and which writing
- * of it. */
+ * of it. There may be sheets behind it, which are not looked at. */
 int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,
                      const uint8_t *id, const char *name,
                      struct bm_error *error);
-/* Into an initialised one, whose schema is empty. */
+/* Into an initialised one, whose schema is empty. All sheets must be there. */
 int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
                        const uint8_t *id, const char *name,
                        struct bm_error *error);
+/* The same without sheets, whether 'data' has them or not. */
+int bm_manifest_decode_front(struct bm_manifest *m, const uint8_t *data,
+                             size_t bytes, const uint8_t *id, const char *name,
+                             struct bm_error *error);
 
 #endif

@@ -137,8 +137,9 @@ static int decode_row(struct bm_particle_summary *c, uint32_t i,
     return BOUMA_OK;
 }
 
-int bm_particle_summary_decode(struct bm_particle_summary *c,
-                               struct bm_cursor *in)
+/* With at most so many particles. */
+static int decode_up_to(struct bm_particle_summary *c, struct bm_cursor *in,
+                        uint64_t most)
 {
     uint32_t rows;
     int rc;
@@ -156,14 +157,19 @@ int bm_particle_summary_decode(struct bm_particle_summary *c,
             return BOUMA_EFORMAT;
     }
     rows = bm_get_u32(in);
-    if (in->failed || !c->count || c->count > BM_MAX_PARTICLE_SUMMARY ||
-        c->strays > c->count || c->tree_bytes >= (uint64_t)1 << 40 ||
-        rows > bm_cursor_left(in) / 7)
+    if (in->failed || !c->count || c->count > most || c->strays > c->count ||
+        c->tree_bytes >= (uint64_t)1 << 40 || rows > bm_cursor_left(in) / 7)
         return BOUMA_EFORMAT;
     rc = make_rows(c, rows);
     for (uint32_t i = 0; i < rows && !rc; i++)
         rc = decode_row(c, i, in);
     return rc;
+}
+
+int bm_particle_summary_decode(struct bm_particle_summary *c,
+                               struct bm_cursor *in)
+{
+    return decode_up_to(c, in, BM_MAX_PARTICLE_SUMMARY);
 }
 
 /* Whether two ends of bins are the same number; neither is a NaN. */
@@ -248,6 +254,77 @@ static void encode(struct bm_buffer *b, const struct bm_summary *s)
 static int decode(struct bm_summary *s, struct bm_cursor *c)
 {
     return bm_particle_summary_decode(s->own, c);
+}
+
+/* The bins of a row that have all values, and the bitmap in these. */
+static void sum_row(struct bm_particle_summary *out, uint32_t row,
+                    const struct bm_summary *const *files, size_t count)
+{
+    struct bm_range all = {{0}, {0}, 0, 0};
+    bouma_type type = out->types[row];
+    int finite = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct bm_particle_summary *c = files[i]->own;
+        struct bm_range one = {c->bins[row].low, c->bins[row].high, 1, 0};
+
+        if (c->bitmaps[row]) /* else it has no values, and no range */
+            bm_range_join(&all, type, &one);
+        finite &= c->bins[row].finite;
+    }
+    bm_bins_init(&out->bins[row], type, all.low, all.high);
+    out->bins[row].finite = finite;
+    for (size_t i = 0; i < count; i++) {
+        const struct bm_particle_summary *c = files[i]->own;
+
+        out->bitmaps[row] |=
+            bm_bins_remap(&c->bins[row], c->bitmaps[row], &out->bins[row]);
+    }
+}
+
+static void sum_bounds(struct bm_particle_summary *out,
+                       const struct bm_particle_summary *c)
+{
+    int first = out->strays == out->count; /* none of them has a place */
+
+    for (int d = 0; d < c->set->ndims && c->strays < c->count; d++) {
+        out->low[d] =
+            first || c->low[d] < out->low[d] ? c->low[d] : out->low[d];
+        out->high[d] =
+            first || c->high[d] > out->high[d] ? c->high[d] : out->high[d];
+    }
+}
+
+/* EFORMAT: the files differ in their rows. */
+static int sum(struct bm_summary *s, const struct bm_summary *const *files,
+               size_t count)
+{
+    struct bm_particle_summary *out = s->own;
+    const struct bm_particle_summary *first = files[0]->own;
+
+    if (make_rows(out, first->rows))
+        return BOUMA_ENOMEM;
+    if (first->rows)
+        memcpy(out->types, first->types, first->rows * sizeof(*out->types));
+    for (size_t i = 0; i < count; i++) {
+        const struct bm_particle_summary *c = files[i]->own;
+
+        if (c->rows != out->rows ||
+            (c->rows &&
+             memcmp(c->types, out->types, c->rows * sizeof(*c->types))))
+            return BOUMA_EFORMAT;
+        sum_bounds(out, c);
+        out->count += c->count;
+        out->strays += c->strays;
+    }
+    for (uint32_t i = 0; i < out->rows; i++)
+        sum_row(out, i, files, count);
+    return BOUMA_OK;
+}
+
+static int decode_sum(struct bm_summary *s, struct bm_cursor *c, uint32_t files)
+{
+    return decode_up_to(s->own, c, files * BM_MAX_PARTICLE_SUMMARY);
 }
 
 /* The position is there, and the rows are those of just the variables that
@@ -340,6 +417,8 @@ const struct bm_summary_functions bm_particle_summary_functions = {
     .copy = copy,
     .encode = encode,
     .decode = decode,
+    .sum = sum,
+    .decode_sum = decode_sum,
     .fits = fits,
     .contradicts = contradicts,
     .index = index_of,

@@ -65,6 +65,29 @@ int bm_subfile_info_of(struct bm_subfile_info *out, const struct bm_head *h,
     return rc ? rc : bm_summaries_copy(&out->summaries, &h->summaries);
 }
 
+void bm_part_info_encode(struct bm_buffer *b, const struct bm_part_info *part,
+                         const struct bm_schema *schema)
+{
+    const struct bouma_variable *v = schema->by_id[part->variable];
+
+    bm_put_u32(b, part->variable);
+    bm_put_u64(b, part->chunks);
+    for (int k = 0; k < bm_pieces(v->object); k++)
+        bm_put_u64(b, part->level_bytes[k]);
+    bm_put_f64(b, part->loss.largest);
+    bm_put_f64(b, part->loss.squares);
+    for (int d = 3 - v->object->ndims; d < 3 && v->object->layout->chunking;
+         d++) {
+        bm_put_i64(b, part->bounds.lo[d]);
+        bm_put_i64(b, part->bounds.hi[d]);
+    }
+    for (int j = 0; j < v->components; j++) {
+        bm_put_u64(b, part->ranges[j].nans);
+        bm_put_u64(b, part->ranges[j].count);
+        bm_range_encode(b, &part->ranges[j], v->type);
+    }
+}
+
 void bm_subfile_info_encode(struct bm_buffer *b,
                             const struct bm_subfile_info *info,
                             const struct bm_schema *schema)
@@ -74,27 +97,8 @@ void bm_subfile_info_encode(struct bm_buffer *b,
     bm_put_bytes(b, info->head_hash, 16);
     bm_summaries_encode(b, &info->summaries);
     bm_put_u64(b, info->count);
-    for (size_t i = 0; i < info->count; i++) {
-        const struct bm_part_info *part = &info->parts[i];
-        const struct bouma_variable *v = schema->by_id[part->variable];
-
-        bm_put_u32(b, part->variable);
-        bm_put_u64(b, part->chunks);
-        for (int k = 0; k < bm_pieces(v->object); k++)
-            bm_put_u64(b, part->level_bytes[k]);
-        bm_put_f64(b, part->loss.largest);
-        bm_put_f64(b, part->loss.squares);
-        for (int d = 3 - v->object->ndims; d < 3 && v->object->layout->chunking;
-             d++) {
-            bm_put_i64(b, part->bounds.lo[d]);
-            bm_put_i64(b, part->bounds.hi[d]);
-        }
-        for (int j = 0; j < v->components; j++) {
-            bm_put_u64(b, part->ranges[j].nans);
-            bm_put_u64(b, part->ranges[j].count);
-            bm_range_encode(b, &part->ranges[j], v->type);
-        }
-    }
+    for (size_t i = 0; i < info->count; i++)
+        bm_part_info_encode(b, &info->parts[i], schema);
 }
 
 /* The bounds of a grid's chunks: inside the grid. */
@@ -112,9 +116,9 @@ static int decode_bounds(struct bm_part_info *out, struct bm_cursor *c,
                : BOUMA_EFORMAT;
 }
 
-static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
-                       const struct bm_subfile_info *info,
-                       const struct bm_schema *schema)
+int bm_part_info_decode(struct bm_part_info *out, struct bm_cursor *c,
+                        const struct bm_summary_list *summaries,
+                        bm_part_limits *limits, const struct bm_schema *schema)
 {
     const struct bouma_variable *v;
     const struct bm_summary *summary;
@@ -134,14 +138,13 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
     out->chunks = bm_get_u64(c);
     for (int k = 0; k < bm_pieces(o); k++)
         out->level_bytes[k] = bm_get_u64(c);
-    summary = bm_summaries_find(&info->summaries, o->number);
+    summary = bm_summaries_find(summaries, o->number);
     if (bm_loss_decode(&out->loss, c) || !out->chunks ||
         (o->layout->summary && !summary))
         return BOUMA_EFORMAT;
     if (o->layout->chunking)
         rc = decode_bounds(out, c, o);
-    chunks = o->layout->chunks(o, summary);
-    all = o->layout->samples(o, summary);
+    limits(o, summary, &chunks, &all);
     if (out->chunks < chunks.least || out->chunks > chunks.most)
         rc = BOUMA_EFORMAT;
     for (int j = 0; j < v->components && !rc; j++) {
@@ -153,6 +156,15 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
             rc = BOUMA_EFORMAT;
     }
     return rc || c->failed ? BOUMA_EFORMAT : BOUMA_OK;
+}
+
+/* Of one file. */
+static void limits_of(const struct bm_object *o,
+                      const struct bm_summary *summary,
+                      struct bm_limits *chunks, struct bm_limits *samples)
+{
+    *chunks = o->layout->chunks(o, summary);
+    *samples = o->layout->samples(o, summary);
 }
 
 const struct bm_part_info *
@@ -199,7 +211,8 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
         return BOUMA_ENOMEM;
     out->count = count;
     for (size_t i = 0; i < count && !rc; i++) {
-        rc = decode_part(&out->parts[i], c, out, schema);
+        rc = bm_part_info_decode(&out->parts[i], c, &out->summaries, limits_of,
+                                 schema);
         if (!rc && i && out->parts[i].variable <= out->parts[i - 1].variable)
             rc = BOUMA_EFORMAT;
         if (!rc)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layout/grid_idx.h"
+#include "layout/sheet.h"
 
 struct bm_writing *bm_writing_new(const bouma_allocator *a,
                                   struct bm_error *error)
@@ -88,7 +89,15 @@ const struct bm_subfile_info *bm_manifest_file(const struct bm_manifest *m,
     size_t number;
     const struct bm_manifest *w = bm_manifest_with_file(m, i, &number);
 
-    return &w->subfiles[number];
+    return bm_manifest_record(w, number);
+}
+
+int bm_manifest_has_file(const struct bm_manifest *m, size_t i)
+{
+    size_t number;
+    const struct bm_manifest *w = bm_manifest_with_file(m, i, &number);
+
+    return !w->sheet_files || w->sheets[number / w->sheet_files].records;
 }
 
 void bm_manifest_file_name(char name[BM_NAME_BYTES],

@@ -55,6 +55,8 @@ const struct bm_manifest *bm_manifest_with_file(const struct bm_manifest *m,
                                                 size_t i, size_t *number);
 const struct bm_subfile_info *bm_manifest_file(const struct bm_manifest *m,
                                                size_t i);
+/* Whether its record is there: that of a sheet may not be loaded. */
+int bm_manifest_has_file(const struct bm_manifest *m, size_t i);
 void bm_manifest_file_name(char name[BM_NAME_BYTES],
                            const struct bm_manifest *m, size_t i);
 /* Whether a file with this name is one of the step's. */

@@ -57,10 +57,11 @@ static uint64_t choose_gap(const struct bm_extent *extents, size_t n)
 static int see_what_is_lost(const struct bouma_step *step, size_t source,
                             const struct bm_extent *extents, size_t count)
 {
-    const struct bm_subfile_info *info = &step->manifest.subfiles[source];
+    const struct bm_subfile_info *info =
+        bm_manifest_record(&step->manifest, source);
     int rc = BOUMA_OK;
 
-    if (step->sources[source].bytes >= info->file_bytes)
+    if (step->sources[source]->bytes >= info->file_bytes)
         return BOUMA_OK;
     for (size_t i = 0; i < count && !rc; i++) {
         const struct bm_object *o = extents[i].section->variable->object;
@@ -104,7 +105,7 @@ int bm_extents_read(struct bouma_step *step, size_t source,
                     struct bm_block_of_memory *raw)
 {
     struct bouma_dataset *ds = step->ds;
-    struct bm_source *s = &step->sources[source];
+    struct bm_source *s = step->sources[source];
     size_t need = 0, at = 0;
     uint8_t *to;
     uint64_t end, gap;
@@ -195,8 +196,8 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
         if (!to)
             return bm_fail(&ds->error, BOUMA_ENOMEM,
                            "no memory to read %" PRIu64 " bytes", end - from);
-        rc = bm_file_read(&step->sources[source].file, to, (size_t)(end - from),
-                          from, &ds->error);
+        rc = bm_file_read(&step->sources[source]->file, to,
+                          (size_t)(end - from), from, &ds->error);
         for (size_t k = i; k < next; k++)
             extents[k].data = to + (extents[k].offset - from);
     }

@@ -229,9 +229,10 @@ static int may_open(const struct batch *b, size_t file,
                     const struct bm_part_info *part)
 {
     const struct bm_fetch *f = b->fetch;
-    uint64_t head = f->step->manifest.subfiles[file].head_bytes;
+    uint64_t head = bm_manifest_record(&f->step->manifest, file)->head_bytes;
 
-    if (!f->look || f->step->sources[file].loaded || bm_look_may(f->look, head))
+    if (!f->look || bm_step_source_loaded(f->step, file) ||
+        bm_look_may(f->look, head))
         return 1;
     f->look->over = 1;
     f->look->bytes += head;
@@ -274,12 +275,6 @@ static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
         b->done += n;
     }
     return rc;
-}
-
-const struct bm_part_info *bm_step_part(const struct bouma_step *step,
-                                        size_t file, uint32_t variable)
-{
-    return bm_subfile_info_part(&step->manifest.subfiles[file], variable);
 }
 
 /* Whether some of the chunks lie in the bounds of a subfile's part. Subfiles
@@ -380,25 +375,41 @@ static int mark_files(struct batch *b)
     return b->wanted ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
+/* Whether files, from 'first' on of those of the grid, may have some of the
+ * chunks; 'part' is what they have together. */
+static int may_have(void *context, const struct bm_part_info *part,
+                    size_t first, size_t files)
+{
+    struct batch *b = context;
+
+    for (size_t i = 0; b->wanted && i < files; i++)
+        if (b->wanted[first + i])
+            return 1;
+    return !b->wanted && any_inside(b, &part->bounds);
+}
+
 /* The chunks that some subfile has, one subfile after the other. */
 static int fetch_files(struct batch *b, size_t *chunks)
 {
     const struct bm_fetch *f = b->fetch;
     const struct bm_manifest *m = &f->step->manifest;
-    size_t found = 0, file = 0; /* among those of the grid */
+    struct bm_file_walk walk = {.step = f->step,
+                                .variable = f->variable->id,
+                                .wants = may_have,
+                                .context = b};
+    size_t found = 0;
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < m->count && found < f->count && !rc; i++) {
-        const struct bm_part_info *part =
-            bm_step_part(f->step, i, f->variable->id);
+    while (found < f->count && !rc) {
         size_t n = 0;
 
-        if (!part ||
-            !(b->wanted ? b->wanted[file++] : any_inside(b, &part->bounds)))
+        rc = bm_file_walk_next(&walk);
+        if (rc || !walk.part)
+            break;
+        if (!may_have(b, walk.part, walk.number, 1) ||
+            !may_open(b, walk.file, walk.part))
             continue;
-        if (!may_open(b, i, part))
-            continue;
-        rc = find_chunks(b, i, chunks, &n);
+        rc = find_chunks(b, walk.file, chunks, &n);
         found += n;
         if (!rc && f->look)
             look_at(b, chunks, n);

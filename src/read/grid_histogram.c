@@ -72,31 +72,45 @@ static void add_file(struct bm_histogram *h, const struct bm_part_info *part,
     add_known(h, &k);
 }
 
+static int meets_box(void *box, const struct bm_part_info *part, size_t first,
+                     size_t files)
+{
+    struct bm_box common;
+
+    (void)first;
+    (void)files;
+    return bm_box_meet(&common, &part->bounds, box);
+}
+
 static int add_files(bouma_histogram *out, struct bm_histogram *h,
                      const struct bm_box *box, const uint64_t *keys,
                      size_t count, size_t *at)
 {
     struct bouma_step *step = h->step;
-    int rc = BOUMA_OK;
+    struct bm_file_walk walk = {.step = step,
+                                .variable = h->variable->id,
+                                .wants = meets_box,
+                                .context = (void *)box};
+    int rc = bm_file_walk_next(&walk);
 
-    for (size_t i = 0; i < step->manifest.count && !rc; i++) {
-        const struct bm_part_info *part =
-            bm_step_part(step, i, h->variable->id);
+    for (; !rc && walk.part; rc = rc ? rc : bm_file_walk_next(&walk)) {
         uint64_t cost =
-            step->sources[i].loaded ? 0 : step->manifest.subfiles[i].head_bytes;
+            bm_step_source_loaded(step, walk.file)
+                ? 0
+                : bm_manifest_record(&step->manifest, walk.file)->head_bytes;
         const struct bm_section *s;
         struct bm_source *source;
         struct bm_box common;
 
-        if (!part || !bm_box_meet(&common, &part->bounds, box))
+        if (!bm_box_meet(&common, &walk.part->bounds, box))
             continue;
         if (cost > bm_histogram_left(h)) {
             out->limit = BOUMA_LIMIT_BYTES;
             out->next_bytes += cost;
-            add_file(h, part, &common);
+            add_file(h, walk.part, &common);
             continue;
         }
-        rc = bm_step_source(step, i, &source);
+        rc = bm_step_source(step, walk.file, &source);
         s = rc ? NULL : bm_head_section(&source->head, h->variable->id);
         if (s)
             add_patches(h, s, box, at, bm_section_common(s, keys, count, at));

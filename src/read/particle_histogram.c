@@ -34,7 +34,8 @@ static const struct bm_range *range_in(const struct index *x, size_t subfile,
                                        const struct bouma_variable *v,
                                        int component)
 {
-    const struct bm_part_info *part = bm_step_part(x->h->step, subfile, v->id);
+    const struct bm_part_info *part = bm_subfile_info_part(
+        bm_manifest_record(&x->h->step->manifest, subfile), v->id);
 
     return part ? &part->ranges[component] : NULL;
 }
@@ -57,14 +58,16 @@ static void find_nans(const struct index *x, size_t subfile)
 static uint64_t tree_cost(const struct index *x, size_t i)
 {
     struct bouma_step *step = x->h->step;
-    size_t subfile = x->files->subfiles[x->chosen[i]];
-    uint64_t bytes = step->sources[subfile].loaded
-                         ? 0
-                         : step->manifest.subfiles[subfile].head_bytes;
+    size_t subfile = bm_file_tree_subfile(x->files, x->chosen[i]);
+    uint64_t bytes =
+        bm_step_source_loaded(step, subfile)
+            ? 0
+            : bm_manifest_record(&step->manifest, subfile)->head_bytes;
 
     return bm_step_has_tree(step, subfile, x->s->set)
                ? 0
-               : bytes + x->files->summaries[x->chosen[i]]->tree_bytes;
+               : bytes +
+                     bm_file_tree_summary(x->files, x->chosen[i])->tree_bytes;
 }
 
 static int load_tree(const struct index *x, size_t subfile,
@@ -113,8 +116,9 @@ static int add_file(const struct index *x, size_t file, int with_tree)
 {
     struct bm_histogram *h = x->h;
     struct bm_query_question *q = &x->s->asked;
-    const struct bm_particle_summary *summary = x->files->summaries[file];
-    size_t subfile = x->files->subfiles[file];
+    const struct bm_particle_summary *summary =
+        bm_file_tree_summary(x->files, file);
+    size_t subfile = bm_file_tree_subfile(x->files, file);
     const struct bm_range *range =
         range_in(x, subfile, h->variable, h->component);
     int is_position = h->variable == x->s->set->variables[0];
@@ -200,7 +204,7 @@ static int go_through_index(bouma_histogram *out, struct bm_histogram *h,
         rc = bm_query_no_memory(&h->step->ds->error);
     x.chosen = chosen;
     if (!rc)
-        x.count = bm_query_select_files(s, x.files, chosen);
+        rc = bm_query_select_files(s, x.files, chosen, &x.count);
     if (!rc)
         rc = add_files(&x, out);
     bm_drop(a, x.nans);

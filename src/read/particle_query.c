@@ -268,14 +268,15 @@ static int open_file(struct bm_query_state *s, size_t subfile, size_t *index)
  * read. If not, all that the file can have is counted. */
 static int may_open(struct bm_query_state *s, size_t subfile)
 {
-    const struct bm_subfile_info *info = &s->step->manifest.subfiles[subfile];
+    const struct bm_subfile_info *info =
+        bm_manifest_record(&s->step->manifest, subfile);
     const struct bm_summary *found =
         bm_summaries_find(&info->summaries, s->set->number);
     const struct bm_particle_summary *summary =
         found ? bm_particle_summary_of(found) : NULL;
     struct bm_particle_look *look = s->query->look;
-    const struct bm_source *source = &s->step->sources[subfile];
-    uint64_t bytes = source->loaded ? 0 : info->head_bytes;
+    uint64_t bytes =
+        bm_step_source_loaded(s->step, subfile) ? 0 : info->head_bytes;
 
     if (s->asked.test_count && summary &&
         !bm_step_has_tree(s->step, subfile, s->set))
@@ -350,10 +351,14 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
     return rc ? rc : run_batch(s);
 }
 
-size_t bm_query_select_files(const struct bm_query_state *s,
-                             const struct bm_file_tree *tree, size_t *files)
+int bm_query_select_files(const struct bm_query_state *s,
+                          const struct bm_file_tree *tree, size_t *files,
+                          size_t *count)
 {
-    return bm_file_tree_select(tree, s->asked.files, files);
+    int rc = bm_step_load_set(s->step, tree, s->asked.files);
+
+    *count = rc ? 0 : bm_file_tree_select(tree, s->asked.files, files);
+    return rc;
 }
 
 int bm_particle_query(const struct bm_particle_query *query)
@@ -371,19 +376,23 @@ int bm_particle_query(const struct bm_particle_query *query)
         files = bm_new(a, tree->files, sizeof(*files));
         if (!files)
             rc = no_memory(&s);
+        else if (!s.asked.never)
+            rc = bm_query_select_files(&s, tree, files, &count);
         else
-            count = s.asked.never ? 0 : bm_query_select_files(&s, tree, files);
+            count = 0;
     }
     for (size_t i = 0; i < count && !rc; i++)
-        s.total +=
-            tree->summaries[query->files ? query->files[i] : files[i]]->count;
+        s.total += bm_file_tree_summary(tree, query->files ? query->files[i]
+                                                           : files[i])
+                       ->count;
     s.total = (uint64_t)((double)s.total * (s.asked.t_to - s.asked.t_from) /
                          bm_bat_of(s.set)->detail.chunk);
     for (size_t i = 0; i < count && !rc && !s.asked.never; i++)
-        rc = query_file(
-            &s, tree->subfiles[query->files ? query->files[i] : files[i]],
-            query->from ? query->from[i] : 0,
-            query->to ? query->to[i] : UINT64_MAX);
+        rc = query_file(&s,
+                        bm_file_tree_subfile(
+                            tree, query->files ? query->files[i] : files[i]),
+                        query->from ? query->from[i] : 0,
+                        query->to ? query->to[i] : UINT64_MAX);
     bm_drop(a, files);
     bm_query_release(&s);
     query->step->open.busy--;

@@ -118,10 +118,10 @@ void bm_query_ask_tree(struct bm_query_state *s, const struct bm_tree *tree);
 /* The message for it. */
 int bm_query_no_memory(struct bm_error *error);
 
-/* The set's files that can have what is looked for, into files[tree->files];
- * gives their number. */
-size_t bm_query_select_files(const struct bm_query_state *s,
-                             const struct bm_file_tree *tree, size_t *files);
+/* The set's files that can have what is looked for, into files[tree->files]. */
+int bm_query_select_files(const struct bm_query_state *s,
+                          const struct bm_file_tree *tree, size_t *files,
+                          size_t *count);
 
 /* Whether all ranks of a level are wanted. */
 int bm_query_level_whole(const struct bm_query_state *s, int k);

@@ -124,27 +124,40 @@ static int look_at(struct query *q, size_t file, const struct bm_section *s,
     return rc;
 }
 
+/* Whether what files have together may matter. */
+static int may_matter(void *context, const struct bm_part_info *part,
+                      size_t first, size_t files)
+{
+    const struct query *q = context;
+    struct bm_box common;
+
+    (void)first;
+    (void)files;
+    return bm_box_meet(&common, &part->bounds, &q->box) &&
+           (!q->asked->within ||
+            may_have(q, &part->ranges[q->asked->component]));
+}
+
 /* Look at the tables of all subfiles that may matter. 'keys' are those of
  * the chunks that meet the box. */
 static int look(struct query *q, const uint64_t *keys, size_t count)
 {
-    int rc = BOUMA_OK;
+    struct bm_file_walk walk = {.step = q->step,
+                                .variable = q->variable->id,
+                                .wants = may_matter,
+                                .context = q};
+    int rc = bm_file_walk_next(&walk);
 
-    for (size_t i = 0; i < q->step->manifest.count && !rc; i++) {
-        const struct bm_part_info *part =
-            bm_step_part(q->step, i, q->variable->id);
+    for (; !rc && walk.part; rc = rc ? rc : bm_file_walk_next(&walk)) {
         const struct bm_section *s;
         struct bm_source *source;
-        struct bm_box common;
 
-        if (!part || !bm_box_meet(&common, &part->bounds, &q->box) ||
-            (q->asked->within &&
-             !may_have(q, &part->ranges[q->asked->component])))
+        if (!may_matter(q, walk.part, walk.number, 1))
             continue;
-        rc = bm_step_source(q->step, i, &source);
+        rc = bm_step_source(q->step, walk.file, &source);
         s = rc ? NULL : bm_head_section(&source->head, q->variable->id);
         if (s)
-            rc = look_at(q, i, s, keys, count);
+            rc = look_at(q, walk.file, s, keys, count);
     }
     if (rc || q->asked->within || q->seen == count)
         return rc;

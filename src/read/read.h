@@ -28,7 +28,9 @@ struct bouma_step {
     struct bm_schema schema;
     struct bm_manifest manifest;
     uint64_t manifest_bytes, manifest_hash;
-    struct bm_source *sources; /* [manifest.count] */
+    uint64_t opened; /* the step whose manifest it is; see bm_step_aim() */
+    uint8_t front_hash[16];     /* in the envelope of the manifest */
+    struct bm_source **sources; /* [manifest.count]; NULL: never opened */
     int open_files;
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], one for each thread */
@@ -109,9 +111,42 @@ int bm_step_source_has(const struct bouma_step *step, size_t i, uint64_t offset,
 void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
                          size_t bytes);
 
-/* What the i-th subfile has of a variable, or NULL. */
-const struct bm_part_info *bm_step_part(const struct bouma_step *step,
-                                        size_t file, uint32_t variable);
+/* Whether the head of the i-th subfile is there. */
+int bm_step_source_loaded(const struct bouma_step *step, size_t i);
+
+/* A sheet of the manifest (layout/sheet.h) is read when it is first asked for:
+ * sheet k; the one with the record of a file, if there are sheets; with the file
+ * i of all writings, and with a file of a set of particles (the message is in
+ * the dataset); and all with files of
+ * the set that can match (NULL: all with files of the set). */
+int bm_step_load_sheet(struct bouma_step *step, size_t k,
+                       struct bm_error *error);
+int bm_step_load_record(struct bouma_step *step, size_t file,
+                        struct bm_error *error);
+int bm_step_load_file(struct bouma_step *step, size_t i);
+int bm_step_load_set_file(struct bouma_step *step, const struct bm_file_tree *t,
+                          size_t f);
+int bm_step_load_set(struct bouma_step *step, const struct bm_file_tree *t,
+                     const struct bm_file_tree_query *query);
+
+/* The subfiles with chunks of a variable, one after the other; sheets that have
+ * nothing of interest are not read. */
+struct bm_file_walk {
+    struct bouma_step *step;
+    uint32_t variable;
+    /* Whether a sheet may be of interest, which has 'sum' of the variable, in
+     * so many files, from the variable's file 'first' on; NULL: all are. */
+    int (*wants)(void *context, const struct bm_part_info *sum, size_t first,
+                 size_t files);
+    void *context;
+    /* What was found: */
+    const struct bm_part_info *part; /* NULL: there are no more */
+    size_t file;                     /* its number in the step */
+    size_t number;                   /* and among those of the variable */
+    size_t next, seen;               /* of the walk itself */
+};
+/* The message is in the dataset. */
+int bm_file_walk_next(struct bm_file_walk *w);
 
 /* Read, check and decode the levels 'fine' to 'coarse' of some chunks of a
  * grid's variable, few large reads for many small pieces, and hand each to

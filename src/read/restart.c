@@ -143,7 +143,9 @@ static int count_slices(const struct restart *r, uint64_t *out)
     for (size_t f = 0; f < r->requests.tree->files; f++) {
         uint64_t *here = &count[reader_of(r, f)];
 
-        *here += (r->requests.tree->summaries[f]->count + slots - 1) / slots;
+        *here +=
+            (bm_file_tree_summary(r->requests.tree, f)->count + slots - 1) /
+            slots;
         *out = *here > *out ? *here : *out;
     }
     bm_drop(a, count);
@@ -195,7 +197,8 @@ static void let_go(struct restart *r, struct bm_collector *c)
 /* Look in a slice for what each rank wants. */
 static int collect_slice(struct restart *r, struct slice *s)
 {
-    const struct bm_particle_summary *c = r->requests.tree->summaries[s->file];
+    const struct bm_particle_summary *c =
+        bm_file_tree_summary(r->requests.tree, s->file);
     uint64_t ranks = (uint64_t)r->step->ds->comm->size;
     struct bm_request all;
     int rc = BOUMA_OK;
@@ -248,7 +251,7 @@ static int list_mine(struct restart *r)
     for (size_t f = 0; f < r->requests.tree->files; f++) {
         if (reader_of(r, f) == r->step->ds->comm->rank)
             r->mine[r->mine_count++] = (struct own_file){f, at};
-        at += r->requests.tree->summaries[f]->count;
+        at += bm_file_tree_summary(r->requests.tree, f)->count;
     }
     return BOUMA_OK;
 }
@@ -278,7 +281,8 @@ static int collect_next(struct restart *r, size_t *k, struct slice *s)
 
     r->reply_count = 0;
     if (*k < r->mine_count &&
-        s->to == r->requests.tree->summaries[r->mine[*k].file]->count) {
+        s->to ==
+            bm_file_tree_summary(r->requests.tree, r->mine[*k].file)->count) {
         ++*k;
         s->to = 0;
     }
@@ -287,7 +291,7 @@ static int collect_next(struct restart *r, size_t *k, struct slice *s)
     s->file = r->mine[*k].file;
     s->at = r->mine[*k].at;
     s->from = s->to;
-    count = r->requests.tree->summaries[s->file]->count;
+    count = bm_file_tree_summary(r->requests.tree, s->file)->count;
     s->to = count - s->from < slots ? count : s->from + slots;
     return collect_slice(r, s);
 }
@@ -515,6 +519,8 @@ int bm_restart(struct bm_restart_out *out, struct bouma_step *step,
         r.lanes += (size_t)bm_lanes(query, query->variables[v]);
         r.sample += bm_variable_sample_size(query->variables[v]);
     }
+    if (!rc)
+        rc = bm_step_load_set(step, r.requests.tree, NULL);
     rc = share_requests(&r, rc);
     if (!rc) {
         bm_requests_close_faces(&r.requests);

@@ -12,7 +12,7 @@ static int bounds_of_all(const struct bm_requests *r, double *near, double *far)
     int any = 0;
 
     for (size_t f = 0; f < r->tree->files; f++) {
-        const struct bm_particle_summary *c = r->tree->summaries[f];
+        const struct bm_particle_summary *c = bm_file_tree_summary(r->tree, f);
 
         if (c->strays == c->count)
             continue;
@@ -126,7 +126,7 @@ uint64_t bm_requests_expect(const struct bm_requests *r, int rank,
         n = bm_cut(r->set->particles, ranks, at + 1) -
             bm_cut(r->set->particles, ranks, at);
     for (size_t f = 0; f < r->tree->files && !r->shares; f++) {
-        const struct bm_particle_summary *c = r->tree->summaries[f];
+        const struct bm_particle_summary *c = bm_file_tree_summary(r->tree, f);
 
         if (!w->boxed)
             n += c->count;

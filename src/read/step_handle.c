@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "dataset/lost.h"
+#include "layout/sheet.h"
 #include "layout/writings.h"
 #include "read/fetcher.h"
 #include "store/envelope.h"
@@ -58,7 +59,8 @@ static int tell_missing(struct bouma_dataset *ds, uint64_t step)
 
 /* Rank 0. */
 static int load_manifest(struct bouma_dataset *ds, uint64_t step,
-                         const char *name, struct bm_buffer *out)
+                         const char *name, struct bm_buffer *out,
+                         uint64_t *bytes)
 {
     struct bm_store *store;
     struct bm_error why = {0};
@@ -67,7 +69,7 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
     /* A step is there if it has a manifest: the list of all is for those that
      * have none, to tell what is wrong. */
     if (!ds->found.listed) {
-        rc = bm_dataset_manifest(ds, step, out, &store, &why);
+        rc = bm_dataset_manifest(ds, step, out, bytes, &store, &why);
         if (rc != BOUMA_ENOTFOUND)
             return rc ? bm_fail(&ds->error, rc, "%s", why.text) : BOUMA_OK;
         bm_error_clear(&why);
@@ -77,7 +79,7 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
     }
     if (!bm_step_list_find(&ds->found.steps, step))
         return tell_missing(ds, step);
-    rc = bm_dataset_manifest(ds, step, out, &store, &why);
+    rc = bm_dataset_manifest(ds, step, out, bytes, &store, &why);
     if (rc == BOUMA_ENOTFOUND)
         return bm_fail(&ds->error, BOUMA_EFORMAT,
                        "%s/%s: is gone, though the step was committed; `bouma "
@@ -86,22 +88,30 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
     return rc ? bm_fail(&ds->error, rc, "%s", why.text) : BOUMA_OK;
 }
 
+/* The file has so many 'bytes', if that is known. */
 static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
                      uint64_t step, const struct bm_buffer *manifest,
-                     const char *full)
+                     uint64_t bytes, const char *full)
 {
     int rc;
 
     s->ds = ds;
-    s->manifest_bytes = manifest->size;
+    s->opened = step;
     s->manifest_hash = bm_hash64(manifest->data, manifest->size, 0);
     bm_schema_init(&s->schema, ds->a, &ds->error);
     bm_buffer_init(&s->schema_bytes, ds->a);
     s->schema.dataset = ds;
     s->schema.step = s;
     bm_manifest_init(&s->manifest, ds->a, &s->schema, &ds->error);
-    rc = bm_manifest_decode(&s->manifest, manifest->data, manifest->size,
-                            ds->id, full, &ds->error);
+    rc = bm_manifest_decode_front(&s->manifest, manifest->data, manifest->size,
+                                  ds->id, full, &ds->error);
+    if (!rc) {
+        s->manifest_bytes = manifest->size + bm_manifest_place_sheets(
+                                                 &s->manifest, manifest->size);
+        memcpy(s->front_hash, manifest->data + 48, sizeof(s->front_hash));
+        rc = bm_manifest_check_end(&s->manifest, manifest->size, bytes, full,
+                                   &ds->error);
+    }
     if (!rc && s->manifest.step != step)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
                      "%s: holds the manifest of step %" PRIu64
@@ -127,6 +137,7 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
     struct bouma_step *s = bm_new(ds->a, 1, sizeof(*s));
     char name[BM_NAME_BYTES], full[1200];
     struct bm_buffer b;
+    uint64_t bytes = 0; /* of the manifest, on rank 0 */
     int rc = BOUMA_OK;
 
     if (out)
@@ -146,11 +157,11 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
         bm_fail(&ds->error, rc, "the ranks open different steps");
     if (!rc) {
         if (ds->comm->rank == 0)
-            rc = load_manifest(ds, step, name, &b);
+            rc = load_manifest(ds, step, name, &b, &bytes);
         rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
     }
     if (!rc) {
-        rc = fill_step(s, ds, step, &b, full);
+        rc = fill_step(s, ds, step, &b, bytes, full);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
     bm_buffer_release(&b);
@@ -176,8 +187,10 @@ static void close_sources(struct bouma_step *step)
     struct bm_error ignored = {0};
 
     for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
-        struct bm_source *s = &step->sources[i];
+        struct bm_source *s = step->sources[i];
 
+        if (!s)
+            continue;
         if (s->file.store)
             bm_file_close(&s->file, &ignored);
         for (size_t k = 0; s->trees && k < s->head.summaries.count; k++)
@@ -194,8 +207,11 @@ static void close_sources(struct bouma_step *step)
 void bm_step_close(struct bouma_step *step)
 {
     close_sources(step);
-    for (size_t i = 0; step->sources && i < step->manifest.count; i++)
-        bm_drop(step->ds->a, step->sources[i].front.data);
+    for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
+        if (step->sources[i])
+            bm_drop(step->ds->a, step->sources[i]->front.data);
+        bm_drop(step->ds->a, step->sources[i]);
+    }
     bm_drop(step->ds->a, step->sources);
     bm_workers_release(step);
 }
@@ -263,10 +279,16 @@ void bm_step_tell_progress(struct bouma_step *step, uint64_t done,
     step->ds->error = before;
 }
 
+int bm_step_source_loaded(const struct bouma_step *step, size_t i)
+{
+    return step->sources[i] && step->sources[i]->loaded;
+}
+
 void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
                          size_t bytes)
 {
-    const struct bm_store *store = step->sources[i].file.store;
+    const struct bm_source *s = step->sources[i];
+    const struct bm_store *store = s ? s->file.store : NULL;
     char name[BM_NAME_BYTES];
 
     bm_name_subfile(name, step->manifest.step, (uint32_t)i,
@@ -282,9 +304,9 @@ static void close_oldest(struct bouma_step *step)
     struct bm_source *oldest = NULL;
 
     for (size_t i = 0; i < step->manifest.count; i++) {
-        struct bm_source *s = &step->sources[i];
+        struct bm_source *s = step->sources[i];
 
-        if (s->file.handle && (!oldest || s->used < oldest->used))
+        if (s && s->file.handle && (!oldest || s->used < oldest->used))
             oldest = s;
     }
     if (oldest) {
@@ -297,8 +319,8 @@ static void close_oldest(struct bouma_step *step)
 static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
                      const char *full, struct bm_error *error)
 {
-    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
-    struct bm_source *s = &step->sources[i];
+    const struct bm_subfile_info *info = bm_manifest_record(&step->manifest, i);
+    struct bm_source *s = step->sources[i];
     const bouma_allocator *a = step->ds->a;
     struct bm_head_bytes from;
     uint8_t *raw;
@@ -356,8 +378,8 @@ static uint64_t front_to_read(const struct bm_subfile_info *info,
 static int load_aimed_head(struct bouma_step *step, size_t i, const char *full,
                            struct bm_error *error)
 {
-    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
-    struct bm_source *s = &step->sources[i];
+    const struct bm_subfile_info *info = bm_manifest_record(&step->manifest, i);
+    struct bm_source *s = step->sources[i];
     struct bm_head_bytes from = {.file_bytes = s->bytes,
                                  .id = step->ds->id,
                                  .name = full,
@@ -401,11 +423,12 @@ int bm_step_is_current(const struct bouma_step *step, struct bm_store *store,
     struct bm_step_entry now;
     char name[BM_NAME_BYTES];
     struct bm_buffer b;
+    uint64_t bytes;
     int rc;
 
     bm_name_manifest(name, m->step);
     bm_buffer_init(&b, step->ds->a);
-    rc = bm_store_load(store, name, &b, store->memory_limit, &ignored);
+    rc = bm_manifest_read_front(store, name, &b, &bytes, &ignored);
     if (rc == BOUMA_ENOTFOUND)
         bm_fail(error, rc,
                 "%s: step %" PRIu64 " was removed since it was opened",
@@ -428,8 +451,8 @@ int bm_step_is_current(const struct bouma_step *step, struct bm_store *store,
 static int load_any_head(struct bouma_step *step, size_t i, const char *full,
                          struct bm_error *error)
 {
-    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
-    int is_cut = step->sources[i].bytes < info->file_bytes;
+    const struct bm_subfile_info *info = bm_manifest_record(&step->manifest, i);
+    int is_cut = step->sources[i]->bytes < info->file_bytes;
     struct bm_error why = {0}, again = {0};
     int rc = load_head(step, i, info->head_offset, full, &why);
 
@@ -446,8 +469,8 @@ static int open_source(struct bouma_step *step, size_t i,
                        struct bm_store *store, int *is_cut,
                        struct bm_error *error)
 {
-    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
-    struct bm_source *s = &step->sources[i];
+    const struct bm_subfile_info *info = bm_manifest_record(&step->manifest, i);
+    struct bm_source *s = step->sources[i];
     char name[BM_NAME_BYTES], full[1200];
     struct bm_error again = {0};
     int rc, cut_will_do = *is_cut;
@@ -500,12 +523,22 @@ static int most_open_files(struct bouma_step *step)
 
 int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
 {
-    struct bm_source *s = &step->sources[i];
+    struct bm_source *s = step->sources[i];
     struct bm_error why = {0}, ignored = {0};
     struct bm_store *stores[2];
-    int rc = BOUMA_EFORMAT, count, is_cut[2] = {0, 0};
+    int rc, count, is_cut[2] = {0, 0};
     uint64_t left[2] = {0, 0}; /* of copies that were cut */
 
+    *out = NULL;
+    rc = bm_step_load_record(step, i, &step->ds->error);
+    if (rc)
+        return rc;
+    if (!s) {
+        s = step->sources[i] = bm_new(step->ds->a, 1, sizeof(*s));
+        if (!s)
+            return bm_fail(&step->ds->error, BOUMA_ENOMEM,
+                           "no memory to open a file");
+    }
     *out = s;
     s->used = ++step->clock;
     if (s->file.handle)
@@ -514,6 +547,7 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
         close_oldest(step);
     count = bm_dataset_stores(step->ds, stores);
     /* The first is the local copy, which is not asked to be whole. */
+    rc = BOUMA_EFORMAT;
     for (int k = 0; k < count && rc; k++) {
         bm_error_clear(&why);
         rc = open_source(step, i, stores[k], &is_cut[k], &why);
@@ -537,16 +571,16 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
 int bm_step_source_has(const struct bouma_step *step, size_t i, uint64_t offset,
                        uint64_t bytes, const char *what, struct bm_error *error)
 {
-    uint64_t found = step->sources[i].bytes;
+    uint64_t found = step->sources[i]->bytes;
     char full[1200];
 
     if (bytes <= found && offset <= found - bytes)
         return BOUMA_OK;
     bm_step_source_name(step, i, full, sizeof(full));
-    return bm_fail(error, BOUMA_EFORMAT,
-                   "%s: has %" PRIu64 " bytes where %" PRIu64
-                   " were written: %s is lost",
-                   full, found, step->manifest.subfiles[i].file_bytes, what);
+    return bm_fail(
+        error, BOUMA_EFORMAT,
+        "%s: has %" PRIu64 " bytes where %" PRIu64 " were written: %s is lost",
+        full, found, bm_manifest_record(&step->manifest, i)->file_bytes, what);
 }
 
 /* Read and decode the tree over the particles of a set. */
@@ -576,7 +610,7 @@ static int load_tree(struct bouma_step *step, size_t source,
     if (!raw)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory for its tree",
                        full);
-    rc = bm_file_read(&step->sources[source].file, raw, bytes, s->index_offset,
+    rc = bm_file_read(&step->sources[source]->file, raw, bytes, s->index_offset,
                       &ds->error);
     if (!rc &&
         bm_summary_hash_index(s, &address, raw, bytes) != summary->tree_hash)
@@ -603,10 +637,13 @@ static int load_tree(struct bouma_step *step, size_t source,
 int bm_step_has_tree(const struct bouma_step *step, size_t source,
                      const struct bm_object *set)
 {
-    const struct bm_source *s = &step->sources[source];
-    const struct bm_summary_list *all = &s->head.summaries;
+    const struct bm_source *s = step->sources[source];
+    const struct bm_summary_list *all;
 
-    for (size_t i = 0; s->loaded && s->trees && i < all->count; i++)
+    if (!s || !s->loaded || !s->trees)
+        return 0;
+    all = &s->head.summaries;
+    for (size_t i = 0; i < all->count; i++)
         if (all->entries[i]->object == set)
             return s->trees[i].a != NULL;
     return 0;
@@ -615,7 +652,7 @@ int bm_step_has_tree(const struct bouma_step *step, size_t source,
 int bm_step_tree(struct bouma_step *step, size_t source, size_t summary,
                  const struct bm_tree **out)
 {
-    struct bm_source *s = &step->sources[source];
+    struct bm_source *s = step->sources[source];
     int rc = BOUMA_OK;
 
     *out = NULL;

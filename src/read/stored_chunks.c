@@ -17,16 +17,15 @@ static void tell_section(const struct bm_section *s, bm_stored_chunk *each,
 int bm_stored_chunks(const struct bouma_variable *v, bm_stored_chunk *each,
                      void *context)
 {
-    struct bouma_step *step = v->object->schema->step;
-    int rc = BOUMA_OK;
+    struct bm_file_walk walk = {.step = v->object->schema->step,
+                                .variable = v->id};
+    int rc = bm_file_walk_next(&walk);
 
-    for (size_t i = 0; i < step->manifest.count && !rc; i++) {
+    for (; !rc && walk.part; rc = rc ? rc : bm_file_walk_next(&walk)) {
         const struct bm_section *s = NULL;
         struct bm_source *source;
 
-        if (!bm_step_part(step, i, v->id))
-            continue;
-        rc = bm_step_source(step, i, &source);
+        rc = bm_step_source(walk.step, walk.file, &source);
         if (!rc)
             s = bm_head_section(&source->head, v->id);
         if (s)

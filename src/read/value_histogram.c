@@ -95,10 +95,10 @@ static struct bm_range finite_values(const struct bouma_step *step,
         bm_manifest_file_tree(&step->manifest, v->object);
     struct bm_range all = {.count = 0};
 
-    for (size_t i = 0; t && i < t->files; i++) {
+    for (size_t i = 0; t && i < bm_file_tree_known(t); i++) {
         struct bm_range one = {.count = 0};
 
-        if (finite_range(t->summaries[i], v, component, &one))
+        if (finite_range(bm_file_tree_of_known(t, i), v, component, &one))
             bm_range_join(&all, v->type, &one);
     }
     return all;

@@ -15,7 +15,8 @@ enum bm_kind {
     BM_KIND_MANIFEST = 2,
     BM_KIND_HEAD = 3, /* of a subfile */
     BM_KIND_LOSS = 4,
-    BM_KIND_TRUNCATIONS = 5
+    BM_KIND_TRUNCATIONS = 5,
+    BM_KIND_SHEET = 6 /* of a manifest */
 };
 
 struct bm_envelope {

@@ -38,6 +38,11 @@ void bm_name_manifest_new(char name[BM_NAME_BYTES], uint64_t step,
 #define BM_FOLDER_FILES 1024u
 #endif
 
+uint32_t bm_name_folder_files(void)
+{
+    return BM_FOLDER_FILES;
+}
+
 /* The directory that a subfile lies in, with a slash; gives its length. It
  * follows from the number alone: who makes a file need not know how many there
  * will be, and who finds one need not know how many there were. */

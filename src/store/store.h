@@ -163,6 +163,8 @@ int bm_name_is_folder(const char *entry);
 int bm_name_folder(char folder[BM_NAME_BYTES], const char *name);
 /* Whether two files are in the same directory. */
 int bm_name_same_folder(const char *a, const char *b);
+/* The files that one directory has at most; a power of 2. */
+uint32_t bm_name_folder_files(void);
 /* The name of what a writer leaves in the directory of a step, a subfile or a
  * manifest that is not published; 0 if the entry is neither. */
 int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry);

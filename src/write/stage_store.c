@@ -9,6 +9,7 @@
 #include "store/step_dir.h"
 #include "write/extension.h"
 #include "write/predict.h"
+#include "write/write_sheets.h"
 
 /* Make the heads of this rank's subfiles, and say what is in them, for rank 0.
  */
@@ -27,10 +28,8 @@ static int seal_subfiles(struct bm_write_job *job, struct bm_buffer *infos,
         if (rc)
             break;
         rc = bm_subfile_info_of(&info, &f->head, hash, ds->a);
-        if (!rc) {
-            bm_put_u32(infos, f->head.subfile);
-            bm_subfile_info_encode(infos, &info, &ds->schema);
-        }
+        if (!rc)
+            bm_record_put(infos, f->head.subfile, &info, &ds->schema);
         if (rc || infos->failed)
             rc =
                 bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the manifest");
@@ -125,19 +124,10 @@ static void fill_record(struct bm_write_job *job, bouma_record *r,
     r->shipped_bytes += job->held.particles.shipped_bytes;
     r->predicted = job->plan.prediction != NULL;
     r->misfits += (int64_t)job->result.misfits;
-    r->files = job->plan.all_files;
     r->ranks = job->ds->comm->size;
     if (job->plan.grids->most_patches > r->most_patches)
         r->most_patches = job->plan.grids->most_patches;
-    for (size_t i = 0; i < m->count; i++) {
-        uint64_t bytes = m->subfiles[i].file_bytes;
-
-        r->stored_bytes += bytes;
-        r->largest_file = bytes > r->largest_file ? bytes : r->largest_file;
-        for (size_t k = 0; k < m->subfiles[i].count; k++)
-            r->chunks += (int64_t)m->subfiles[i].parts[k].chunks;
-    }
-    r->mean_file = m->count ? r->stored_bytes / m->count : 0;
+    bm_manifest_count(r, m);
     for (int i = 0; i < BM_COMMIT; i++)
         *seconds[i] = (double)slowest[i] * 1e-9;
 }
@@ -213,28 +203,6 @@ static void take_stats(bouma_record *r, const uint64_t *stats, int ranks)
     r->most_patches = (int64_t)stats[MOST_PATCHES];
 }
 
-/* What the ranks told rank 0: the manifest's subfiles. */
-static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
-                        struct bm_error *error)
-{
-    struct bm_cursor c = bm_cursor_of(all->data, all->size);
-    int rc = BOUMA_OK;
-
-    while (bm_cursor_left(&c) && !rc) {
-        uint32_t number = bm_get_u32(&c);
-
-        rc = number < m->count
-                 ? bm_subfile_info_decode(&m->subfiles[number], &c, m->schema)
-                 : BOUMA_ECOMM;
-    }
-    if (rc)
-        bm_fail(error, rc,
-                rc == BOUMA_ENOMEM
-                    ? "no memory for the manifest"
-                    : "the records of the subfiles could not be decoded");
-    return rc;
-}
-
 /* The trees over the files of particles, in the manifest. */
 static int make_file_trees(struct bm_write_job *job, struct bm_manifest *m)
 {
@@ -253,6 +221,24 @@ static int make_file_trees(struct bm_write_job *job, struct bm_manifest *m)
                             ? "no memory for the manifest"
                             : "the tree over the files is damaged")
               : BOUMA_OK;
+}
+
+/* What the ranks told rank 0: the manifest's subfiles, or its sheets. */
+static int decode_infos(struct bm_write_job *job, struct bm_manifest *m,
+                        const struct bm_buffer *infos)
+{
+    uint32_t sheet_files = bm_job_sheet_files(job);
+    size_t files = (size_t)job->plan.all_files;
+    struct bm_error *error = &job->ds->error;
+    int rc;
+
+    if (sheet_files)
+        return bm_sheets_decode(m, infos, files, sheet_files, error);
+    rc = bm_manifest_set_subfiles(m, files);
+    if (rc)
+        return bm_fail(error, rc, "no memory for the manifest");
+    rc = bm_records_decode(m, infos, error);
+    return rc ? rc : make_file_trees(job, m);
 }
 
 /* Rank 0: the bytes of the manifest. The attributes are lent to it for the
@@ -278,13 +264,7 @@ static int make_manifest(struct bm_write_job *job,
     m.place = ds->options.place;
     m.dataset_attributes = ds->found.attributes;
     m.attributes = ds->given.step_attributes;
-    rc = bm_manifest_set_subfiles(&m, (size_t)job->plan.all_files);
-    if (rc)
-        bm_fail(&ds->error, rc, "no memory for the manifest");
-    if (!rc)
-        rc = decode_infos(&m, infos, &ds->error);
-    if (!rc)
-        rc = make_file_trees(job, &m);
+    rc = decode_infos(job, &m, infos);
     if (!rc) {
         take_stats(&m.record, stats, ds->comm->size);
         fill_record(job, &m.record, &m, stats + SLOWEST);
@@ -326,6 +306,8 @@ static int gather_reports(struct bm_write_job *job, struct report *r, int rc)
     uint64_t stats[STATS];
 
     bm_job_lap(job, BM_STORE);
+    if (bm_job_sheet_files(job))
+        rc = bm_sheets_gather(job, &r->mine, rc);
     rc = bm_comm_collect_at_root(ds->comm, &r->mine, &r->all, rc, &ds->error);
     if (!rc) {
         tell_stats(stats, job);
