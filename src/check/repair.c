@@ -65,7 +65,7 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     struct bm_error why = {0};
     struct bouma_step step;
     char name[BM_NAME_BYTES];
-    int rc;
+    int is_whole = 1, rc;
 
     rc = bm_repair_check_claim(r);
     if (rc)
@@ -75,7 +75,13 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     bm_repair_step_init(r, &step);
     rc = bm_manifest_load(&step.manifest, &r->ds.store, number, NULL, r->ds.id,
                           &why);
-    if (!rc) {
+    if (rc == BOUMA_EFORMAT) {
+        bm_repair_step_release(&step);
+        bm_repair_step_init(r, &step);
+        bm_error_clear(&why);
+        rc = bm_repair_sheets(r, &step.manifest, number, &is_whole, &why);
+    }
+    if (!rc && is_whole) {
         rc = repair_published(r, &step);
     } else if (rc == BOUMA_EFORMAT && bm_store_is_no_file(&r->ds.store, name)) {
         rc = bm_repair_no_file(r, (int64_t)number, name);
@@ -83,7 +89,7 @@ static int repair_step(struct bm_repair *r, uint64_t number)
             rc = bm_repair_unpublished(r, number, 0);
     } else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT)
         rc = bm_repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
-    else
+    else if (rc)
         bm_fail(r->error, rc, "%s", why.text);
     if (rc)
         rc = bm_repair_leave(r, (int64_t)number, name, rc);

@@ -118,6 +118,14 @@ int bm_repair_publish_written(struct bm_repair *r, uint64_t number,
 int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
                                struct bm_generation g, int damaged);
 
+/* ---- sheets of a manifest: repair_sheets.c -------------------------------- */
+
+/* Load a manifest whose body is whole, and make sheets that are damaged again
+ * from the heads of their files. *is_whole: it has all of them now, or would.
+ * EFORMAT if the body is not whole, or there are no sheets. */
+int bm_repair_sheets(struct bm_repair *r, struct bm_manifest *m,
+                     uint64_t number, int *is_whole, struct bm_error *why);
+
 /* ---- a step without a manifest that can be read: repair_unpublished.c ---- */
 
 int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged);

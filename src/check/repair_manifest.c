@@ -6,6 +6,7 @@
 
 #include "check/repair.h"
 #include "layout/front.h"
+#include "layout/sheet.h"
 #include "layout/writings.h"
 
 void bm_repair_step_init(struct bm_repair *r, struct bouma_step *step)
@@ -232,18 +233,10 @@ static int sum_up(struct bm_manifest *m, const struct bm_schema *schema)
 {
     int rc;
 
-    for (size_t i = 0; i < m->count; i++) {
-        uint64_t bytes = m->subfiles[i].file_bytes;
-
-        m->record.stored_bytes += bytes;
-        if (bytes > m->record.largest_file)
-            m->record.largest_file = bytes;
-        for (size_t k = 0; k < m->subfiles[i].count; k++)
-            m->record.chunks += (int64_t)m->subfiles[i].parts[k].chunks;
-    }
-    m->record.files = (int64_t)m->count;
-    m->record.mean_file = m->record.stored_bytes / m->count;
-    rc = bm_manifest_make_file_trees(m, NULL);
+    bm_manifest_count(&m->record, m);
+    rc = m->count > bm_name_folder_files()
+             ? bm_manifest_cut(m, bm_name_folder_files())
+             : bm_manifest_make_file_trees(m, NULL);
     if (!rc)
         rc = bm_manifest_total(m);
     for (uint32_t i = 0; i < schema->variables && !rc; i++)

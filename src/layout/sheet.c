@@ -491,3 +491,11 @@ uint64_t bm_manifest_place_sheets(struct bm_manifest *m, uint64_t front)
     }
     return at - front;
 }
+
+uint64_t bm_manifest_sheets_begin(const struct bm_manifest *m, uint64_t bytes)
+{
+    for (size_t w = 0; w < bm_manifest_writings(m); w++)
+        if (bm_manifest_writing(m, w)->sheet_count)
+            return bm_manifest_writing(m, w)->sheets[0].offset;
+    return bytes;
+}

@@ -78,5 +78,7 @@ int bm_manifest_take_sheet(struct bm_manifest *m, size_t k, const uint8_t *data,
 /* The bytes of all sheets of all writings, and where they begin: the bytes of
  * the manifest without them. */
 uint64_t bm_manifest_place_sheets(struct bm_manifest *m, uint64_t front);
+/* Where the first sheet begins; 'bytes', if there is none. */
+uint64_t bm_manifest_sheets_begin(const struct bm_manifest *m, uint64_t bytes);
 
 #endif
