@@ -149,6 +149,8 @@ static int check_step(struct bm_drain_all *r, struct bouma_dataset *far,
         if (rc)
             bm_fail(r->error, rc, "%s", far->error.text);
         else
+            rc = bm_step_load_all(step, r->error);
+        if (!rc)
             rc = compare(r, step, s, safe);
     }
     if (!rc && *safe) {

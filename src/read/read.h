@@ -129,6 +129,12 @@ int bm_step_load_set_file(struct bouma_step *step, const struct bm_file_tree *t,
 int bm_step_load_set(struct bouma_step *step, const struct bm_file_tree *t,
                      const struct bm_file_tree_query *query);
 
+/* All sheets of all writings. */
+int bm_step_load_all(struct bouma_step *step, struct bm_error *error);
+/* The bytes that were read, as budgets count them: without sheets, which are
+ * read once, as the rest of a manifest is. */
+uint64_t bm_step_bytes_read(const struct bouma_step *step);
+
 /* The subfiles with chunks of a variable, one after the other; sheets that have
  * nothing of interest are not read. */
 struct bm_file_walk {

@@ -129,14 +129,35 @@ int bm_step_load_sheet(struct bouma_step *step, size_t k,
     struct bm_error why = {0};
     struct bm_store *stores[2];
     int count = bm_dataset_stores(step->ds, stores), rc = BOUMA_EFORMAT;
+    uint64_t before;
 
     if (step->manifest.sheets[k].records)
         return BOUMA_OK;
+    before = bm_dataset_bytes_read(step->ds);
     for (int i = 0; i < count && rc; i++) {
         bm_error_clear(&why);
         rc = load_from(step, k, stores[i], &why);
     }
+    step->ds->sheet_bytes_read += bm_dataset_bytes_read(step->ds) - before;
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
+}
+
+int bm_step_load_all(struct bouma_step *step, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t w = 0; w < bm_manifest_writings(&step->manifest); w++) {
+        struct bouma_step *one = bm_step_writing(step, w);
+
+        for (size_t k = 0; k < one->manifest.sheet_count && !rc; k++)
+            rc = bm_step_load_sheet(one, k, error);
+    }
+    return rc;
+}
+
+uint64_t bm_step_bytes_read(const struct bouma_step *step)
+{
+    return bm_dataset_bytes_read(step->ds) - step->ds->sheet_bytes_read;
 }
 
 int bm_step_load_record(struct bouma_step *step, size_t file,
