@@ -39,8 +39,7 @@ static int make_sheet(struct bm_repair *r, struct bm_manifest *m, size_t k,
     struct bm_sheet_address address = {r->ds.id, m->step, m->generation,
                                        (uint32_t)k};
     size_t count = bm_sheet_records(m, k);
-    struct bm_subfile_info *records =
-        bm_new(r->ds.a, count, sizeof(*records));
+    struct bm_subfile_info *records = bm_new(r->ds.a, count, sizeof(*records));
     struct bm_sheet again = {0};
     struct bm_buffer b;
     int rc = records ? records_from_heads(r, m, k, records) : BOUMA_ENOMEM;

@@ -324,7 +324,12 @@ static int sum(struct bm_summary *s, const struct bm_summary *const *files,
 
 static int decode_sum(struct bm_summary *s, struct bm_cursor *c, uint32_t files)
 {
-    return decode_up_to(s->own, c, files * BM_MAX_PARTICLE_SUMMARY);
+    const struct bm_particle_summary *sum = s->own;
+    int rc = decode_up_to(s->own, c, files * BM_MAX_PARTICLE_SUMMARY);
+
+    return !rc && (sum->seed || sum->tree_bytes || sum->tree_hash)
+               ? BOUMA_EFORMAT
+               : rc;
 }
 
 /* The position is there, and the rows are those of just the variables that

@@ -37,14 +37,14 @@ struct gathering {
     struct bm_comm *comm;
     const bouma_allocator *a;
     uint32_t sheet_files;
-    size_t files, sheets;     /* of the step */
-    size_t first, last;       /* the sheets that this rank leads: up to 'last' */
-    struct own *own;          /* [own_count] */
+    size_t files, sheets; /* of the step */
+    size_t first, last;   /* the sheets that this rank leads: up to 'last' */
+    struct own *own;      /* [own_count] */
     size_t own_count;
-    struct bm_buffer sorted;  /* own records, by file */
+    struct bm_buffer sorted; /* own records, by file */
     struct load *sends, *receives;
     size_t send_count, receive_count;
-    size_t missing;           /* files that were not heard of yet */
+    size_t missing;              /* files that were not heard of yet */
     struct bm_message *messages; /* of sends, then of receives */
     uint8_t *received;
     size_t received_bytes;
@@ -199,7 +199,8 @@ static int list_led(struct gathering *g)
          g->last++)
         g->missing += files_of(g, g->last);
     g->receives = bm_new(g->a, g->missing, sizeof(*g->receives));
-    g->messages = bm_new(g->a, g->send_count + g->missing, sizeof(*g->messages));
+    g->messages =
+        bm_new(g->a, g->send_count + g->missing, sizeof(*g->messages));
     return g->receives && g->messages ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
@@ -223,11 +224,11 @@ static int hear_one(struct gathering *g, int *heard, struct bm_error *error)
 
     if (rc || !*heard)
         return rc;
-    return take_note(g, (struct load){
-                            .peer = s.peer,
-                            .sheet = s.what,
-                            .files = s.value & ((1u << FILE_BITS) - 1),
-                            .bytes = (size_t)(s.value >> FILE_BITS)});
+    return take_note(g,
+                     (struct load){.peer = s.peer,
+                                   .sheet = s.what,
+                                   .files = s.value & ((1u << FILE_BITS) - 1),
+                                   .bytes = (size_t)(s.value >> FILE_BITS)});
 }
 
 /* Tell leaders what there is for them, and hear the same from others. */
@@ -290,10 +291,9 @@ static int exchange(struct gathering *g, struct bm_error *error)
     struct bm_message *receives = g->messages + g->send_count;
 
     for (size_t i = 0; i < g->send_count; i++)
-        g->messages[i] =
-            (struct bm_message){g->sends[i].peer,
-                                g->sorted.data + g->sends[i].at,
-                                g->sends[i].bytes};
+        g->messages[i] = (struct bm_message){g->sends[i].peer,
+                                             g->sorted.data + g->sends[i].at,
+                                             g->sends[i].bytes};
     for (size_t i = 0; i < g->receive_count; i++)
         receives[i] = (struct bm_message){g->receives[i].peer,
                                           g->received + g->receives[i].at,
@@ -396,8 +396,7 @@ int bm_sheets_gather(struct bm_write_job *job, struct bm_buffer *mine, int rc)
 }
 
 int bm_sheets_decode(struct bm_manifest *m, const struct bm_buffer *all,
-                     size_t files, uint32_t sheet_files,
-                     struct bm_error *error)
+                     size_t files, uint32_t sheet_files, struct bm_error *error)
 {
     struct bm_cursor c = bm_cursor_of(all->data, all->size);
     size_t sheets = bm_sheet_count_of(files, sheet_files);
@@ -415,9 +414,8 @@ int bm_sheets_decode(struct bm_manifest *m, const struct bm_buffer *all,
         if (c.failed || k >= sheets || m->sheets[k].stored)
             rc = BOUMA_ECOMM;
         if (!rc)
-            rc = bm_sheet_decode_sum(&m->sheets[k], &c,
-                                     (uint32_t)bm_sheet_records(m, k),
-                                     m->schema);
+            rc = bm_sheet_decode_sum(
+                &m->sheets[k], &c, (uint32_t)bm_sheet_records(m, k), m->schema);
         if (!rc)
             m->sheets[k].stored = bm_get_bytes(&c, (size_t)m->sheets[k].bytes);
         if (!rc && c.failed)
