@@ -77,37 +77,36 @@ int bm_file_tree_add_sheet(struct bm_file_tree *t, size_t sheet,
     return BOUMA_OK;
 }
 
-/* That with the number 'sheet', or NULL. */
+/* That with the number 'sheet', which is there. */
 static struct bm_file_tree_sheet *find_sheet(const struct bm_file_tree *t,
                                              size_t sheet)
 {
     size_t at = 0;
 
     BM_BISECT(at, t->sheet_count, i, t->sheets[i].sheet <= sheet);
-    return at < t->sheet_count && t->sheets[at].sheet == sheet ? &t->sheets[at]
-                                                               : NULL;
+    return &t->sheets[at];
 }
 
 int bm_file_tree_open_sheet(struct bm_file_tree *t, size_t sheet)
 {
     struct bm_file_tree_sheet *s = find_sheet(t, sheet);
 
-    if (!s || s->subfiles)
-        return BOUMA_OK;
+    s->shown = 0;
     if (!s->summaries)
         s->summaries = bm_new(t->a, s->count, sizeof(*s->summaries));
-    s->subfiles = bm_new(t->a, s->count, sizeof(*s->subfiles));
+    if (!s->subfiles)
+        s->subfiles = bm_new(t->a, s->count, sizeof(*s->subfiles));
     return s->summaries && s->subfiles ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
-void bm_file_tree_show_file(struct bm_file_tree *t, size_t sheet, size_t i,
+void bm_file_tree_show_file(struct bm_file_tree *t, size_t sheet,
                             const struct bm_particle_summary *summary,
                             size_t subfile)
 {
     struct bm_file_tree_sheet *s = find_sheet(t, sheet);
 
-    s->summaries[i] = summary;
-    s->subfiles[i] = subfile;
+    s->summaries[s->shown] = summary;
+    s->subfiles[s->shown++] = subfile;
 }
 
 const struct bm_file_tree_sheet *

@@ -26,6 +26,7 @@ struct bm_file_tree_sheet {
     /* [count], once the sheet is loaded: */
     const struct bm_particle_summary **summaries;
     size_t *subfiles;
+    size_t shown;
 };
 
 struct bm_file_tree {
@@ -60,9 +61,9 @@ int bm_file_tree_add_file(struct bm_file_tree *t,
 int bm_file_tree_add_sheet(struct bm_file_tree *t, size_t sheet,
                            const struct bm_particle_summary *sum, size_t files);
 /* A sheet was loaded: room for its files, if there are any of the set (BOUMA_OK
- * or ENOMEM); and its i-th such file. */
+ * or ENOMEM); and its next such file, of which there are as many as was told. */
 int bm_file_tree_open_sheet(struct bm_file_tree *t, size_t sheet);
-void bm_file_tree_show_file(struct bm_file_tree *t, size_t sheet, size_t i,
+void bm_file_tree_show_file(struct bm_file_tree *t, size_t sheet,
                             const struct bm_particle_summary *summary,
                             size_t subfile);
 /* The sheet that has the set's file f. */

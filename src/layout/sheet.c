@@ -7,6 +7,10 @@
 #include "layout/writings.h"
 #include "store/envelope.h"
 
+/* The least bytes that the body of a manifest has of a part, and of a set. */
+#define LEAST_PART 40u
+#define LEAST_SET  60u
+
 static void drop_records(struct bm_sheet *s, const bouma_allocator *a)
 {
     for (size_t i = 0; i < s->record_count; i++)
@@ -55,17 +59,6 @@ int bm_manifest_is_loaded(const struct bm_manifest *m)
 
 /* ---- sums ---------------------------------------------------------------- */
 
-/* Room for a sum of so many sets and parts. */
-static int make_room(struct bm_sheet *s, size_t sets, size_t parts,
-                     const bouma_allocator *a)
-{
-    s->set_files = bm_new(a, sets, sizeof(*s->set_files));
-    s->part_files = bm_new(a, parts, sizeof(*s->part_files));
-    s->sum.parts = bm_new(a, parts, sizeof(*s->sum.parts));
-    return s->set_files && s->part_files && s->sum.parts ? BOUMA_OK
-                                                         : BOUMA_ENOMEM;
-}
-
 static void join_part(struct bm_part_info *sum, const struct bm_part_info *part,
                       const struct bouma_variable *v)
 {
@@ -79,82 +72,147 @@ static void join_part(struct bm_part_info *sum, const struct bm_part_info *part,
         bm_range_join(&sum->ranges[j], v->type, &part->ranges[j]);
 }
 
-/* What all records have of a variable, behind those before it. */
-static int sum_variable(struct bm_sheet *out,
-                        const struct bm_subfile_info *records, size_t count,
-                        const struct bouma_variable *v,
-                        const bouma_allocator *a)
+/* Room for parts, and for how many files have each. */
+static int make_parts(struct bm_sheet *s, size_t count,
+                      const bouma_allocator *a)
 {
-    struct bm_part_info *sum = &out->sum.parts[out->sum.count];
-    uint32_t files = 0;
+    s->part_files = bm_new(a, count, sizeof(*s->part_files));
+    s->sum.parts = bm_new(a, count, sizeof(*s->sum.parts));
+    return s->part_files && s->sum.parts ? BOUMA_OK : BOUMA_ENOMEM;
+}
 
-    for (size_t i = 0; i < count; i++) {
-        const struct bm_part_info *part =
-            bm_subfile_info_part(&records[i], v->id);
+/* Parts for the variables that files[variables] have; these become their places
+ * among them. */
+static int list_parts(struct bm_sheet *out, uint32_t *files,
+                      const struct bm_schema *schema)
+{
+    size_t count = 0;
 
-        if (!part)
+    for (uint32_t v = 0; v < schema->variables; v++)
+        count += files[v] > 0;
+    if (make_parts(out, count, schema->a))
+        return BOUMA_ENOMEM;
+    for (uint32_t v = 0; v < schema->variables; v++) {
+        size_t n = (size_t)schema->by_id[v]->components, at = out->sum.count;
+        struct bm_part_info *sum = &out->sum.parts[at];
+
+        if (!files[v])
             continue;
-        if (!files++) {
-            sum->variable = v->id;
-            sum->ranges =
-                bm_new(a, (size_t)v->components, sizeof(*sum->ranges));
-            if (!sum->ranges)
-                return BOUMA_ENOMEM;
-            out->part_files[out->sum.count++] = 0;
-        }
-        join_part(sum, part, v);
+        sum->variable = v;
+        sum->ranges = bm_new(schema->a, n, sizeof(*sum->ranges));
+        if (!sum->ranges)
+            return BOUMA_ENOMEM;
+        out->part_files[at] = files[v];
+        files[v] = (uint32_t)at;
+        out->sum.count++;
     }
-    if (files)
-        out->part_files[out->sum.count - 1] = files;
     return BOUMA_OK;
 }
 
-/* What all records have of a set. 'found' has room for all of them. */
-static int sum_set(struct bm_sheet *out, const struct bm_subfile_info *records,
-                   size_t count, const struct bm_object *set,
-                   const struct bm_summary **found)
+/* What all records have of variables. */
+static int sum_parts(struct bm_sheet *out,
+                     const struct bm_subfile_info *records, size_t count,
+                     const struct bm_schema *schema)
+{
+    uint32_t *files = bm_new(schema->a, schema->variables, sizeof(*files));
+    int rc = files ? BOUMA_OK : BOUMA_ENOMEM;
+
+    for (size_t i = 0; i < count && !rc; i++)
+        for (size_t k = 0; k < records[i].count; k++)
+            files[records[i].parts[k].variable]++;
+    if (!rc)
+        rc = list_parts(out, files, schema);
+    for (size_t i = 0; i < count && !rc; i++)
+        for (size_t k = 0; k < records[i].count; k++) {
+            const struct bm_part_info *part = &records[i].parts[k];
+
+            join_part(&out->sum.parts[files[part->variable]], part,
+                      schema->by_id[part->variable]);
+        }
+    bm_drop(schema->a, files);
+    return rc;
+}
+
+/* Where the summaries of each object begin, in a list of all by object:
+ * first[objects + 1]. Gives their number. */
+static size_t count_summaries(size_t *first,
+                              const struct bm_subfile_info *records,
+                              size_t count, const struct bm_schema *schema)
+{
+    size_t all = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < records[i].summaries.count; k++)
+            first[records[i].summaries.entries[k]->object->number + 1]++;
+    for (int o = 0; o < schema->count; o++) {
+        all += first[o + 1];
+        first[o + 1] = all;
+    }
+    return all;
+}
+
+static int sum_set(struct bm_sheet *out, const struct bm_object *set,
+                   const struct bm_summary *const *files, size_t count)
 {
     struct bm_summary_list *sums = &out->sum.summaries;
-    uint32_t n = 0;
-    int rc;
+    int rc = bm_summaries_add(sums, set);
 
-    for (size_t i = 0; i < count; i++) {
-        found[n] = bm_summaries_find(&records[i].summaries, set->number);
-        n += found[n] != NULL;
-    }
-    if (!n)
-        return BOUMA_OK;
-    rc = bm_summaries_add(sums, set);
     if (rc)
         return rc;
-    out->set_files[sums->count - 1] = n;
-    return set->layout->summary->sum(sums->entries[sums->count - 1], found, n);
+    out->set_files[sums->count - 1] = (uint32_t)count;
+    return set->layout->summary->sum(sums->entries[sums->count - 1], files,
+                                     count);
+}
+
+/* What all records have of sets of particles. */
+static int sum_sets(struct bm_sheet *out, const struct bm_subfile_info *records,
+                    size_t count, const struct bm_schema *schema)
+{
+    const bouma_allocator *a = schema->a;
+    size_t objects = (size_t)schema->count, all = 0;
+    size_t *first = bm_new(a, objects + 1, sizeof(*first));
+    size_t *next = bm_new(a, objects + 1, sizeof(*next));
+    const struct bm_summary **list = NULL;
+    int rc = BOUMA_ENOMEM;
+
+    if (first && next) {
+        all = count_summaries(first, records, count, schema);
+        list = bm_new(a, all + 1, sizeof(*list));
+        out->set_files = bm_new(a, all, sizeof(*out->set_files));
+        rc = list && out->set_files ? BOUMA_OK : BOUMA_ENOMEM;
+    }
+    for (size_t i = 0; i < count && !rc; i++)
+        for (size_t k = 0; k < records[i].summaries.count; k++) {
+            const struct bm_summary *s = records[i].summaries.entries[k];
+            uint32_t o = s->object->number;
+
+            list[first[o] + next[o]++] = s;
+        }
+    for (size_t o = 0; o < objects && !rc; o++)
+        if (next[o])
+            rc = sum_set(out, schema->objects[o], &list[first[o]], next[o]);
+    bm_drop(a, list);
+    bm_drop(a, next);
+    bm_drop(a, first);
+    return rc;
 }
 
 int bm_sheet_sum(struct bm_sheet *out, const struct bm_subfile_info *records,
                  size_t count, const struct bm_schema *schema)
 {
-    const bouma_allocator *a = schema->a;
-    const struct bm_summary **found = bm_new(a, count + 1, sizeof(*found));
     int rc;
 
     memset(out, 0, sizeof(*out));
-    bm_summaries_init(&out->sum.summaries, a);
-    rc = make_room(out, (size_t)schema->count, schema->variables, a);
-    if (!found)
-        rc = BOUMA_ENOMEM;
-    for (int i = 0; i < schema->count && !rc; i++)
-        if (schema->objects[i]->layout->summary)
-            rc = sum_set(out, records, count, schema->objects[i], found);
-    for (uint32_t id = 0; id < schema->variables && !rc; id++)
-        rc = sum_variable(out, records, count, schema->by_id[id], a);
+    bm_summaries_init(&out->sum.summaries, schema->a);
+    rc = sum_sets(out, records, count, schema);
+    if (!rc)
+        rc = sum_parts(out, records, count, schema);
     for (size_t i = 0; i < count; i++) {
         uint64_t bytes = records[i].file_bytes;
 
         out->sum.file_bytes += bytes;
         out->largest = bytes > out->largest ? bytes : out->largest;
     }
-    bm_drop(a, found);
     return rc;
 }
 
@@ -259,13 +317,17 @@ int bm_sheet_decode_sum(struct bm_sheet *out, struct bm_cursor *c,
         out->bytes > BM_MAX_SHEET_BYTES || sets > (uint32_t)schema->count)
         return BOUMA_EFORMAT;
     memcpy(out->hash, hash, 16);
-    rc = make_room(out, sets, schema->variables, schema->a);
+    out->set_files = bm_new(schema->a, sets, sizeof(*out->set_files));
+    rc = out->set_files ? BOUMA_OK : BOUMA_ENOMEM;
     for (uint32_t i = 0; i < sets && !rc; i++)
         rc = decode_set(out, c, records, schema);
     if (!rc)
         parts = bm_get_u32(c);
-    if (!rc && (c->failed || parts > schema->variables))
+    if (!rc && (c->failed || parts > schema->variables ||
+                parts > bm_cursor_left(c) / LEAST_PART))
         rc = BOUMA_EFORMAT;
+    if (!rc)
+        rc = make_parts(out, parts, schema->a);
     for (uint32_t i = 0; i < parts && !rc; i++)
         rc = decode_part(out, c, records, schema);
     return !rc && !bm_summaries_fit(&out->sum.summaries, &contents)
@@ -353,27 +415,32 @@ int bm_manifest_cut(struct bm_manifest *m, uint32_t sheet_files)
     return bm_manifest_list_sheets(m);
 }
 
+static struct bm_file_tree *tree_of(struct bm_manifest *m,
+                                    const struct bm_summary *s)
+{
+    return (struct bm_file_tree *)bm_manifest_file_tree(m, s->object);
+}
+
 /* The records of a sheet, in the trees of sets of particles. BOUMA_OK or
  * ENOMEM. */
 static int show_records(struct bm_manifest *m, size_t k)
 {
     const struct bm_sheet *sheet = &m->sheets[k];
+    const struct bm_summary_list *sets = &sheet->sum.summaries;
     int rc = BOUMA_OK;
 
-    for (size_t n = 0; n < m->file_tree_count && !rc; n++) {
-        struct bm_file_tree *t = &m->file_trees[n];
-        size_t shown = 0;
+    for (size_t n = 0; n < sets->count && !rc; n++)
+        if (sets->entries[n]->object->layout->file_tree)
+            rc = bm_file_tree_open_sheet(tree_of(m, sets->entries[n]), k);
+    for (size_t i = 0; i < sheet->record_count && !rc; i++)
+        for (size_t n = 0; n < sheet->records[i].summaries.count; n++) {
+            const struct bm_summary *s = sheet->records[i].summaries.entries[n];
 
-        rc = bm_file_tree_open_sheet(t, k);
-        for (size_t i = 0; i < sheet->record_count && !rc; i++) {
-            const struct bm_summary *s =
-                bm_summaries_find(&sheet->records[i].summaries, t->set->number);
-
-            if (s)
-                bm_file_tree_show_file(t, k, shown++, bm_particle_summary_of(s),
+            if (s->object->layout->file_tree)
+                bm_file_tree_show_file(tree_of(m, s), k,
+                                       bm_particle_summary_of(s),
                                        k * m->sheet_files + i);
         }
-    }
     return rc;
 }
 
@@ -396,9 +463,8 @@ int bm_manifest_list_sheets(struct bm_manifest *m)
         for (size_t n = 0; n < sets->count && !rc; n++)
             if (sets->entries[n]->object->layout->file_tree)
                 rc = bm_file_tree_add_sheet(
-                    (struct bm_file_tree *)bm_manifest_file_tree(
-                        m, sets->entries[n]->object),
-                    k, bm_particle_summary_of(sets->entries[n]),
+                    tree_of(m, sets->entries[n]), k,
+                    bm_particle_summary_of(sets->entries[n]),
                     sheet->set_files[n]);
     }
     for (size_t k = 0; k < m->sheet_count && !rc; k++)
