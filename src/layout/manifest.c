@@ -514,13 +514,17 @@ static int decode_sheets(struct bm_manifest *m, struct bm_cursor *c,
 /* The table of subfiles, and the trees over them. */
 static int decode_subfiles(struct bm_manifest *m, struct bm_cursor *c)
 {
-    size_t count = bm_get_count(c, m->sheet_files ? 0 : 40);
-    int rc = c->failed || count > BM_MAX_SUBFILES ? BOUMA_EFORMAT : BOUMA_OK;
+    uint64_t files = bm_get_u64(c);
+    size_t count = (size_t)files;
+    int rc;
 
-    if (!rc && m->sheet_files)
+    if (c->failed || files > BM_MAX_SUBFILES)
+        return BOUMA_EFORMAT;
+    if (m->sheet_files)
         return decode_sheets(m, c, count);
-    if (!rc)
-        rc = bm_manifest_set_subfiles(m, count);
+    if (count > bm_cursor_left(c) / 40)
+        return BOUMA_EFORMAT;
+    rc = bm_manifest_set_subfiles(m, count);
     for (size_t i = 0; i < count && !rc; i++)
         rc = bm_subfile_info_decode(&m->subfiles[i], c, m->schema);
     if (!rc)

@@ -136,6 +136,32 @@ static void a_manifest_with_sheets_says_what_a_whole_one_says(void)
     }
 }
 
+/* A body may have fewer bytes than the step has files. */
+static void many_files_need_few_bytes(void)
+{
+    enum { MANY = 1 << 16 };
+    struct bm_writing *w = empty(), *is = empty();
+    struct bm_manifest *m = &w->manifest;
+    struct bm_error error = {0};
+    struct bm_buffer b;
+
+    m->order = BOUMA_ORDER_LEVEL;
+    REQUIRE(!bm_schema_number(&w->schema));
+    REQUIRE(!bm_manifest_set_subfiles(m, MANY));
+    for (size_t i = 0; i < MANY; i++)
+        bm_summaries_init(&m->subfiles[i].summaries, m->a);
+    REQUIRE(!bm_manifest_cut(m, MANY));
+    encode(&b, w);
+    CHECK(bm_load_u64(b.data + 16) < MANY);
+    CHECK_EQ(bm_manifest_decode(&is->manifest, b.data, b.size, id, "file",
+                                &error),
+             BOUMA_OK);
+    CHECK_EQ(is->manifest.count, MANY);
+    bm_buffer_release(&b);
+    bm_writing_free(is);
+    bm_writing_free(w);
+}
+
 /* The front alone tells all that is summed up; sheets come in any order. */
 static void sheets_are_taken_one_by_one(void)
 {
@@ -360,6 +386,7 @@ static void writings_have_sheets_of_their_own(void)
 int main(void)
 {
     a_manifest_with_sheets_says_what_a_whole_one_says();
+    many_files_need_few_bytes();
     sheets_are_taken_one_by_one();
     damage_is_found();
     a_damaged_sheet_leaves_the_others();
