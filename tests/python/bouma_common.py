@@ -8,7 +8,7 @@ import numpy as np
 import xxhash
 
 MAGIC = b"BOUMA\r\n\x1a"
-DATASET, MANIFEST, HEAD = 1, 2, 3
+DATASET, MANIFEST, HEAD, SHEET = 1, 2, 3, 6
 TYPES = {1: "<i1", 2: "<i2", 3: "<i4", 4: "<i8", 5: "<u1", 6: "<u2", 7: "<u4", 8: "<u8", 9: "<f4", 10: "<f8"}
 STRING = 11
 RELATIVE, NOMINAL = 1, 2  # bits of the kind of a tolerance
@@ -48,6 +48,11 @@ def envelope(data, kind, identity, what):
     check(zero == 0, f"{what}: bytes that are not zero")
     check(identity in (None, identity_found), f"{what}: belongs to another dataset")
     return Cursor(data, 64, what), identity_found
+
+
+def front(data):
+    """Section 7, Sheets: the envelope and the body, without what may be behind them."""
+    return data[:64 + struct.unpack("<Q", data[16:24])[0]] if len(data) >= 64 else data
 
 
 class Cursor:

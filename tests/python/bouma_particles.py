@@ -173,14 +173,16 @@ class Row:
 class ParticleSummary:
     """Section 6: what a subfile has of a set."""
 
-    def __init__(self, subfile, cursor, objects):
+    def __init__(self, subfile, cursor, objects, is_sum=False):
         self.subfile = subfile
-        self.number, self.particles, self.strays, self.seed, self.tree_size, self.tree_sum = cursor.unpack("IQQQQI")
+        self.number, self.files = cursor.unpack("II") if is_sum else (cursor.one("I"), 1)
+        self.particles, self.strays, self.seed, self.tree_size, self.tree_sum = cursor.unpack("QQQQI")
         cursor.check(self.number < len(objects) and isinstance(objects[self.number], Particles),
                      f"a summary of object {self.number}, which is no set of particles")
         self.owner = objects[self.number]
         self.what = f"{subfile.path}: particles {self.owner.name!r}"
-        cursor.check(1 <= self.particles < 2**32 and self.strays <= self.particles, "a bad number of particles")
+        cursor.check(1 <= self.particles <= self.files * (2**32 - 1) and self.strays <= self.particles,
+                     "a bad number of particles")
         cursor.check(self.tree_size < 2**40, "a tree that is too large")
         self.bounds = [cursor.unpack("dd") for _ in range(self.owner.ndims)]
         cursor.check(all(-math.inf < low <= high < math.inf for low, high in self.bounds), "bad bounds of a summary")
@@ -352,12 +354,12 @@ def packed(cursor, count, dtype):
 class FileTree:
     """Section 7: the tree over the files of a set."""
 
-    def __init__(self, cursor, particles):
+    def __init__(self, cursor, particles, is_stored=True):
         self.summaries, self.what = particles.summaries, f"{cursor.what}: particles {particles.name!r}"
         types = [[row.dtype for row in summary.rows] for summary in self.summaries]
         cursor.check(all(t == types[0] for t in types), "summaries with different rows")
         rows = len(types[0]) if types else 0
-        count = cursor.one("Q")
+        count = cursor.one("Q") if is_stored else 0
         cursor.check(count in (0, 2 * len(self.summaries) - 1), "a tree of a wrong number of files")
         self.nodes = [cursor.unpack("IIId") + (cursor.array("<u4", rows).tolist(),) for _ in range(count)]
         files = 0

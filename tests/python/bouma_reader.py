@@ -20,7 +20,8 @@ import typing
 import numpy as np
 import xxhash
 
-from bouma_common import NOMINAL, DATASET, HEAD, MANIFEST, Cursor, Damage, ceil_div, check, envelope, read_whole
+from bouma_common import (NOMINAL, DATASET, HEAD, MANIFEST, SHEET, Cursor, Damage, ceil_div, check, envelope, front,
+                          read_whole)
 from bouma_grids import Grid
 from bouma_hz import HzGrid
 from bouma_particles import FileTree, Particles, ParticleSummary
@@ -66,6 +67,77 @@ class Part(typing.NamedTuple):
     ranges: list
 
 
+def read_part(parts, cursor, variables):
+    """The next one, into those by the number of the variable."""
+    part, count = cursor.unpack("IQ")
+    cursor.check(part < len(variables) and part > max(parts, default=-1), "bad variable number of a part")
+    variable = variables[part]
+    stored = list(cursor.unpack(f"{variable.owner.stored_levels}Q"))
+    losses = cursor.unpack("dd")
+    box = [cursor.unpack("qq") for _ in range(variable.owner.ndims if isinstance(variable.owner, Grid) else 0)]
+    ranges = np.dtype([("nans", "<u8"), ("others", "<u8"), ("low", variable.dtype), ("high", variable.dtype)])
+    parts[part] = Part(count, stored, losses, box, cursor.array(ranges, variable.components).tolist())
+
+
+def add_parts(parts):
+    """Section 7, Sheets: what subfiles have of a variable together."""
+    squares = 0.0
+    for part in parts:
+        squares += part.losses[1]
+    ranges = []
+    for rows in zip(*(part.ranges for part in parts)):
+        some = [row for row in rows if row[1]]
+        ranges.append((sum(row[0] for row in rows), sum(row[1] for row in rows),
+                       min((row[2] for row in some), default=rows[0][2]), max((row[3] for row in some), default=rows[0][3])))
+    return Part(sum(part.count for part in parts), [sum(sizes) for sizes in zip(*(part.sizes for part in parts))],
+                (max(part.losses[0] for part in parts), squares),
+                [(min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*(part.box for part in parts))],
+                ranges)
+
+
+class Sheet:
+    """Section 7, Sheets: what the body of a manifest has of one, and then its records."""
+
+    def __init__(self, writing, cursor, number, files):
+        self.writing, self.number, self.files, self.path = writing, number, files, cursor.what
+        self.size, self.digest, self.bytes, self.largest = cursor.unpack("Q16sQQ")
+        objects = list(writing.objects.values())
+        sets = [ParticleSummary(self, cursor, objects, True) for _ in range(cursor.one("I"))]
+        self.sets = {summary.number: summary for summary in sets}
+        cursor.check(sorted(self.sets) == [summary.number for summary in sets], "sets that do not ascend")
+        self.parts, self.part_files = {}, []
+        for _ in range(cursor.one("I")):
+            self.part_files.append(cursor.one("I"))
+            read_part(self.parts, cursor, writing.variables)
+
+    def load(self, data):
+        check(len(data) == self.size, f"{self.path}: sheet {self.number} is cut off")
+        cursor, _ = envelope(data, SHEET, self.writing.dataset.identity, f"{self.path}, sheet {self.number}")
+        cursor.check(data[48:64] == self.digest, "not the sheet that the manifest tells of")
+        found = cursor.unpack("QIIII")
+        cursor.check(found == (self.writing.number, self.writing.epoch, self.writing.attempt, self.number, len(self.files)),
+                     "contradicts the manifest")
+        objects = list(self.writing.objects.values())
+        subfiles = [Subfile(self.writing, i, cursor, objects, self.writing.variables) for i in self.files]
+        cursor.end()
+        sizes = [subfile.size for subfile in subfiles]
+        cursor.check((sum(sizes), max(sizes)) == (self.bytes, self.largest), "bytes that contradict the manifest")
+        for part, files in zip(self.parts, self.part_files):
+            having = [subfile.parts[part] for subfile in subfiles if part in subfile.parts]
+            cursor.check(len(having) == files and repr(add_parts(having)) == repr(self.parts[part]),
+                         "parts that contradict the manifest")
+        cursor.check(set(self.parts) == {part for subfile in subfiles for part in subfile.parts}, "parts of no subfile")
+        for number, total in self.sets.items():
+            having = [subfile.summaries[number] for subfile in subfiles if number in subfile.summaries]
+            placed = [summary for summary in having if summary.strays < summary.particles]
+            bounds = [(min(low for low, _ in axis), max(high for _, high in axis))
+                      for axis in zip(*(summary.bounds for summary in placed))] or [(0, 0)] * len(total.bounds)
+            cursor.check((total.files, total.particles, total.strays, total.bounds, total.seed, total.tree_size, total.tree_sum)
+                         == (len(having), sum(s.particles for s in having), sum(s.strays for s in having), bounds, 0, 0, 0),
+                         "particles that contradict the manifest")
+        return subfiles
+
+
 class Subfile:
     """Section 6. Reads and checks both heads, and gives the chunks to their variables."""
 
@@ -83,14 +155,7 @@ class Subfile:
         self.summary_bytes = cursor.data[begin:cursor.position]
         self.parts = {}
         for _ in range(cursor.one("Q")):
-            part, count = cursor.unpack("IQ")
-            cursor.check(part < len(variables) and part > max(self.parts, default=-1), "bad variable number of a part")
-            variable = variables[part]
-            stored = list(cursor.unpack(f"{variable.owner.stored_levels}Q"))
-            losses = cursor.unpack("dd")
-            box = [cursor.unpack("qq") for _ in range(variable.owner.ndims if isinstance(variable.owner, Grid) else 0)]
-            ranges = np.dtype([("nans", "<u8"), ("others", "<u8"), ("low", variable.dtype), ("high", variable.dtype)])
-            self.parts[part] = Part(count, stored, losses, box, cursor.array(ranges, variable.components).tolist())
+            read_part(self.parts, cursor, variables)
         for summary in self.summaries.values():
             summary.check_parts(cursor, self.parts)
 
@@ -245,23 +310,40 @@ class Writing:
         cursor.check(self.order in ORDERS, f"unknown order {self.order}")
         cursor.check(self.distribute <= 4 and self.assign <= 5 and self.place <= 3 and self.assign_particles <= 8,
                      "unknown way of writing")
-        self.earlier = cursor.one("B")
-        cursor.check(not any(cursor.take(2)), "bytes that are not zero")
+        self.earlier, sheets, zero = cursor.unpack("3B")
+        cursor.check(sheets <= 21 and not zero, "bytes that are not zero, or not known")
         self.record = dict(zip(RECORD, cursor.unpack("8Q4q9d2q")))
         self.dataset_attributes = cursor.attributes()
         self.attributes = cursor.attributes()
         begin = cursor.position
         self.objects = read_schema(cursor, self)
         self.schema = data[begin:cursor.position]
-        variables = [variable for owner in self.objects.values() for variable in owner.variables.values()]
+        self.variables = [variable for owner in self.objects.values() for variable in owner.variables.values()]
         files = cursor.one("Q")
         cursor.check(files <= 2**20, "too many subfiles")
-        self.subfiles = [Subfile(self, i, cursor, list(self.objects.values()), variables) for i in range(files)]
+        each = 2**(sheets - 1) if sheets else 1
+        self.sheets = [Sheet(self, cursor, i // each, range(i, min(i + each, files)))
+                       for i in range(0, files if sheets else 0, each)]
+        self.subfiles = []
+        if not sheets:
+            self.subfiles = [Subfile(self, i, cursor, list(self.objects.values()), self.variables) for i in range(files)]
+            self.list_particles(cursor)
         self.grids = {name: owner for name, owner in self.objects.items() if isinstance(owner, Grid)}
         self.particles = {name: owner for name, owner in self.objects.items() if isinstance(owner, Particles)}
-        for particles in self.particles.values():
+
+    def list_particles(self, cursor):
+        for particles in [owner for owner in self.objects.values() if isinstance(owner, Particles)]:
             particles.summaries = [s.summaries[particles.number] for s in self.subfiles if particles.number in s.summaries]
-            particles.tree = FileTree(cursor, particles)
+            particles.tree = FileTree(cursor, particles, not self.sheets)
+
+    def load_sheets(self, data, cursor):
+        """The sheets, at the beginning of data; what is behind them."""
+        for sheet in self.sheets:
+            self.subfiles += sheet.load(data[:sheet.size])
+            data = data[sheet.size:]
+        if self.sheets:
+            self.list_particles(cursor)
+        return data
 
     def load(self, cursor):
         variables = [variable for owner in self.objects.values() for variable in owner.variables.values()]
@@ -276,7 +358,8 @@ class Step(Writing):
 
     def __init__(self, dataset, number):
         path = os.path.join(dataset.step_path(number), "manifest")
-        cursor, _ = envelope(read_whole(path), MANIFEST, dataset.identity, path)
+        data = read_whole(path)
+        cursor, _ = envelope(front(data), MANIFEST, dataset.identity, path)
         super().__init__(dataset, number, cursor)
         cursor.check(self.earlier <= 64, "too many writings")
         self.writings = []
@@ -287,6 +370,10 @@ class Step(Writing):
             body.end()
         cursor.end()
         self.writings.append(self)
+        behind = data[len(front(data)):]
+        for writing in self.writings:
+            behind = writing.load_sheets(behind, cursor)
+        cursor.check(not behind, "bytes behind the last sheet")
         for before, writing in zip(self.writings, self.writings[1:]):
             writing.base = before.epoch, before.attempt
             cursor.check(writing.time == before.time and writing.base < (writing.epoch, writing.attempt),
@@ -324,7 +411,7 @@ class Dataset:
         for number in self.directories():
             try:
                 manifest = os.path.join(self.step_path(number), "manifest")
-                envelope(read_whole(manifest), MANIFEST, self.identity, manifest)
+                envelope(front(read_whole(manifest)), MANIFEST, self.identity, manifest)
                 self.steps.append(number)
             except Damage as damage:
                 self.damaged[number] = damage

@@ -153,9 +153,9 @@ static void many_files_need_few_bytes(void)
     REQUIRE(!bm_manifest_cut(m, MANY));
     encode(&b, w);
     CHECK(bm_load_u64(b.data + 16) < MANY);
-    CHECK_EQ(bm_manifest_decode(&is->manifest, b.data, b.size, id, "file",
-                                &error),
-             BOUMA_OK);
+    CHECK_EQ(
+        bm_manifest_decode(&is->manifest, b.data, b.size, id, "file", &error),
+        BOUMA_OK);
     CHECK_EQ(is->manifest.count, MANY);
     bm_buffer_release(&b);
     bm_writing_free(is);
