@@ -25,14 +25,48 @@
 #include "codec/interp.h"
 #include "codec/values.h"
 
+/* The integers of symbols that have no further bits, and the logarithms of
+ * their magnitudes. */
 BM_CLONES static void get_small(int32_t *restrict codes,
+                                uint8_t *restrict magnitudes,
                                 const uint8_t *restrict symbols, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         int32_t half = (symbols[i] + 1) >> 1, sign = (symbols[i] & 1) - 1;
 
         codes[i] = (half ^ sign) - sign;
+        magnitudes[i] = bm_interp_log((float)half);
     }
+}
+
+/* The integers of symbols; returns 1 if there are samples that are kept. */
+static int get_symbols(struct bm_bit_reader *bits, int32_t *codes,
+                       uint8_t *magnitudes, const uint8_t *symbols, int64_t n)
+{
+    int kept = 0;
+
+    get_small(codes, magnitudes, symbols, n);
+    for (int64_t i = 0; i < n; i++) {
+        if (i + 8 <= n && bm_symbols_are_direct(symbols + i)) {
+            i += 7;
+            continue;
+        }
+        if (symbols[i] < BM_DIRECT_SYMBOLS)
+            continue;
+        if (symbols[i] == BM_ESCAPE) {
+            codes[i] = NO_CODE;
+            magnitudes[i] = bm_interp_log(MOST_MAGNITUDE);
+            kept = 1;
+        } else {
+            uint32_t folded = bm_symbol_get(bits, symbols[i]);
+            uint32_t q = (folded + 1) / 2;
+
+            codes[i] = bm_unfold(folded);
+            magnitudes[i] =
+                bm_interp_log((float)(q < MOST_MAGNITUDE ? q : MOST_MAGNITUDE));
+        }
+    }
+    return kept;
 }
 
 /* What is known of a piece while it is being read. */
@@ -50,52 +84,33 @@ struct reading {
     int failed;
 };
 
-/* The integers of one row. Samples that are kept have NO_CODE. Returns 1 if
- * there are any. */
-static int get_row(struct reading *r, const uint8_t *symbols, int64_t n)
+/* Integers without the range coder. Samples that are kept have NO_CODE. Returns
+ * 1 if there are any. */
+static int get_row(struct reading *r, int32_t *codes, int64_t n)
 {
     struct bm_interp_piece *w = &r->w;
-    uint8_t most = 0;
     int kept = 0;
 
     if (r->how == HOW_ZERO) {
-        memset(w->codes, 0, (size_t)n * sizeof(*w->codes));
-        return 0;
-    }
-    if (r->how == HOW_RANS)
-        for (int64_t i = 0; i < n; i++)
-            most = symbols[i] > most ? symbols[i] : most;
-    if (r->how == HOW_RANS && most < BM_DIRECT_SYMBOLS) {
-        get_small(w->codes, symbols, n);
+        memset(codes, 0, (size_t)n * sizeof(*codes));
         return 0;
     }
     for (int64_t i = 0; i < n; i++) {
-        uint32_t folded;
-        int32_t q;
+        uint32_t value = bm_golomb_get(&w->reader, r->order);
 
-        if (r->how == HOW_GOLOMB) {
-            uint32_t value = bm_golomb_get(&w->reader, r->order);
-
-            q = value > BM_FOLDED_LIMIT ? 0 : bm_unfold(value - 1);
-            r->failed |= value > BM_FOLDED_LIMIT;
-            if (!value)
-                q = NO_CODE;
-        } else if (symbols[i] == BM_ESCAPE) {
-            q = NO_CODE;
-        } else {
-            folded = bm_symbol_get(&w->reader, symbols[i]);
-            q = bm_unfold(folded);
-        }
-        kept |= q == NO_CODE;
-        w->codes[i] = q;
+        codes[i] = value > BM_FOLDED_LIMIT ? 0 : bm_unfold(value - 1);
+        r->failed |= value > BM_FOLDED_LIMIT;
+        if (!value)
+            codes[i] = NO_CODE;
+        kept |= !value;
     }
     return kept;
 }
 
-/* Samples of a row that were kept: for now, what others are predicted from;
- * nothing in a row that does not matter. */
-static void keep_row(struct reading *r, uint8_t *decoded, int64_t n,
-                     size_t index)
+/* Samples that were kept: for now, what others are predicted from; nothing in
+ * rows that do not matter. */
+static void keep_rows(struct reading *r, uint8_t *decoded, int64_t n,
+                      size_t index)
 {
     struct bm_interp_piece *w = &r->w;
     size_t size = w->field->size;
@@ -116,37 +131,65 @@ static void keep_row(struct reading *r, uint8_t *decoded, int64_t n,
     }
 }
 
-/* Whether row (z, y) of octant p matters for what is wanted: a sample is
+/* Which rows of plane z of octant p matter for what is wanted: a sample is
  * predicted from those up to 5 away, along one axis after the other. */
-static int row_matters(const struct reading *r, int p, int64_t z, int64_t y)
+static void rows_that_matter(const struct reading *r, const int64_t *count,
+                             int p, int64_t z, int64_t *begin, int64_t *end)
 {
     const struct bm_window *w = r->wanted;
-    int64_t at[2] = {2 * z + (p >> 2 & 1), 2 * y + (p >> 1 & 1)};
+    int64_t at = 2 * z + (p >> 2 & 1), odd = p >> 1 & 1, low, high;
 
-    for (int d = 0; d < 2 && w; d++)
-        if (at[d] < w->lo[d] - 5 || at[d] >= w->hi[d] + 5)
-            return 0;
-    return 1;
+    *begin = 0;
+    *end = count[1];
+    if (!w)
+        return;
+    low = (w->lo[1] - 5 - odd + 1) / 2;
+    high = (w->hi[1] + 5 - odd + 1) / 2;
+    if (low > 0)
+        *begin = low;
+    if (high < count[1])
+        *end = high;
+    if (at < w->lo[0] - 5 || at >= w->hi[0] + 5 || *end < *begin)
+        *end = *begin = 0;
 }
 
-/* The integers of row (z, y) of octant p, its samples beginning at 'index'.
- * Returns 1 if some are kept. */
-static int decode_row(struct reading *r, const struct bm_lookup *l, int p,
-                      int64_t z, int64_t y, size_t index)
+/* Whether all integers of the next row are 0, if a symbol tells. */
+static int row_is_zero(struct reading *r, int64_t n)
 {
-    int64_t n = l->octants->count[p][2];
-    struct bm_interp_piece *w = &r->w;
-    int bends = 0, kept;
+    uint8_t any;
 
-    if (bm_is_odd_along_one(p))
-        bends = bm_interp_bend(l, p, z, y);
+    if (!r->w.row_symbols || n < LONG_ROW ||
+        !bm_contexts_are_lowest(r->w.contexts.expected, n))
+        return 0;
+    bm_rans_next(r->rans, &any, &r->rans->table[ROW_CONTEXT], 1);
+    r->failed |= any > 1;
+    return !any;
+}
+
+/* The integers of a batch, its samples beginning at 'index'. Returns 1 if some
+ * are kept. */
+static int decode_codes(struct reading *r, const struct bm_lookup *l,
+                        const struct bm_batch *b, int bends, size_t index)
+{
+    int64_t n = l->octants->count[b->p][2];
+    struct bm_interp_piece *w = &r->w;
+    int kept = 0;
+
     if (r->how != HOW_RANS)
-        return get_row(r, NULL, n);
-    bm_interp_contexts(&w->contexts, w->context, l, p, z, y, bends,
-                       &w->quantum);
-    bm_rans_next(r->rans, w->symbols, w->context, (size_t)n);
-    kept = get_row(r, w->symbols, n);
-    bm_interp_magnitudes(w->contexts.magnitudes + index, w->codes, n);
+        return get_row(r, w->codes, b->rows * n);
+    bm_contexts_begin(&w->contexts, l, b, bends, &w->quantum);
+    for (int64_t y = 0; y < b->rows; y++, index += (size_t)n) {
+        bm_contexts_expect(&w->contexts, l->octants, b, y, 1);
+        if (row_is_zero(r, n)) {
+            memset(w->codes + y * n, 0, (size_t)n * sizeof(*w->codes));
+            memset(w->contexts.magnitudes + index, 0, (size_t)n);
+            continue;
+        }
+        bm_contexts_look_up(&w->contexts, w->context, w->contexts.expected, n);
+        bm_rans_next(r->rans, w->symbols, w->context, (size_t)n);
+        kept |= get_symbols(&w->reader, w->codes + y * n,
+                            w->contexts.magnitudes + index, w->symbols, n);
+    }
     return kept;
 }
 
@@ -184,20 +227,32 @@ static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
         r->failed = 1;
         return;
     }
-    for (int64_t z = 0; z < count[0]; z++)
-        for (int64_t y = 0; y < count[1]; y++, index += (size_t)count[2]) {
-            uint8_t *decoded =
-                row_matters(r, p, z, y) ? l->sorted + index * l->size : NULL;
-            int kept = decode_row(r, l, p, z, y, index);
+    for (int64_t z = 0, y = 0; z < count[0]; z += y == count[1]) {
+        int64_t begin, end;
+        struct bm_batch b;
+        int bends = 0, kept;
+        uint8_t *decoded = NULL;
 
-            if (decoded) {
-                bm_interp_predict(l, w->row, p, &shares, z, y);
-                w->kernels->rebuild(decoded, w->codes, w->row, count[2],
-                                    &w->quantum);
-            }
-            if (kept)
-                keep_row(r, decoded, count[2], index);
+        y %= count[1];
+        rows_that_matter(r, count, p, z, &begin, &end);
+        b = bm_interp_batch(o, p, z, y,
+                            y < begin ? begin
+                            : y < end ? end
+                                      : count[1]);
+        if (bm_is_odd_along_one(p))
+            bends = bm_interp_bend(l, &b);
+        kept = decode_codes(r, l, &b, bends, index);
+        if (y >= begin && y < end) {
+            decoded = l->sorted + index * l->size;
+            bm_interp_predict(l, w->row, &b, &shares);
+            w->kernels->rebuild(decoded, w->codes, w->row, b.rows * count[2],
+                                &w->quantum);
         }
+        if (kept)
+            keep_rows(r, decoded, b.rows * count[2], index);
+        y += b.rows;
+        index += (size_t)(b.rows * count[2]);
+    }
 }
 
 static void decode_pass(struct reading *r, int j, const uint8_t *coarse)
@@ -226,11 +281,18 @@ static void decode_root(struct reading *r, uint8_t *decoded)
 {
     struct bm_interp_piece *w = &r->w;
 
+    int kept;
+
     memset(w->row, 0, w->field->size);
-    if (r->how == HOW_RANS)
+    if (r->how == HOW_RANS) {
         bm_rans_next(r->rans, w->symbols, &r->rans->table[CONTEXTS - 1], 1);
-    if (get_row(r, w->symbols, 1)) {
-        keep_row(r, decoded, 1, 0);
+        kept = get_symbols(&w->reader, w->codes, w->contexts.magnitudes,
+                           w->symbols, 1);
+    } else {
+        kept = get_row(r, w->codes, 1);
+    }
+    if (kept) {
+        keep_rows(r, decoded, 1, 0);
         if (!r->failed)
             memcpy(decoded, r->exact, w->field->size);
     } else {
@@ -307,7 +369,9 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
         if (!data)
             return BOUMA_EFORMAT;
         w->reader = bm_bit_reader_of(data, beside);
-        rc = bm_rans_begin(r->rans, in->p, bm_cursor_left(in), n, CONTEXTS);
+        rc = bm_rans_begin(r->rans, in->p, bm_cursor_left(in), n,
+                           BM_RANS_CONTEXTS);
+        w->row_symbols = n >= FEW_SAMPLES;
         if (!rc)
             bm_contexts_init(&w->contexts, r->rans->table);
         return rc;

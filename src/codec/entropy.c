@@ -65,10 +65,11 @@ uint32_t bm_golomb_get(struct bm_bit_reader *r, int k)
 
 #define RANS_LOW ((uint32_t)1 << 15) /* states are in [LOW, LOW * 2^16) */
 
-/* A state costs 3 bytes more than it holds. */
-static unsigned states_for(size_t count)
+/* A state costs 3 bytes more than it holds, but several are faster, as they do
+ * not wait for each other. */
+static unsigned states_for(size_t samples)
 {
-    return count < 2048 ? 1 : 4;
+    return samples < 2048 ? 1 : samples < 65536 ? 4 : BM_RANS_STATES;
 }
 
 /* ---- encoding ----------------------------------------------------------- */
@@ -112,12 +113,52 @@ static void prepare_all(struct encode_symbol *codes, const uint32_t *frequency)
     }
 }
 
+/* In two parts, as the same symbol may come again and again. */
 static void count_symbols(uint32_t (*counts)[BM_SYMBOLS],
                           const uint8_t *symbols, const uint8_t *context,
                           size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    uint32_t odd[BM_RANS_CONTEXTS][BM_SYMBOLS] = {{0}};
+    size_t i = 0;
+
+    memset(counts, 0, sizeof(odd));
+    for (; i + 2 <= count; i += 2) {
         counts[context[i]][symbols[i]]++;
+        odd[context[i + 1]][symbols[i + 1]]++;
+    }
+    if (i < count)
+        counts[context[i]][symbols[i]]++;
+    for (int c = 0; c < BM_RANS_CONTEXTS; c++)
+        for (int s = 0; s < BM_SYMBOLS; s++)
+            counts[c][s] += odd[c][s];
+}
+
+size_t bm_rans_estimate(const uint8_t *symbols, size_t count)
+{
+    uint32_t counts[4][256] = {{0}};
+    size_t i = 0;
+
+    for (; i + 4 <= count; i += 4)
+        for (int k = 0; k < 4; k++)
+            counts[k][symbols[i + (size_t)k]]++;
+    for (; i < count; i++)
+        counts[0][symbols[i]]++;
+    for (int s = 0; s < BM_SYMBOLS; s++)
+        counts[0][s] += counts[1][s] + counts[2][s] + counts[3][s];
+    return (size_t)(bm_frequencies_cost(counts[0]) / 8);
+}
+
+/* The encoder stores 16 bits at each symbol, so it is told that this is a word.
+ */
+static inline void store_word(uint8_t *p, uint32_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint16_t word = (uint16_t)v;
+
+    memcpy(p, &word, sizeof(word));
+#else
+    bm_store_u16(p, (uint16_t)v);
+#endif
 }
 
 /* Code one symbol: the new state. What is given away goes before *p, which has
@@ -127,61 +168,80 @@ static inline uint32_t push(uint32_t x, const struct encode_symbol *e,
 {
     uint32_t away = x >= e->limit, q;
 
-    bm_store_u16(*p - 2, (uint16_t)x);
+    store_word(*p - 2, x);
     *p -= 2 * away;
     x >>= 16 * away;
     q = (uint32_t)(((uint64_t)x * e->reciprocal) >> 32) >> e->shift;
     return x + e->bias + q * e->complement;
 }
 
-int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
-                   const uint8_t *context, size_t count, int contexts)
+/* The code of a symbol of a context. */
+struct coder {
+    struct encode_symbol of[BM_RANS_CONTEXTS][BM_SYMBOLS];
+};
+
+/* The symbols up to number 'count' that fill whole turns, the last one first. */
+static inline uint8_t *push_turns(const struct coder *codes, uint32_t *state,
+                                  const unsigned states, uint8_t *p,
+                                  const uint8_t *symbols,
+                                  const uint8_t *context, size_t count)
 {
-    struct encode_symbol codes[BM_RANS_CONTEXTS][BM_SYMBOLS];
-    uint32_t counts[BM_RANS_CONTEXTS][BM_SYMBOLS];
-    uint32_t x[4] = {RANS_LOW, RANS_LOW, RANS_LOW, RANS_LOW}, x0, x1, x2, x3;
+    uint32_t x[BM_RANS_STATES];
+
+    memcpy(x, state, states * sizeof(*x));
+    for (; count; count -= states)
+        for (unsigned k = 1; k <= states; k++) {
+            size_t i = count - k;
+
+            x[states - k] =
+                push(x[states - k], &codes->of[context[i]][symbols[i]], &p);
+        }
+    memcpy(state, x, states * sizeof(*x));
+    return p;
+}
+
+int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
+                   const uint8_t *context, size_t count, int contexts,
+                   size_t samples)
+{
+    uint32_t counts[BM_RANS_CONTEXTS][BM_SYMBOLS], x[BM_RANS_STATES];
     struct bm_bit_writer bits = {out, 0, 0};
-    unsigned states = states_for(count);
-    size_t room = 2 * count, left = count, used;
+    unsigned states = states_for(samples);
+    size_t room = 4 * BM_RANS_STATES + 2 * count, left = count, used;
     struct bm_frequencies f;
+    struct coder codes;
     uint8_t *data, *p;
 
-    memset(counts, 0, sizeof(counts));
     count_symbols(counts, symbols, context, count);
     bm_frequencies_put(&f, &bits, counts, contexts);
     bm_bits_end(&bits);
     for (int c = 0; c < contexts; c++)
-        prepare_all(codes[c], f.of[f.table[c]]);
-    data = bm_buffer_extend(out, 16 + room);
+        prepare_all(codes.of[c], f.of[f.table[c]]);
+    data = bm_buffer_extend(out, room);
     if (!data)
         return BOUMA_ENOMEM;
-    p = data + 16 + room; /* backwards, as the decoder goes forwards */
-    for (; left % 4 || (left && states == 1); left--) {
+    p = data + room; /* backwards, as the decoder goes forwards */
+    for (unsigned i = 0; i < states; i++)
+        x[i] = RANS_LOW;
+    for (; left % states; left--) {
         uint32_t *state = &x[(left - 1) % states];
 
-        *state = push(*state, &codes[context[left - 1]][symbols[left - 1]], &p);
+        *state =
+            push(*state, &codes.of[context[left - 1]][symbols[left - 1]], &p);
     }
-    x0 = x[0];
-    x1 = x[1];
-    x2 = x[2];
-    x3 = x[3];
-    for (; left; left -= 4) {
-        x3 = push(x3, &codes[context[left - 1]][symbols[left - 1]], &p);
-        x2 = push(x2, &codes[context[left - 2]][symbols[left - 2]], &p);
-        x1 = push(x1, &codes[context[left - 3]][symbols[left - 3]], &p);
-        x0 = push(x0, &codes[context[left - 4]][symbols[left - 4]], &p);
-    }
-    x[0] = x0;
-    x[1] = x1;
-    x[2] = x2;
-    x[3] = x3;
+    if (states == BM_RANS_STATES)
+        p = push_turns(&codes, x, BM_RANS_STATES, p, symbols, context, left);
+    else if (states == 4)
+        p = push_turns(&codes, x, 4, p, symbols, context, left);
+    else
+        p = push_turns(&codes, x, 1, p, symbols, context, left);
     for (unsigned i = states; i > 0; i--) {
         p -= 4;
         bm_store_u32(p, x[i - 1]);
     }
-    used = (size_t)(data + 16 + room - p);
+    used = (size_t)(data + room - p);
     memmove(data, p, used);
-    out->size -= 16 + room - used;
+    out->size -= room - used;
     return BOUMA_OK;
 }
 
@@ -200,7 +260,7 @@ static void fill_slots(uint8_t *symbols, uint32_t *spans,
 }
 
 int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
-                  size_t count, int contexts)
+                  size_t samples, int contexts)
 {
     struct bm_bit_reader bits = bm_bit_reader_of(data, bytes);
     struct bm_frequencies f;
@@ -213,10 +273,11 @@ int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
     d->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
     d->end = bits.end;
     d->turn = 0;
-    d->states = states_for(count);
+    d->states = states_for(samples);
+    d->rarely = bytes < samples / 16;
     if (bits.failed || d->end - d->p < 4 * (ptrdiff_t)d->states)
         return BOUMA_EFORMAT;
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < BM_RANS_STATES; i++)
         d->state[i] = RANS_LOW;
     for (unsigned i = 0; i < d->states; i++, d->p += 4)
         d->state[i] = bm_load_u32(d->p);
@@ -235,53 +296,72 @@ static inline uint8_t pop(const struct bm_rans_decoder *d, uint8_t table,
     return symbol;
 }
 
-/* Fill a state up, without a branch: two bytes are there in any case. */
-static inline uint32_t refill(uint32_t x, const uint8_t **p)
+/* Fill a state up. Two bytes are there in any case; without a branch, unless it
+ * is rarely taken. */
+static inline uint32_t refill(uint32_t x, const uint8_t **p, const int rarely)
 {
-    uint32_t low = x < RANS_LOW, more = x << 16 | bm_load_u16(*p);
+    uint32_t low = x < RANS_LOW, word = bm_load_u16(*p);
 
+    if (rarely && __builtin_expect(!low, 1))
+        return x;
     *p += 2 * low;
-    return low ? more : x;
+    return x << 16 * low | (word & (0 - low));
+}
+
+/* Whole turns, as long as there are bytes for all states. Returns how many
+ * symbols that are. */
+static inline size_t pop_turns(struct bm_rans_decoder *d, const unsigned states,
+                               const int rarely, uint8_t *restrict symbols,
+                               const uint8_t *restrict table, size_t count)
+{
+    const uint8_t *p = d->p, *end = d->end - 2 * (ptrdiff_t)states;
+    uint32_t x[BM_RANS_STATES];
+    size_t i = 0;
+
+    if (d->end - d->p < 2 * (ptrdiff_t)states)
+        return 0;
+    for (unsigned k = 0; k < states; k++)
+        x[k] = d->state[(d->turn + k) & (states - 1)];
+    for (; i + states <= count && p <= end; i += states) {
+        for (unsigned k = 0; k < states; k++)
+            symbols[i + k] = pop(d, table[i + k], &x[k]);
+        for (unsigned k = 0; k < states; k++)
+            x[k] = refill(x[k], &p, rarely);
+    }
+    for (unsigned k = 0; k < states; k++)
+        d->state[(d->turn + k) & (states - 1)] = x[k];
+    d->p = p;
+    return i;
 }
 
 void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
                   const uint8_t *table, size_t count)
 {
-    uint32_t x0 = d->state[d->turn & 3], x1 = d->state[(d->turn + 1) & 3];
-    uint32_t x2 = d->state[(d->turn + 2) & 3], x3 = d->state[(d->turn + 3) & 3];
-    const uint8_t *p = d->p;
     size_t i = 0;
 
-    for (; d->states == 4 && i + 4 <= count && d->end - p >= 8; i += 4) {
-        symbols[i] = pop(d, table[i], &x0);
-        symbols[i + 1] = pop(d, table[i + 1], &x1);
-        symbols[i + 2] = pop(d, table[i + 2], &x2);
-        symbols[i + 3] = pop(d, table[i + 3], &x3);
-        x0 = refill(x0, &p);
-        x1 = refill(x1, &p);
-        x2 = refill(x2, &p);
-        x3 = refill(x3, &p);
-    }
-    d->state[d->turn & 3] = x0;
-    d->state[(d->turn + 1) & 3] = x1;
-    d->state[(d->turn + 2) & 3] = x2;
-    d->state[(d->turn + 3) & 3] = x3;
+    if (d->states == BM_RANS_STATES && d->rarely)
+        i = pop_turns(d, BM_RANS_STATES, 1, symbols, table, count);
+    else if (d->states == BM_RANS_STATES)
+        i = pop_turns(d, BM_RANS_STATES, 0, symbols, table, count);
+    else if (d->states == 4)
+        i = pop_turns(d, 4, 0, symbols, table, count);
     for (; i < count; i++) { /* close to the end of the data, or one state */
         unsigned turn = (unsigned)((d->turn + i) & (d->states - 1));
         uint32_t x = d->state[turn];
 
         symbols[i] = pop(d, table[i], &x);
-        if (x < RANS_LOW && d->end - p >= 2)
-            x = refill(x, &p);
+        if (x < RANS_LOW && d->end - d->p >= 2)
+            x = refill(x, &d->p, 1);
         d->state[turn] = x;
     }
     d->turn = (unsigned)((d->turn + count) & (d->states - 1));
-    d->p = p;
 }
 
 int bm_rans_ended(const struct bm_rans_decoder *d)
 {
-    return d->p == d->end && d->state[0] == RANS_LOW &&
-           d->state[1] == RANS_LOW && d->state[2] == RANS_LOW &&
-           d->state[3] == RANS_LOW;
+    int ended = d->p == d->end;
+
+    for (unsigned i = 0; i < BM_RANS_STATES; i++)
+        ended &= d->state[i] == RANS_LOW;
+    return ended;
 }

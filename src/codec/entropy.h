@@ -2,14 +2,15 @@
  *
  * An integer becomes a symbol, of which small ones have one each and large ones
  * share one with others of about their size, told apart by bits that are kept
- * as they are. Symbols are coded by a range coder (rANS, four states in turn, or
- * one if they are few) with tables of frequencies (frequencies.h), which
+ * as they are. Symbols are coded by a range coder (rANS, eight states in turn, or
+ * fewer if symbols are few) with tables of frequencies (frequencies.h), which
  * contexts share. */
 #ifndef BM_ENTROPY_H
 #define BM_ENTROPY_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "bouma.h"
@@ -103,6 +104,15 @@ static inline uint8_t bm_symbol_put(struct bm_bit_writer *w, uint32_t folded)
                      (int)((folded >> (e - 1)) & 1));
 }
 
+/* Whether eight symbols have no further bits. */
+static inline int bm_symbols_are_direct(const uint8_t *symbols)
+{
+    uint64_t eight;
+
+    memcpy(&eight, symbols, sizeof(eight));
+    return !(eight & UINT64_C(0xe0e0e0e0e0e0e0e0));
+}
+
 /* Back; not for BM_ESCAPE. */
 static inline uint32_t bm_symbol_get(struct bm_bit_reader *r, uint8_t symbol)
 {
@@ -116,19 +126,26 @@ static inline uint32_t bm_symbol_get(struct bm_bit_reader *r, uint8_t symbol)
 
 /* ---- the range coder ---------------------------------------------------- */
 
-#define BM_RANS_CONTEXTS 22
+#define BM_RANS_STATES   8 /* at most */
+#define BM_RANS_CONTEXTS 23
 #define BM_RANS_TABLES   16
 
 /* Append the tables that fit these symbols, 'context' saying for each in which
  * one it is (below 'contexts'), and then the symbols. Neighbouring contexts may
- * share a table. BOUMA_OK or ENOMEM. */
+ * share a table. How many states there are is chosen by 'samples', which the
+ * decoder knows. BOUMA_OK or ENOMEM. */
 int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
-                   const uint8_t *context, size_t count, int contexts);
+                   const uint8_t *context, size_t count, int contexts,
+                   size_t samples);
+
+/* About how many bytes that takes without contexts. */
+size_t bm_rans_estimate(const uint8_t *symbols, size_t count);
 
 /* A decoder, which has to be large. */
 struct bm_rans_decoder {
-    uint32_t state[4];
+    uint32_t state[BM_RANS_STATES];
     unsigned states, turn;
+    int rarely; /* do symbols need further bytes */
     const uint8_t *p, *end;
     uint8_t table[BM_RANS_CONTEXTS];       /* of each context */
     uint8_t symbols[BM_RANS_TABLES][4096]; /* of each slot */
@@ -136,10 +153,10 @@ struct bm_rans_decoder {
                                               its first slot << 16 */
 };
 
-/* Begin with all bytes that the encoder appended for 'count' symbols. EFORMAT
+/* Begin with all bytes that the encoder appended for so many samples. EFORMAT
  * if they cannot be such. */
 int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
-                  size_t count, int contexts);
+                  size_t samples, int contexts);
 /* The next symbols. 'table' has d->table of their contexts. */
 void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
                   const uint8_t *table, size_t count);

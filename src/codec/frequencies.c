@@ -165,13 +165,17 @@ static int scale(uint32_t *frequency, const uint32_t *counts)
 
 /* ---- what is short ------------------------------------------------------ */
 
-/* log2(v) * 2^16, a little less than 1 % of a bit off. */
+/* log2(v) * 2^16, less than 2^-13 of a bit off: within an octave, m + m (1 - m)
+ * times a polynomial. */
 static uint64_t log2_of(uint32_t v)
 {
     int e = 31 - __builtin_clz(v);
-    uint64_t m = ((uint64_t)v << (31 - e) & 0x7fffffff) >> 15;
+    int64_t m = ((int64_t)v << (31 - e) & 0x7fffffff) >> 15;
+    int64_t q = 9635 - (2900 * m >> 16);
 
-    return ((uint64_t)e << 16) + m + ((m * (65536 - m) >> 16) * 22512 >> 16);
+    q = 28956 + ((q * m >> 16) - 17468) * m / 65536;
+    return ((uint64_t)e << 16) +
+           (uint64_t)(m + ((m * (65536 - m) >> 16) * q >> 16));
 }
 
 /* Bits, times 2^16, that symbols take with these frequencies. */
@@ -193,7 +197,10 @@ static int choose_form(uint32_t *stored, uint32_t *frequency,
     uint64_t least = UINT64_MAX;
     int best = 0;
 
-    for (int i = 0; i < FORMS; i++) {
+    /* In pairs; and not in pairs, with as many bits as are best in pairs. */
+    for (int i = FORMS - 1; i >= 0; i = i == FORMS / 2  ? best - FORMS / 2
+                                        : i > FORMS / 2 ? i - 1
+                                                        : -1) {
         uint64_t bits;
 
         round_counts(stored, counts, form_of(i));
@@ -250,12 +257,17 @@ struct sharing {
     uint64_t both[BM_RANS_CONTEXTS]; /* with the next one */
 };
 
+/* As little as logarithms are off counts for nothing. */
 static uint64_t cost_of_both(const struct sharing *s, int i)
 {
     uint32_t sum[BM_SYMBOLS];
+    uint64_t all = 0, cost;
 
     add_counts(sum, s->counts[s->first[i]], s->counts[s->first[i + 1]]);
-    return cost_of(sum);
+    for (int k = 0; k < BM_SYMBOLS; k++)
+        all += sum[k];
+    cost = cost_of(sum);
+    return cost > 8 * all ? cost - 8 * all : 0;
 }
 
 /* The next one joins table i. */
@@ -264,7 +276,7 @@ static void join(struct sharing *s, int i)
     uint32_t *counts = s->counts[s->first[i]];
 
     add_counts(counts, counts, s->counts[s->first[i + 1]]);
-    s->cost[i] = s->both[i];
+    s->cost[i] = cost_of(counts);
     s->count--;
     for (int k = i + 1; k < s->count; k++) {
         s->first[k] = s->first[k + 1];
@@ -345,6 +357,11 @@ void bm_frequencies_put(struct bm_frequencies *f, struct bm_bit_writer *w,
 
         put_table(w, stored, form);
     }
+}
+
+uint64_t bm_frequencies_cost(const uint32_t *counts)
+{
+    return cost_of(counts) >> 16;
 }
 
 int bm_frequencies_get(struct bm_frequencies *f, struct bm_bit_reader *r,

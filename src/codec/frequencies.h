@@ -20,6 +20,8 @@ struct bm_frequencies {
  * are less than 2^31; appended are bits. The counts are changed. */
 void bm_frequencies_put(struct bm_frequencies *f, struct bm_bit_writer *w,
                         uint32_t (*counts)[BM_SYMBOLS], int contexts);
+/* About how many bits one table takes together with its symbols. */
+uint64_t bm_frequencies_cost(const uint32_t *counts);
 /* Back; 0 if there are no such tables. */
 int bm_frequencies_get(struct bm_frequencies *f, struct bm_bit_reader *r,
                        int contexts);

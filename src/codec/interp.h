@@ -18,8 +18,13 @@
 #define MOST_MAGNITUDE 60000
 
 /* Contexts: ranges of the magnitude that is expected, which is a mean of
- * logarithms in units of 1/64 octave. */
-#define CONTEXTS    BM_RANS_CONTEXTS
+ * logarithms in units of 1/64 octave. And one for a symbol before a row of which
+ * all are in the lowest: whether an integer is not 0, else they are left out. In
+ * short rows, and in pieces with few samples, there is none. */
+#define CONTEXTS    22
+#define ROW_CONTEXT CONTEXTS
+#define LOWEST      1 /* expectation */
+#define LONG_ROW    16
 #define EXPECTATION 1024 /* all are less */
 
 /* From so many samples on, Golomb codes are never shorter. */
@@ -52,23 +57,34 @@ struct bm_quantum {
     double bound, step, inverse; /* exact in the type of the samples */
 };
 
-/* The inner loops for one type of sample. They are called for each row, with
- * all arguments in registers. */
+/* Rows of n samples each, and how far apart they are where they come from and
+ * where they go, in samples. */
+struct bm_strip {
+    int64_t rows, n, in, out;
+};
+
+/* The inner loops for one type of sample. */
 struct bm_interp_kernels {
     void (*blend)(void *out, const void *const row[4], const double weight[4],
-                  int64_t n, int more);
-    void (*bend)(void *out, const void *const row[6], int64_t n);
-    void (*logs)(uint8_t *out, const void *first, const void *second,
-                 double unit, int64_t n);
+                  const struct bm_strip *strip, int more);
+    void (*blend_both)(void *const out[2], const void *const row[4],
+                       const double *const weight[2], int64_t n);
+    void (*bend)(void *out, const void *const row[6],
+                 const struct bm_strip *strip);
+    void (*add_bends)(void *out, const void *const bend[2],
+                      const double weight[2], int64_t n);
+    void (*logs)(uint16_t *out, const void *row, double unit, int64_t n);
+    void (*add_logs)(uint16_t *out, const void *first, const void *second,
+                     double unit, int64_t n);
     uint32_t (*quantise)(int32_t *code, void *decoded, const void *samples,
                          const void *predicted, int64_t n,
                          const struct bm_quantum *quantum,
                          struct bm_loss *loss);
     void (*rebuild)(void *decoded, const int32_t *code, const void *predicted,
                     int64_t n, const struct bm_quantum *quantum);
-    uint64_t (*miss)(const void *samples, const void *predicted, int64_t n,
-                     double unit);
-    void (*widen)(double *out, const void *row, int64_t n);
+    uint64_t (*miss)(const void *samples, const void *const term[3], int terms,
+                     int64_t n, double unit);
+    void (*less)(double *out, const void *a, const void *b, int64_t n);
     void (*set_value)(void *row, int64_t i, const void *value);
 };
 
@@ -129,41 +145,69 @@ struct bm_shares {
 };
 
 void bm_shares_of_choice(struct bm_shares *shares, int choice);
-/* How many weights octant p has, and what they give; or what weights add to
- * that. */
+/* How many weights octant p has, and what they give; or what one of the terms
+ * alone gives. Term 0 is the one without a weight; those that choices need come
+ * first: cubics, then lines. */
 int bm_interp_weights(const struct bm_octants *o, int p);
 void bm_shares_of_weights(struct bm_shares *shares, const struct bm_octants *o,
                           int p, const int32_t *weights);
-void bm_shares_of_change(struct bm_shares *shares, const struct bm_octants *o,
-                         int p, const int32_t *weights);
+void bm_shares_of_term(struct bm_shares *shares, const struct bm_octants *o,
+                       int p, int term);
+int bm_interp_choice_terms(int p);
 /* Only along one axis. */
 void bm_shares_of_axis(struct bm_shares *shares, int axis, double cubic,
                        double line);
 
-/* How much coarser samples bend beside row (z, y) of octant p, which is odd
- * along one axis: along each of the other axes that has samples, to
- * l->bends[0] and [1]. Returns how many there are. */
-int bm_interp_bend(const struct bm_lookup *l, int p, int64_t z, int64_t y);
+/* Rows of octant p, one after the other in plane z, that are handled at once.
+ * Work memory is for BATCH samples, or one row if that is longer. */
+#define BATCH 4096
+struct bm_batch {
+    int p;
+    int64_t z, y, rows;
+};
 
-/* The predictions for row (z, y) of octant p, after bm_interp_bend() if weights
- * for bends are stored. */
-void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
-                       const struct bm_shares *shares, int64_t z, int64_t y);
+/* The next rows of plane z, from y up to 'end'. */
+struct bm_batch bm_interp_batch(const struct bm_octants *o, int p, int64_t z,
+                                int64_t y, int64_t end);
 
-/* Some samples of an octant: what is to be predicted, and what each weight adds
- * to a prediction. */
-#define FIT_SAMPLES 8192
-#define FIT_ROOM    (2 * FIT_SAMPLES)
+/* How much coarser samples bend beside rows of an octant that is odd along one
+ * axis: along each of the other axes that has samples, to l->bends[0] and [1].
+ * Returns how many there are. */
+int bm_interp_bend(const struct bm_lookup *l, const struct bm_batch *b);
+
+/* The predictions for rows, one after the other; after bm_interp_bend() if
+ * weights for bends are stored. */
+void bm_interp_predict(const struct bm_lookup *l, uint8_t *to,
+                       const struct bm_batch *b,
+                       const struct bm_shares *shares);
+
+/* What cubics and lines along one of the odd axes give for row (z, y) of octant
+ * p: to[0] and to[1]. */
+void bm_interp_terms(const struct bm_lookup *l, uint8_t *const to[2], int p,
+                     int axis, int64_t z, int64_t y);
+
+/* Some samples of an octant, and the terms that predict them; then what is to be
+ * predicted, and what each weight adds to a prediction. */
+#define LEAST_SAMPLES 1024
+#define MOST_SAMPLES  2048
+#define FIT_ROOM      (2 * MOST_SAMPLES)
 struct bm_fit {
-    double *target, *part[MAX_WEIGHTS]; /* [FIT_ROOM] */
-    double *weight, *missed;            /* to work with */
+    uint8_t *samples, *term[MAX_WEIGHTS + 1]; /* [FIT_ROOM], as samples are */
+    double *target, *part[MAX_WEIGHTS];       /* [FIT_ROOM] */
+    double *weight, *missed;                  /* to work with */
     size_t count;
 };
 
-/* Samples that are no numbers count for nothing. */
-void bm_fit_clean(struct bm_fit *f, int m);
+/* From the terms, of which the first are 'axes' cubics. Bends, of an octant that
+ * is odd along one axis, are beside the others. Samples that are no numbers
+ * count for nothing. */
+void bm_fit_gather(struct bm_fit *f, const struct bm_interp_kernels *kernels,
+                   int axes, int m, int bends);
 /* The m weights that fit best, rounded. 0 if there are none. */
 int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound);
+/* How far off predictions with weights are, as kernels->miss tells. */
+uint64_t bm_fit_misses(const struct bm_fit *f, const int32_t *weights, int m,
+                       double unit);
 
 static inline int bm_is_odd_along_one(int p)
 {
@@ -172,27 +216,43 @@ static inline int bm_is_odd_along_one(int p)
 
 /* ---- contexts ----------------------------------------------------------- */
 
+/* How much sums count, in units that suit their size. */
+struct bm_mix {
+    uint32_t beside, before;
+};
+
 /* How large an integer is likely to be tell those around it that are known
- * already, and how much the coarser samples bend. The work memory is for one
- * row. */
+ * already, and how much the coarser samples bend. The work memory is for a
+ * batch. */
 struct bm_contexts {
     uint8_t *magnitudes; /* logarithms, [samples of the pass], sorted */
     uint8_t *along_row;  /* in the type of the samples */
-    uint8_t *logs[2];
-    uint16_t *beside, *before; /* sums of magnitudes */
-    uint8_t of[EXPECTATION];   /* the context, or its table */
+    uint16_t *beside;    /* sums of what other octants tell */
+    uint16_t *before;    /* sums of magnitudes in the plane before */
+    uint16_t *expected;
+    struct bm_mix top, other; /* for the first row of a plane, and for others */
+    uint8_t of[EXPECTATION];  /* the context, or its table */
     struct bm_shares along[3]; /* cubics less lines: octants 1, 2, 4 */
 };
 
 /* 'of' is the number of the context, or what 'table' has for it. */
 void bm_contexts_init(struct bm_contexts *c, const uint8_t *table);
 
-/* The context of each sample of row (z, y) of octant p, after bm_interp_bend()
- * gave 'bends' if p is odd along one axis. Of samples, only those of octant 0
- * count. */
-void bm_interp_contexts(const struct bm_contexts *c, uint8_t *context,
-                        const struct bm_lookup *l, int p, int64_t z, int64_t y,
-                        int bends, const struct bm_quantum *quantum);
+/* All that the contexts of rows depend on but the magnitudes of these rows;
+ * after bm_interp_bend() gave 'bends' if the octant is odd along one axis. Of
+ * samples, only those of octant 0 count. */
+void bm_contexts_begin(struct bm_contexts *c, const struct bm_lookup *l,
+                       const struct bm_batch *b, int bends,
+                       const struct bm_quantum *quantum);
+
+/* What is expected in 'rows' rows of the batch from row 'first' on, to
+ * c->expected. The magnitudes of all rows before the last of them are known. */
+void bm_contexts_expect(const struct bm_contexts *c, const struct bm_octants *o,
+                        const struct bm_batch *b, int64_t first, int64_t rows);
+/* Whether all contexts of a row are the lowest; the contexts. */
+int bm_contexts_are_lowest(const uint16_t *expected, int64_t n);
+void bm_contexts_look_up(const struct bm_contexts *c, uint8_t *context,
+                         const uint16_t *expected, int64_t n);
 
 /* Logarithms of the magnitudes of integers. */
 void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
@@ -229,22 +289,25 @@ struct bm_interp_piece {
     struct bm_contexts contexts;
     /* 'coded' are the integers, in one of the ways */
     struct bm_buffer choices, exact, bits, where, coded;
-    uint8_t *symbols, *context; /* [samples of the piece] */
-    uint8_t *row;               /* predictions of one row */
+    uint8_t *symbols, *context; /* [samples of the piece, and rows] */
+    uint8_t *batch;             /* symbols of a batch */
+    uint8_t *row;               /* predictions of a batch */
     uint8_t *bends[2];          /* of coarser samples beside it */
-    int32_t *codes;             /* of one row */
-    size_t done;                /* samples so far */
+    int32_t *codes;             /* of a batch */
+    size_t done, put;           /* samples and symbols so far */
+    int row_symbols;            /* there may be one before a row */
     int any;                    /* an integer is not 0 */
     struct bm_bit_writer writer;
     struct bm_bit_reader reader;
     struct bm_loss loss;
 };
 
-/* The best way to predict octant p, with its samples as they are (fitted only
- * if there is memory for that: f may be NULL); it is added to w->choices: u8 choice, u8 number of weights, u32 each, folded. */
-void bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f,
-                      const struct bm_lookup *l, int p, const uint8_t *samples,
-                      struct bm_shares *shares);
+/* The best way to predict octant p, with its samples as they are; by weights
+ * only if it 'fits'. It is added to w->choices: u8 choice, u8 number of weights,
+ * u32 each, folded. Returns the best one without weights. */
+int bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f, int fits,
+                     const struct bm_lookup *l, int p, const uint8_t *samples,
+                     struct bm_shares *shares);
 
 void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
                           const bouma_allocator *a);

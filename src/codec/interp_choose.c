@@ -1,5 +1,10 @@
 /* interp_choose.c -- see interp.h: how an octant is predicted best, by some of
- * its rows. All that decides is integers, or sums in a fixed order. */
+ * its rows. All that decides is integers, or sums in a fixed order.
+ *
+ * A prediction is a sum of terms: what cubics and lines along each axis give,
+ * the means of diagonal neighbours and of corners, and bends. Each has a share.
+ * So the terms are made once for these rows; each choice and each set of
+ * weights is a sum of them. */
 #include "codec/interp.h"
 
 /* Some rows of an octant that stand for all: one of each 'every', at a place
@@ -9,102 +14,118 @@ struct rows {
     int64_t length; /* of a row, as far as it counts */
 };
 
-#define CHOICE_SAMPLES 2048
-
-static struct rows rows_of(const int64_t *count, int64_t samples)
+/* A quarter of an octant is enough, if that is not too few. */
+static struct rows rows_of(const int64_t *count)
 {
     struct rows r = {.all = count[0] * count[1]};
+    int64_t samples = r.all * count[2] / 4;
 
+    samples = samples > LEAST_SAMPLES ? samples : LEAST_SAMPLES;
+    samples = samples < MOST_SAMPLES ? samples : MOST_SAMPLES;
     r.every = r.all * count[2] / samples + 1;
     r.count = (r.all + r.every - 1) / r.every;
     r.length = count[2] < samples ? count[2] : samples;
     return r;
 }
 
-/* A quarter of an octant is enough, if that is not too few. */
-static int64_t fit_samples(const int64_t *count)
-{
-    int64_t some = count[0] * count[1] * count[2] / 4;
-
-    some = some > CHOICE_SAMPLES ? some : CHOICE_SAMPLES;
-    return some < FIT_SAMPLES ? some : FIT_SAMPLES;
-}
-
+/* The number of the i-th of them: every fourth comes first, so that these stand
+ * for all, too. */
 static int64_t row_number(const struct rows *r, int64_t i)
 {
-    uint32_t hash = ((uint32_t)i + 1) * 2654435761u >> 7;
-    int64_t row = i * r->every + hash % r->every;
+    int64_t fourth = 0, row;
+    uint32_t hash;
 
+    for (; i >= (r->count - fourth + 3) / 4; fourth++)
+        i -= (r->count - fourth + 3) / 4;
+    i = 4 * i + fourth;
+    hash = ((uint32_t)i + 1) * 2654435761u >> 7;
+    row = i * r->every + hash % r->every;
     return row < r->all ? row : r->all - 1;
 }
 
-/* How far off a prediction is in rows with about so many samples. */
-static uint64_t misses(const struct bm_interp_piece *w,
-                       const struct bm_lookup *l, int p, const uint8_t *samples,
-                       const struct bm_shares *shares, int64_t some)
+static void gather_samples(struct bm_fit *f, const struct bm_lookup *l, int p,
+                           const uint8_t *samples, const struct rows *rows)
 {
-    const int64_t *count = l->octants->count[p];
-    struct rows rows = rows_of(count, some);
-    uint64_t sum = 0;
+    size_t bytes = (size_t)rows->length * l->size;
+    size_t pitch = (size_t)l->octants->count[p][2] * l->size;
 
-    for (int64_t i = 0; i < rows.count; i++) {
-        int64_t r = row_number(&rows, i);
-
-        if (shares->bend[0] != 0 || shares->bend[1] != 0)
-            bm_interp_bend(l, p, r / count[1], r % count[1]);
-        bm_interp_predict(l, w->row, p, shares, r / count[1], r % count[1]);
-        sum += w->kernels->miss(samples + (size_t)(r * count[2]) * l->size,
-                                w->row, rows.length, 2 * w->quantum.inverse);
-    }
-    return sum;
+    f->count = (size_t)(rows->count * rows->length);
+    for (int64_t i = 0; i < rows->count; i++)
+        memcpy(f->samples + (size_t)i * bytes,
+               samples + (size_t)row_number(rows, i) * pitch, bytes);
 }
 
-/* The predictions of some rows, one after the other. */
-static void predict_rows(const struct bm_interp_piece *w, double *to,
-                         const struct bm_lookup *l, int p,
-                         const struct bm_shares *shares)
+/* The terms that choices are made of: what cubics and lines give. */
+static void gather_choices(const struct bm_interp_piece *w, struct bm_fit *f,
+                           const struct bm_lookup *l, int p,
+                           const struct rows *rows)
 {
-    const int64_t *count = l->octants->count[p];
-    struct rows rows = rows_of(count, fit_samples(count));
+    size_t bytes = (size_t)rows->length * l->size;
+    int64_t all = l->octants->count[p][1], n = l->octants->count[p][2];
+    int odd = bm_interp_choice_terms(p) / 2;
 
-    for (int64_t i = 0; i < rows.count; i++, to += rows.length) {
-        int64_t r = row_number(&rows, i);
+    for (int64_t i = 0; i < rows->count; i++) {
+        int64_t r = row_number(rows, i);
 
-        if (shares->bend[0] != 0 || shares->bend[1] != 0)
-            bm_interp_bend(l, p, r / count[1], r % count[1]);
-        bm_interp_predict(l, w->row, p, shares, r / count[1], r % count[1]);
-        w->kernels->widen(to, w->row, rows.length);
+        for (int axis = 0, t = 0; axis < 3; axis++) {
+            uint8_t *to[2];
+
+            if (!(p & (4 >> axis)))
+                continue;
+            to[0] = n == rows->length ? f->term[t] + (size_t)i * bytes : w->row;
+            to[1] = n == rows->length ? f->term[odd + t] + (size_t)i * bytes
+                                      : w->bends[0];
+            bm_interp_terms(l, to, p, axis, r / all, r % all);
+            if (n > rows->length) { /* not all of it counts */
+                memcpy(f->term[t] + (size_t)i * bytes, to[0], bytes);
+                memcpy(f->term[odd + t] + (size_t)i * bytes, to[1], bytes);
+            }
+            t++;
+        }
     }
 }
 
-/* What each of m weights adds to the predictions of these rows, and what is to
- * be added to a prediction without them. */
-static void gather(const struct bm_interp_piece *w, struct bm_fit *f,
-                   const struct bm_lookup *l, int p, int m,
-                   const uint8_t *samples)
+/* What some terms give for these rows, each having all of the prediction. */
+static void gather_terms(const struct bm_interp_piece *w, struct bm_fit *f,
+                         const struct bm_lookup *l, int p, int first, int end,
+                         const struct rows *rows)
 {
-    const int64_t *count = l->octants->count[p];
-    struct rows rows = rows_of(count, fit_samples(count));
-    int32_t unit[MAX_WEIGHTS] = {0};
+    size_t bytes = (size_t)rows->length * l->size;
+    int64_t all = l->octants->count[p][1];
     struct bm_shares shares;
 
-    bm_shares_of_weights(&shares, l->octants, p, unit);
-    predict_rows(w, f->missed, l, p, &shares);
-    f->count = (size_t)(rows.count * rows.length);
-    for (int64_t i = 0; i < rows.count; i++)
-        w->kernels->widen(f->target + i * rows.length,
-                          samples + (size_t)(row_number(&rows, i) * count[2]) *
-                                        l->size,
-                          rows.length);
-    for (size_t i = 0; i < f->count; i++)
-        f->target[i] -= f->missed[i];
-    for (int k = 0; k < m; k++) {
-        unit[k] = WEIGHT_ONE;
-        bm_shares_of_change(&shares, l->octants, p, unit);
-        predict_rows(w, f->part[k], l, p, &shares);
-        unit[k] = 0;
+    for (int t = first; t < end; t++) {
+        bm_shares_of_term(&shares, l->octants, p, t);
+        for (int64_t i = 0; i < rows->count; i++) {
+            int64_t r = row_number(rows, i);
+            struct bm_batch b = {p, r / all, r % all, 1};
+
+            if (shares.bend[0] != 0 || shares.bend[1] != 0)
+                bm_interp_bend(l, &b);
+            bm_interp_predict(l, w->row, &b, &shares);
+            memcpy(f->term[t] + (size_t)i * bytes, w->row, bytes);
+        }
     }
-    bm_fit_clean(f, m);
+}
+
+/* How far off the mean of the axes in 'choice' is, in octant p. */
+static uint64_t misses(const struct bm_interp_piece *w, const struct bm_fit *f,
+                       int p, int choice)
+{
+    const void *term[3];
+    int odd = 0, axes = 0;
+
+    for (int axis = 0; axis < 3; axis++)
+        odd += (p & (4 >> axis)) != 0;
+    for (int axis = 0, t = choice & LINEAR ? odd : 0; axis < 3; axis++) {
+        if (choice & (4 >> axis))
+            term[axes++] = f->term[t];
+        t += (p & (4 >> axis)) != 0;
+    }
+    for (int i = axes; i < 3; i++)
+        term[i] = term[0];
+    return w->kernels->miss(f->samples, term, axes, (int64_t)f->count,
+                            2 * w->quantum.inverse);
 }
 
 /* Bits of the weights. */
@@ -120,55 +141,50 @@ static uint64_t bits_of(const int32_t *weights, int m)
     return bits;
 }
 
-/* Weights for octant p that are worth their bits, beside what else predicts it
- * best. */
+/* Weights for octant p that are worth their bits, beside what else misses so
+ * little. */
 static int fit(const struct bm_interp_piece *w, struct bm_fit *f,
-               const struct bm_lookup *l, int p, const uint8_t *samples,
-               const struct bm_shares *best, int32_t *weights)
+               const struct bm_lookup *l, int p, const struct rows *rows,
+               uint64_t least, int32_t *weights)
 {
-    const struct bm_octants *o = l->octants;
-    struct rows rows = rows_of(o->count[p], fit_samples(o->count[p]));
-    uint64_t seen = (uint64_t)(rows.count * rows.length), all = o->size[p];
-    int m = bm_interp_weights(o, p);
-    struct bm_shares shares;
-    uint64_t off, least;
+    uint64_t seen = f->count, all = l->octants->size[p], off;
+    int m = bm_interp_weights(l->octants, p);
+    int choices = bm_interp_choice_terms(p);
 
-    if (all < 256)
-        return 0;
-    least = misses(w, l, p, samples, best, fit_samples(o->count[p]));
-    if (least / 16 * all / seen < 8 * (uint64_t)m)
+    if (all < 256 || least / 16 * all / seen < 8 * (uint64_t)m)
         return 0; /* a weight has at least 8 bits */
-    gather(w, f, l, p, m, samples);
+    gather_terms(w, f, l, p, choices, m + 1, rows);
+    bm_fit_gather(f, w->kernels, choices / 2, m, bm_is_odd_along_one(p));
     if (!bm_fit_solve(weights, f, m, w->quantum.bound))
         return 0;
-    bm_shares_of_weights(&shares, o, p, weights);
-    off = misses(w, l, p, samples, &shares, fit_samples(o->count[p]));
+    off = bm_fit_misses(f, weights, m, 2 * w->quantum.inverse);
     return off < least && (least - off) * all / seen / 16 > bits_of(weights, m);
 }
 
 /* The best of all ways to predict octant p, by some of its rows. */
-void bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f,
-                      const struct bm_lookup *l, int p, const uint8_t *samples,
-                      struct bm_shares *shares)
+int bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f, int fits,
+                     const struct bm_lookup *l, int p, const uint8_t *samples,
+                     struct bm_shares *shares)
 {
+    struct rows rows = rows_of(l->octants->count[p]);
     int32_t weights[MAX_WEIGHTS];
     uint64_t least = UINT64_MAX;
     int best = p;
 
+    gather_samples(f, l, p, samples, &rows);
+    gather_choices(w, f, l, p, &rows);
     for (int choice = 1; choice < 16; choice++) {
         uint64_t off;
 
         if (!(choice & 7) || (choice & 7 & ~p))
             continue;
-        bm_shares_of_choice(shares, choice);
-        off = misses(w, l, p, samples, shares, CHOICE_SAMPLES);
+        off = misses(w, f, p, choice);
         if (off < least) {
             least = off;
             best = choice;
         }
     }
-    bm_shares_of_choice(shares, best);
-    if (f && fit(w, f, l, p, samples, shares, weights)) {
+    if (fits && fit(w, f, l, p, &rows, least, weights)) {
         int m = bm_interp_weights(l->octants, p);
 
         bm_put_u8(&w->choices, FITTED);
@@ -179,5 +195,7 @@ void bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f,
     } else {
         bm_put_u8(&w->choices, (uint8_t)best);
         bm_put_u8(&w->choices, 0);
+        bm_shares_of_choice(shares, best);
     }
+    return best;
 }

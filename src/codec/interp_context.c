@@ -16,8 +16,8 @@ void bm_contexts_init(struct bm_contexts *c, const uint8_t *table)
 {
     /* The expectation of context i + 1 exceeds this. */
     static const uint16_t limits[CONTEXTS - 1] = {
-        1,   4,   10,  16,  24,  34,  46,  60,  76,  96, 120,
-        148, 180, 216, 256, 300, 352, 412, 480, 560, 660};
+        LOWEST, 4,   10,  16,  24,  34,  46,  60,  76,  96, 120,
+        148,    180, 216, 256, 300, 352, 412, 480, 560, 660};
 
     for (int e = 0, context = 0; e < EXPECTATION; e++) {
         if (context < CONTEXTS - 1 && e > limits[context])
@@ -56,164 +56,209 @@ BM_CLONES static void add_two(uint16_t *restrict sum, const uint8_t *restrict a,
             sum[i] = (uint16_t)(a[i] + b[i]);
 }
 
-/* The neighbours of a row of octant p along all axes; those that are missing at
- * the right are as those at the left. Returns how many each sample has. */
-static int add_beside(const struct bm_contexts *c, const struct bm_octants *o,
-                      int p, int64_t z, int64_t y)
+/* The neighbours of rows along axis 2. If the last sample of a row has none at
+ * the right, the one at the left counts twice. */
+static void add_along(uint16_t *sum, const uint8_t *from, int64_t rows,
+                      int64_t n, int64_t evens)
 {
-    int64_t n = o->count[p][2];
+    if (evens > n) {
+        for (int64_t r = 0; r < rows; r++)
+            add_two(sum + r * n, from + r * evens, from + r * evens + 1, n, 0);
+        return;
+    }
+    add_two(sum, from, from + 1, rows * n, 0);
+    for (int64_t r = 0; r < rows; r++)
+        sum[r * n + n - 1] = (uint16_t)(2 * from[r * n + n - 1]);
+}
+
+/* The neighbours of the rows of a batch along all axes; those that are missing
+ * at the right are as those at the left. Returns how many each sample has. */
+static int add_beside(const struct bm_contexts *c, const struct bm_octants *o,
+                      const struct bm_batch *b)
+{
+    int64_t n = o->count[b->p][2];
     int sides = 0;
 
-    for (int axis = 0; axis < 3; axis++) {
-        int from = p ^ (4 >> axis);
+    for (int axis = 2; axis >= 0; axis--) {
+        int from = b->p ^ (4 >> axis);
         const int64_t *count = o->count[from];
-        int64_t j[3] = {z, y, n - 1};
-        int64_t step[3] = {count[1] * count[2], count[2], 1};
+        int64_t step = axis ? count[2] : count[1] * count[2];
         const uint8_t *a =
-            c->magnitudes + o->at[from] + z * step[0] + y * step[1];
-        int ends = j[axis] + 1 >= count[axis];
+            c->magnitudes + o->at[from] + (b->z * count[1] + b->y) * count[2];
+        int64_t both = b->rows;
 
-        if (!(p & (4 >> axis)))
+        if (!(b->p & (4 >> axis)))
             continue;
-        if (axis < 2 || !ends) {
-            add_two(c->beside, a, ends ? a : a + step[axis], n, sides);
+        if (axis == 2) {
+            add_along(c->beside, a, b->rows, n, count[2]);
         } else {
-            add_two(c->beside, a, a + 1, n - 1, sides);
-            add_two(c->beside + n - 1, a + n - 1, a + n - 1, 1, sides);
+            if (axis == 0)
+                both = b->z + 1 < count[0] ? b->rows : 0;
+            else if (b->y + b->rows >= count[1])
+                both = b->rows - 1;
+            add_two(c->beside, a, a + step, both * n, sides);
+            a += both * n;
+            add_two(c->beside + both * n, a, a, (b->rows - both) * n, sides);
         }
         sides += 2;
     }
     return sides;
 }
 
-/* sum += 2 row[i] + row[i - 1] + row[i + 1], of which those that are missing at
- * the ends are as row[i]. There are bytes before and behind the row. */
-BM_CLONES static void add_around(uint16_t *restrict sum,
-                                 const uint8_t *restrict row, int64_t n)
+/* 2 row[i] + row[i - 1] + row[i + 1] + below[i] in rows of n, of which those that
+ * are missing at the ends of rows are as row[i]. There are bytes before and
+ * behind the rows. */
+BM_CLONES static void sum_around(uint16_t *restrict sum,
+                                 const uint8_t *restrict row,
+                                 const uint8_t *restrict below, int64_t rows,
+                                 int64_t n)
 {
-    int first = sum[0] + 3 * row[0] + row[n > 1];
-    int last = sum[n - 1] + 3 * row[n - 1] + row[n > 1 ? n - 2 : 0];
+    for (int64_t i = 0; i < rows * n; i++)
+        sum[i] = (uint16_t)(2 * row[i] + row[i - 1] + row[i + 1] + below[i]);
+    for (int64_t i = 0; i < rows * n; i += n) {
+        const uint8_t *last = row + i + n - 1;
 
-    for (int64_t i = 0; i < n; i++)
-        sum[i] = (uint16_t)(sum[i] + 2 * row[i] + row[i - 1] + row[i + 1]);
-    sum[0] = (uint16_t)first;
-    sum[n - 1] = (uint16_t)last;
+        sum[i] = (uint16_t)(sum[i] + row[i] - row[i - 1]);
+        sum[i + n - 1] = (uint16_t)(sum[i + n - 1] + last[0] - last[1]);
+    }
 }
 
-BM_CLONES static void add_row(uint16_t *restrict sum,
-                              const uint8_t *restrict row, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        sum[i] = (uint16_t)(sum[i] + row[i]);
-}
-
-/* The rows above and before a row of octant p, if there are such. Returns how
+/* The rows in the plane before a batch, each with the one below it. Returns how
  * many magnitudes a sample has. */
 static int add_before(const struct bm_contexts *c, const struct bm_octants *o,
-                      int p, int64_t z, int64_t y)
+                      const struct bm_batch *b)
 {
-    int64_t rows = o->count[p][1], n = o->count[p][2];
-    const uint8_t *row = c->magnitudes + o->at[p] + (z * rows + y) * n;
-    int all = 0;
+    int64_t all = o->count[b->p][1], n = o->count[b->p][2];
+    const uint8_t *row =
+        c->magnitudes + o->at[b->p] + ((b->z - 1) * all + b->y) * n;
+    int64_t inner = b->y + b->rows < all ? b->rows : b->rows - 1;
 
-    memset(c->before, 0, (size_t)n * sizeof(*c->before));
-    if (y > 0) {
-        add_around(c->before, row - n, n);
-        all += 4;
+    if (!b->z) {
+        memset(c->before, 0, (size_t)(b->rows * n) * sizeof(*c->before));
+        return 0;
     }
-    if (z > 0) {
-        const uint8_t *before = row - rows * n;
-
-        add_around(c->before, before, n);
-        add_row(c->before, y + 1 < rows ? before + n : before, n);
-        all += 5;
-    }
-    return all;
+    sum_around(c->before, row, row + n, inner, n);
+    row += inner * n;
+    sum_around(c->before + inner * n, row, row, b->rows - inner, n);
+    return 5;
 }
 
 /* ---- all ---------------------------------------------------------------- */
 
-/* How much each sum (and logarithm) counts, in 2^16ths of the whole. */
-struct mix {
-    uint32_t beside, before, along, across;
-};
-
-static struct mix mix_of(int beside, int before, int along, int across)
+/* With so many parts for so many neighbours in other octants, and so many before
+ * a sample in its own. */
+static struct bm_mix mix_of(int parts, int sides, int before)
 {
-    uint32_t parts = (beside ? 4u : 0) + (before ? 4u : 0) + (along ? 2u : 0) +
-                     (across ? 1u : 0);
-    struct mix mix = {0, 0, 0, 0};
+    uint32_t all = (uint32_t)parts + (before ? 4 : 0);
+    struct bm_mix mix = {0, 0};
 
-    if (beside)
-        mix.beside = 4 * 65536 / (parts * (uint32_t)beside);
+    mix.beside = (uint32_t)parts * 8192 / (all * (uint32_t)sides);
     if (before)
-        mix.before = 4 * 65536 / (parts * (uint32_t)before);
-    if (along)
-        mix.along = 2 * 65536 / parts;
-    if (across)
-        mix.across = 65536 / parts;
+        mix.before = 4 * 16384 / (all * (uint32_t)before);
     return mix;
 }
 
-BM_CLONES static void expect_by_sums(uint16_t *restrict beside,
-                                     const uint16_t *restrict before, int64_t n,
-                                     struct mix mix)
+/* The upper half of a product of numbers below 2^16. */
+static inline uint16_t upper(uint32_t a, uint32_t b)
 {
-    for (int64_t i = 0; i < n; i++)
-        beside[i] =
-            (uint16_t)((beside[i] * mix.beside + before[i] * mix.before) >> 14);
+    return (uint16_t)((uint32_t)(uint16_t)a * (uint16_t)b >> 16);
 }
 
-BM_CLONES static void expect_by_bends(uint16_t *restrict out,
-                                      const uint16_t *restrict before,
-                                      const uint8_t *restrict along,
-                                      const uint8_t *restrict across, int64_t n,
-                                      struct mix mix)
+BM_CLONES static void expect(uint16_t *restrict out,
+                             const uint16_t *restrict beside,
+                             const uint16_t *restrict before, int64_t n,
+                             struct bm_mix mix)
 {
     for (int64_t i = 0; i < n; i++)
-        out[i] = (uint16_t)((before[i] * mix.before + along[i] * mix.along +
-                             across[i] * mix.across) >>
-                            14);
+        out[i] = (uint16_t)(upper((uint32_t)beside[i] << 5, mix.beside) +
+                            upper((uint32_t)before[i] << 4, mix.before));
 }
 
-/* Logarithms of how much the samples of octant 0 bend along the odd axis of p,
- * and along the others (the mean). */
-static void log_bends(const struct bm_contexts *c, const struct bm_lookup *l,
-                      int p, int64_t z, int64_t y, int bends,
-                      const struct bm_quantum *quantum)
+/* With the rows above, too: those that are missing at the ends of rows are as
+ * the one above. */
+BM_CLONES static void expect_below(uint16_t *restrict out,
+                                   const uint16_t *restrict beside,
+                                   const uint16_t *restrict before,
+                                   const uint8_t *restrict above, int64_t rows,
+                                   int64_t n, struct bm_mix mix)
 {
-    int64_t n = l->octants->count[p][2];
+    for (int64_t i = 0; i < rows * n; i++) {
+        uint32_t sum = before[i] + 2u * above[i] + above[i - 1] + above[i + 1];
+
+        out[i] = (uint16_t)(upper((uint32_t)beside[i] << 5, mix.beside) +
+                            upper(sum << 4, mix.before));
+    }
+    for (int64_t i = 0; i < 2 * rows; i++) {
+        int64_t at = i / 2 * n + (i % 2 ? n - 1 : 0);
+        int64_t other = n == 1 ? at : i % 2 ? at - 1 : at + 1;
+        uint32_t sum = before[at] + 3u * above[at] + above[other];
+
+        out[at] = (uint16_t)(upper((uint32_t)beside[at] << 5, mix.beside) +
+                             upper(sum << 4, mix.before));
+    }
+}
+
+/* Logarithms of how much the samples of octant 0 bend along the odd axis (which
+ * count twice), and along the others (the mean). Returns how many that are. */
+static int log_bends(struct bm_contexts *c, const struct bm_lookup *l,
+                     const struct bm_batch *b, int bends,
+                     const struct bm_quantum *quantum)
+{
+    int64_t n = b->rows * l->octants->count[b->p][2];
     double unit = quantum->inverse / 2;
 
-    bm_interp_predict(l, c->along_row, p, &c->along[p >> 1], z, y);
-    l->kernels->logs(c->logs[0], c->along_row, c->along_row, unit, n);
+    bm_interp_predict(l, c->along_row, b, &c->along[b->p >> 1]);
+    l->kernels->logs(c->beside, c->along_row, unit, n);
     if (bends)
-        l->kernels->logs(c->logs[1], l->bends[0], l->bends[bends - 1], unit, n);
+        l->kernels->add_logs(c->beside, l->bends[0], l->bends[bends - 1], unit,
+                             n);
+    return bends ? 3 : 2;
 }
 
-static void look_up(uint8_t *restrict context, const uint8_t *restrict of,
-                    const uint16_t *restrict expected, int64_t n)
+void bm_contexts_begin(struct bm_contexts *c, const struct bm_lookup *l,
+                       const struct bm_batch *b, int bends,
+                       const struct bm_quantum *quantum)
+{
+    int before = add_before(c, l->octants, b), sides, parts = 4;
+
+    if (bm_is_odd_along_one(b->p))
+        sides = parts = log_bends(c, l, b, bends, quantum);
+    else
+        sides = add_beside(c, l->octants, b);
+    c->top = mix_of(parts, sides, before);
+    c->other = mix_of(parts, sides, before + 4);
+}
+
+BM_CLONES int bm_contexts_are_lowest(const uint16_t *restrict expected,
+                                     int64_t n)
+{
+    uint16_t all = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        all |= expected[i];
+    return all <= LOWEST;
+}
+
+void bm_contexts_look_up(const struct bm_contexts *c, uint8_t *restrict context,
+                         const uint16_t *restrict expected, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        context[i] = of[expected[i]];
+        context[i] = c->of[expected[i]];
 }
 
-void bm_interp_contexts(const struct bm_contexts *c, uint8_t *context,
-                        const struct bm_lookup *l, int p, int64_t z, int64_t y,
-                        int bends, const struct bm_quantum *quantum)
+void bm_contexts_expect(const struct bm_contexts *c, const struct bm_octants *o,
+                        const struct bm_batch *b, int64_t first, int64_t rows)
 {
-    const struct bm_octants *o = l->octants;
-    int64_t n = o->count[p][2];
-    int before = add_before(c, o, p, z, y);
+    int64_t n = o->count[b->p][2], y = b->y + first;
+    const uint8_t *own =
+        c->magnitudes + o->at[b->p] + (b->z * o->count[b->p][1] + y) * n;
+    const uint16_t *beside = c->beside + first * n;
+    const uint16_t *before = c->before + first * n;
+    int64_t top = y ? 0 : 1; /* a row without one above it */
 
-    if (bm_is_odd_along_one(p)) {
-        log_bends(c, l, p, z, y, bends, quantum);
-        expect_by_bends(c->beside, c->before, c->logs[0], c->logs[bends > 0], n,
-                        mix_of(0, before, 1, bends));
-    } else {
-        int beside = add_beside(c, o, p, z, y);
-
-        expect_by_sums(c->beside, c->before, n, mix_of(beside, before, 0, 0));
-    }
-    look_up(context, c->of, c->beside, n);
+    if (top)
+        expect(c->expected, beside, before, n, c->top);
+    if (rows > top)
+        expect_below(c->expected + top * n, beside + top * n, before + top * n,
+                     own + (top - 1) * n, rows - top, n, c->other);
 }

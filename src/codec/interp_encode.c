@@ -10,6 +10,9 @@
 #define FINEST 8
 #define SLOPE  2
 
+/* Trials only count bytes; another one takes the same choices. */
+enum trial { NO_TRIAL, TRIAL, AGAIN };
+
 struct encoding {
     const struct bm_passes *passes;
     struct bm_interp_piece piece;
@@ -17,51 +20,109 @@ struct encoding {
     /* The samples of each pass, sorted; behind the last one, those of the
      * chunk, which begin with the one that is left. */
     const uint8_t *original[MAX_PASSES + 1];
-    int fits; /* predictions may be fitted */
     struct bm_fit fit;
     int slope; /* each level is finer by so many quarters of an octave */
-    int now;   /* space.dense[now] has the coarser samples, as decoded */
+    enum trial trial;
+    size_t bytes; /* of a trial, about */
+    int pass;
+    uint8_t choices[MAX_PASSES][BM_OCTANTS];
+    int now; /* space.dense[now] has the coarser samples, as decoded */
 };
 
-/* Integers that have a symbol of their own. */
-BM_CLONES static void put_small(uint8_t *restrict symbols,
-                                const int32_t *restrict codes, int64_t n)
+/* The symbols of integers, see entropy.h; not that of NO_CODE. */
+BM_CLONES static void put_symbols(uint8_t *restrict symbols,
+                                  const int32_t *restrict codes, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        int32_t q = codes[i];
+        int32_t q = -codes[i];
+        uint32_t folded = (uint32_t)q << 1 ^ (uint32_t)(q >> 31), bits;
+        /* A float has 24 bits; they tell the highest one and the next. */
+        float f = (float)(int32_t)(folded & ~(folded >> 24));
 
-        symbols[i] = (uint8_t)(q > 0 ? 2 * q - 1 : -2 * q);
+        memcpy(&bits, &f, sizeof(bits));
+        bits = (bits >> 22) - 2 * (127 + 5) + BM_DIRECT_SYMBOLS;
+        symbols[i] = (uint8_t)(folded < BM_DIRECT_SYMBOLS ? folded : bits);
     }
 }
 
-/* The integers of one row of samples, predicted in w->row: what they become
- * when decoded, and their symbols. */
-static void put_row(struct bm_interp_piece *w, uint8_t *decoded,
-                    const uint8_t *samples, int64_t n, size_t index)
+/* A sample that is kept as it is. */
+static void keep(struct bm_interp_piece *w, uint8_t *decoded,
+                 const uint8_t *samples, int64_t i, size_t index)
 {
-    uint8_t *symbols = w->symbols + w->done;
+    const uint8_t *value = samples + (size_t)i * w->field->size;
+
+    bm_put_bytes(&w->exact, value, w->field->size);
+    bm_put_u32(&w->where, (uint32_t)(index + (size_t)i));
+    w->kernels->set_value(decoded, i, value);
+}
+
+/* The integers of samples, predicted in w->row: what they become when decoded,
+ * and their symbols. */
+static void put_rows(struct bm_interp_piece *w, uint8_t *decoded,
+                     const uint8_t *samples, int64_t n, size_t index)
+{
+    uint8_t *symbols = w->batch;
     uint32_t all = w->kernels->quantise(w->codes, decoded, samples, w->row, n,
                                         &w->quantum, &w->loss);
 
     w->done += (size_t)n;
     w->any |= all != 0;
-    if (all < BM_DIRECT_SYMBOLS - 1) {
-        put_small(symbols, w->codes, n);
+    put_symbols(symbols, w->codes, n);
+    if (all < BM_DIRECT_SYMBOLS - 1)
         return;
-    }
     for (int64_t i = 0; i < n; i++) {
-        int32_t q = w->codes[i];
-
-        if (q == NO_CODE) {
-            const uint8_t *value = samples + (size_t)i * w->field->size;
-
+        if (i + 8 <= n && bm_symbols_are_direct(symbols + i)) {
+            i += 7;
+        } else if (w->codes[i] == NO_CODE) {
             symbols[i] = BM_ESCAPE;
-            bm_put_bytes(&w->exact, value, w->field->size);
-            bm_put_u32(&w->where, (uint32_t)(index + (size_t)i));
-            w->kernels->set_value(decoded, i, value);
+            keep(w, decoded, samples, i, index);
         } else {
-            symbols[i] = bm_symbol_put(&w->writer, bm_fold(q));
+            bm_symbol_put(&w->writer, bm_fold(w->codes[i]));
         }
+    }
+}
+
+/* Append symbols of one context, or of several. */
+static void append(struct bm_interp_piece *w, const uint8_t *symbols, int64_t n)
+{
+    memcpy(w->symbols + w->put, symbols, (size_t)n);
+    w->put += (size_t)n;
+}
+
+static int are_zero(const uint8_t *symbols, int64_t n)
+{
+    uint8_t all = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        all |= symbols[i];
+    return !all;
+}
+
+/* The symbols of the integers that were put last, with their contexts. */
+static void put_batch(struct bm_interp_piece *w, const struct bm_lookup *l,
+                      const struct bm_batch *b, int bends, size_t index)
+{
+    int64_t n = l->octants->count[b->p][2];
+    const struct bm_contexts *c = &w->contexts;
+
+    bm_interp_magnitudes(c->magnitudes + index, w->codes, b->rows * n);
+    bm_contexts_begin(&w->contexts, l, b, bends, &w->quantum);
+    bm_contexts_expect(c, l->octants, b, 0, b->rows);
+    for (int64_t y = 0; y < b->rows; y++) {
+        const uint8_t *symbols = w->batch + y * n;
+        const uint16_t *expected = c->expected + y * n;
+
+        if (w->row_symbols && n >= LONG_ROW &&
+            bm_contexts_are_lowest(expected, n)) {
+            uint8_t any = !are_zero(symbols, n);
+
+            w->context[w->put] = ROW_CONTEXT;
+            append(w, &any, 1);
+            if (!any)
+                continue;
+        }
+        bm_contexts_look_up(c, w->context + w->put, expected, n);
+        append(w, symbols, n);
     }
 }
 
@@ -74,23 +135,31 @@ static void encode_octant(struct encoding *e, const struct bm_lookup *l, int p,
     struct bm_shares shares;
     size_t index = o->at[p];
 
-    bm_interp_choose(w, e->fits ? &e->fit : NULL, l, p, samples, &shares);
-    for (int64_t z = 0; z < count[0]; z++)
-        for (int64_t y = 0; y < count[1]; y++, index += (size_t)count[2]) {
-            uint8_t *decoded = l->sorted + index * l->size;
+    if (e->trial == AGAIN)
+        bm_shares_of_choice(&shares, e->choices[e->pass][p]);
+    else
+        e->choices[e->pass][p] = (uint8_t)bm_interp_choose(
+            w, &e->fit, !e->trial, l, p, samples, &shares);
+    for (int64_t z = 0, y = 0; z < count[0]; z += y == count[1]) {
+        struct bm_batch b;
+        int64_t n;
+        int bends = 0;
 
-            int bends = 0;
-
-            if (bm_is_odd_along_one(p))
-                bends = bm_interp_bend(l, p, z, y);
-            bm_interp_contexts(&w->contexts, w->context + w->done, l, p, z, y,
-                               bends, &w->quantum);
-            bm_interp_predict(l, w->row, p, &shares, z, y);
-            put_row(w, decoded, samples, count[2], index);
-            bm_interp_magnitudes(w->contexts.magnitudes + index, w->codes,
-                                 count[2]);
-            samples += (size_t)count[2] * l->size;
-        }
+        y %= count[1];
+        b = bm_interp_batch(o, p, z, y, count[1]);
+        n = b.rows * count[2];
+        if (bm_is_odd_along_one(p) && !e->trial)
+            bends = bm_interp_bend(l, &b);
+        bm_interp_predict(l, w->row, &b, &shares);
+        put_rows(w, l->sorted + index * l->size, samples, n, index);
+        if (e->trial)
+            append(w, w->batch, n);
+        else
+            put_batch(w, l, &b, bends, index);
+        y += b.rows;
+        index += (size_t)n;
+        samples += (size_t)n * l->size;
+    }
 }
 
 /* The single sample that is left at last. */
@@ -98,8 +167,9 @@ static void encode_root(struct bm_interp_piece *w, uint8_t *decoded,
                         const uint8_t *sample)
 {
     memset(w->row, 0, w->field->size);
-    w->context[w->done] = CONTEXTS - 1; /* nothing is known */
-    put_row(w, decoded, sample, 1, 0);
+    w->context[w->put] = CONTEXTS - 1; /* nothing is known */
+    put_rows(w, decoded, sample, 1, 0);
+    append(w, w->batch, 1);
     if (!w->exact.failed && !w->where.failed)
         bm_interp_restore(decoded, &w->where, w->exact.data, w->field->size);
     bm_buffer_clear(&w->where);
@@ -141,7 +211,8 @@ static int put_integers(struct bm_interp_piece *w, struct way *way)
         return BOUMA_OK;
     way->how = HOW_RANS;
     bm_put_bytes(out, w->bits.data, w->bits.size);
-    rc = bm_rans_encode(out, w->symbols, w->context, w->done, CONTEXTS);
+    rc = bm_rans_encode(out, w->symbols, w->context, w->put, BM_RANS_CONTEXTS,
+                        w->done);
     bytes = out->size;
     if (rc || w->done >= FEW_SAMPLES)
         return rc;
@@ -233,7 +304,8 @@ static void piece_begin(struct encoding *e, int k)
     bm_buffer_clear(&w->where);
     bm_buffer_clear(&w->coded);
     w->writer = (struct bm_bit_writer){&w->bits, 0, 0};
-    w->done = 0;
+    w->done = w->put = 0;
+    w->row_symbols = bm_interp_piece_samples(e->passes, k) >= FEW_SAMPLES;
     w->any = 0;
     memset(&w->loss, 0, sizeof(w->loss));
     w->finer = e->slope * k < FINEST ? e->slope * k : FINEST;
@@ -270,6 +342,7 @@ static void encode_pass(struct encoding *e, int j)
         bm_values_clean(w->field->type, s->cleaned, coarse, o->size[0]);
         l.coarse = s->cleaned;
     }
+    e->pass = j;
     for (int i = 1; i < BM_OCTANTS; i++) {
         int octant = bm_octant_order[i];
 
@@ -312,13 +385,27 @@ static void take_original(struct encoding *e, int k)
                k < p->count ? p->octants[k].size[0] * size : size);
 }
 
+/* About how many bytes a piece has. */
+static size_t bytes_of(const struct bm_interp_piece *w)
+{
+    size_t plain = w->done * w->field->size, bytes = w->exact.size + 8;
+
+    if (w->any)
+        bytes += w->bits.size + bm_rans_estimate(w->symbols, w->put);
+    return bytes < plain ? bytes : plain;
+}
+
 /* End the piece of level k, and bring the samples to what will be decoded. */
 static int end_piece(struct bm_codec_state *state, struct bm_buffer *out,
                      struct encoding *e, int k, struct bm_loss *loss)
 {
     const struct bm_loss *lost = &e->piece.loss;
-    int exact, rc = put_piece(state, out, &e->piece, &exact);
+    int exact = 0, rc = BOUMA_OK;
 
+    if (e->trial)
+        e->bytes += bytes_of(&e->piece);
+    else
+        rc = put_piece(state, out, &e->piece, &exact);
     if (rc)
         return rc;
     if (exact) {
@@ -396,47 +483,42 @@ static void lay_out(struct bm_carver *c, struct encoding *e, size_t size)
     e->fit.missed = bm_carve(c, bytes);
     for (int i = 0; i < MAX_WEIGHTS; i++)
         e->fit.part[i] = bm_carve(c, bytes);
+    e->fit.samples = bm_carve(c, FIT_ROOM * size);
+    for (int i = 0; i <= MAX_WEIGHTS; i++)
+        e->fit.term[i] = bm_carve(c, FIT_ROOM * size);
 }
 
-/* With bounds that get finer, or not; with predictions that are fitted, or not.
- */
-struct effort {
-    int slope, fits;
-};
-
-/* All samples of a chunk, or of a part of it. */
+/* All samples of a chunk, or of a part of it; which bounds the levels have, and
+ * whether it is but a trial, is in *e. */
 static int encode_block(struct bm_codec_state *state, struct bm_buffer *out,
                         uint32_t *sizes, struct bm_loss *loss,
-                        const struct bm_field *f, const struct bm_passes *p,
-                        struct effort effort, const void *samples)
+                        const struct bm_field *f, struct encoding *e,
+                        const void *samples)
 {
-    int slope = effort.slope;
-    struct bm_quantum finest = bm_interp_quantum(f, slope ? FINEST : 0);
+    struct bm_quantum finest = bm_interp_quantum(f, e->slope ? FINEST : 0);
+    const struct bm_passes *p = e->passes;
     struct bm_carver c = {NULL, 0};
-    struct encoding e;
     size_t all = 0;
     int rc;
 
-    e.passes = p;
-    e.now = 0;
-    e.slope = slope;
-    e.fits = effort.fits;
-    bm_interp_piece_init(&e.piece, f, state->a);
+    e->now = 0;
+    e->bytes = 0;
+    bm_interp_piece_init(&e->piece, f, state->a);
     for (int j = 0; j < p->count; j++)
         all += bm_interp_samples(p, j) * f->size;
-    lay_out(&c, &e, f->size);
+    lay_out(&c, e, f->size);
     bm_carve(&c, all);
     c.at = bm_codec_work(state, c.bytes);
     if (!c.at)
         return BOUMA_ENOMEM;
     c.bytes = 0;
-    lay_out(&c, &e, f->size);
-    bm_contexts_init(&e.piece.contexts, NULL);
-    sort_all(&e, bm_carve(&c, all), samples);
+    lay_out(&c, e, f->size);
+    bm_contexts_init(&e->piece.contexts, NULL);
+    sort_all(e, bm_carve(&c, all), samples);
     rc = bm_interp_can_quantise(f, &finest)
-             ? encode_integers(state, out, sizes, loss, &e)
-             : encode_exactly(state, out, sizes, &e);
-    bm_interp_piece_release(&e.piece);
+             ? encode_integers(state, out, sizes, loss, e)
+             : encode_exactly(state, out, sizes, e);
+    bm_interp_piece_release(&e->piece);
     return rc;
 }
 
@@ -494,31 +576,35 @@ static int choose_slope(struct bm_codec_state *state, const struct bm_field *f,
 {
     const int64_t *n = f->lattice[0].count;
     struct bm_loss loss[2] = {{0, 0}, {0, 0}};
-    struct bm_buffer out[2], part;
+    struct bm_quantum finest = bm_interp_quantum(f, FINEST);
     uint32_t sizes[MAX_PASSES + 1];
+    struct bm_buffer none, part;
+    size_t bytes[2] = {0, 0};
     struct bm_passes passes;
+    struct encoding e = {.passes = &passes};
     struct middle m;
     int rc;
 
     *slope = 0;
-    if (!middle_of(&m, n))
+    if (!middle_of(&m, n) || !bm_interp_can_quantise(f, &finest))
         return BOUMA_OK;
     bm_buffer_init(&part, state->a);
-    bm_buffer_init(&out[0], state->a);
-    bm_buffer_init(&out[1], state->a);
+    bm_buffer_init(&none, state->a);
     bm_interp_passes_of(&passes, m.n,
                         p->coarsest < MAX_PASSES ? p->coarsest : MAX_PASSES);
     rc = take_middle(&part, &m, n, samples, f->size);
-    for (int i = 0; i < 2 && !rc; i++)
-        rc = encode_block(state, &out[i], sizes, &loss[i], f, &passes,
-                          (struct effort){i * SLOPE, 0}, part.data);
-    if (!rc && (out[1].size < out[0].size ||
-                (out[1].size <= out[0].size + out[0].size / 32 &&
-                 loss[1].squares < 0.8 * loss[0].squares)))
+    for (int i = 0; i < 2 && !rc; i++) {
+        e.slope = i * SLOPE;
+        e.trial = i ? AGAIN : TRIAL;
+        rc = encode_block(state, &none, sizes, &loss[i], f, &e, part.data);
+        bytes[i] = e.bytes;
+    }
+    if (!rc &&
+        (bytes[1] < bytes[0] || (bytes[1] <= bytes[0] + bytes[0] / 32 &&
+                                 loss[1].squares < 0.8 * loss[0].squares)))
         *slope = SLOPE;
     bm_buffer_release(&part);
-    bm_buffer_release(&out[0]);
-    bm_buffer_release(&out[1]);
+    bm_buffer_release(&none);
     return rc;
 }
 
@@ -527,14 +613,13 @@ int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
                      const struct bm_field *f, const void *samples)
 {
     struct bm_passes p;
-    int slope, rc;
+    struct encoding e = {.passes = &p};
+    int rc;
 
     memset(sizes, 0, sizeof(*sizes) * (size_t)f->levels);
     if (!bm_lattice_samples(&f->lattice[0]))
         return BOUMA_OK;
     bm_interp_passes(&p, f);
-    rc = choose_slope(state, f, &p, samples, &slope);
-    return rc ? rc
-              : encode_block(state, out, sizes, loss, f, &p,
-                             (struct effort){slope, 1}, samples);
+    rc = choose_slope(state, f, &p, samples, &e.slope);
+    return rc ? rc : encode_block(state, out, sizes, loss, f, &e, samples);
 }

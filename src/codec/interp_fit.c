@@ -8,24 +8,67 @@
 #include "codec/interp.h"
 
 #include "codec/clones.h"
+#include "codec/values.h"
 
-#define ROUNDS 4
+#define ROUNDS          5
+#define ROUNDS_WITH_FEW 3
 
-/* Sum of w a b. */
-BM_CLONES static double dot(const double *restrict w, const double *restrict a,
-                            const double *restrict b, size_t n)
+/* Four numbers; eight lanes are two of them. */
+typedef double four __attribute__((vector_size(32), aligned(8)));
+#define LOAD(p) (*(const four *)(p))
+
+/* out[k] = sum of w a part[k], for four of them, in LANES parts each, of which n
+ * is a multiple. */
+BM_CLONES static void dots(double out[4], const double *w, const double *a,
+                           const double *const part[4], size_t n)
 {
-    double lane[LANES] = {0}, sum = 0;
-    size_t i = 0;
+    const double *p = part[0], *q = part[1], *r = part[2], *s = part[3];
+    four sum[4][2] = {{{0}, {0}}, {{0}, {0}}, {{0}, {0}}, {{0}, {0}}};
 
-    for (; i + LANES <= n; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            lane[k] += w[i + k] * a[i + k] * b[i + k];
-    for (size_t k = 0; i + k < n; k++)
-        lane[k] += w[i + k] * a[i + k] * b[i + k];
-    for (size_t k = 0; k < LANES; k++)
-        sum += lane[k];
-    return sum;
+    for (size_t i = 0; i < n; i += LANES) {
+        four x = LOAD(w + i) * LOAD(a + i);
+        four y = LOAD(w + i + 4) * LOAD(a + i + 4);
+
+        sum[0][0] += x * LOAD(p + i);
+        sum[0][1] += y * LOAD(p + i + 4);
+        sum[1][0] += x * LOAD(q + i);
+        sum[1][1] += y * LOAD(q + i + 4);
+        sum[2][0] += x * LOAD(r + i);
+        sum[2][1] += y * LOAD(r + i + 4);
+        sum[3][0] += x * LOAD(s + i);
+        sum[3][1] += y * LOAD(s + i + 4);
+    }
+    for (int k = 0; k < 4; k++) {
+        four both = sum[k][0] + sum[k][1];
+
+        out[k] = (both[0] + both[1]) + (both[2] + both[3]);
+    }
+}
+
+/* out = target less x[i] part[i], of m, in this order. */
+BM_CLONES static void miss(double *restrict out, const double *restrict target,
+                           double *const *part, const double *x, int m,
+                           size_t n)
+{
+    int k = 0;
+
+    for (; k + 3 <= m; k += 3) {
+        const double *restrict a = part[k], *restrict b = part[k + 1];
+        const double *restrict c = part[k + 2], *from = k ? out : target;
+        double xa = x[k], xb = x[k + 1], xc = x[k + 2];
+
+#pragma omp simd
+        for (size_t i = 0; i < n; i++)
+            out[i] = from[i] - xa * a[i] - xb * b[i] - xc * c[i];
+    }
+    for (; k < m; k++) {
+        const double *restrict a = part[k], *from = k ? out : target;
+        double xa = x[k];
+
+#pragma omp simd
+        for (size_t i = 0; i < n; i++)
+            out[i] = from[i] - xa * a[i];
+    }
 }
 
 /* out -= factor * a. */
@@ -36,19 +79,48 @@ BM_CLONES static void subtract(double *restrict out, const double *restrict a,
         out[i] -= factor * a[i];
 }
 
-void bm_fit_clean(struct bm_fit *f, int m)
+BM_CLONES static void add(double *restrict out, const double *restrict a,
+                          size_t n)
 {
-    for (size_t k = 0; k < f->count; k++) {
-        double sum = f->target[k];
+    for (size_t i = 0; i < n; i++)
+        out[i] += a[i];
+}
 
-        for (int i = 0; i < m; i++)
-            sum += f->part[i][k];
-        if (sum - sum == 0)
-            continue;
-        f->target[k] = 0;
-        for (int i = 0; i < m; i++)
-            f->part[i][k] = 0;
-    }
+static void drop(struct bm_fit *f, int m, size_t k)
+{
+    f->target[k] = 0;
+    for (int i = 0; i < m; i++)
+        f->part[i][k] = 0;
+}
+
+/* Samples that are no numbers become 0; so do those behind the end, up to a
+ * multiple of LANES. */
+static void clean(struct bm_fit *f, int m)
+{
+    memcpy(f->missed, f->target, f->count * sizeof(*f->missed));
+    for (int i = 0; i < m; i++)
+        add(f->missed, f->part[i], f->count);
+    if (!bm_values_finite(BOUMA_TYPE_F64, f->missed, f->count))
+        for (size_t k = 0; k < f->count; k++)
+            if (f->missed[k] - f->missed[k] != 0)
+                drop(f, m, k);
+    for (size_t k = f->count; k % LANES; k++)
+        drop(f, m, k);
+}
+
+void bm_fit_gather(struct bm_fit *f, const struct bm_interp_kernels *kernels,
+                   int axes, int m, int bends)
+{
+    int64_t n = (int64_t)f->count;
+
+    kernels->less(f->target, f->samples, f->term[0], n);
+    for (int i = 0; i < m; i++)
+        kernels->less(f->part[i], f->term[i + 1],
+                      bends && i > 0 ? NULL : f->term[0], n);
+    for (int i = 0; i + 1 < axes; i++)
+        subtract(f->target, f->part[i],
+                 (double)(WEIGHT_ONE / axes) / WEIGHT_ONE, f->count);
+    clean(f, m);
 }
 
 /* How much each sample counts, by how far it is missed. */
@@ -93,22 +165,30 @@ static int solve(double *x, double a[MAX_WEIGHTS][MAX_WEIGHTS + 1], int m)
 }
 
 /* Least squares with weights: the sum of x[i] part[i] that is next to the
- * target. */
-static int least_squares(double *x, const struct bm_fit *f, int m, double bound)
+ * target, for n samples, a multiple of LANES. */
+static int least_squares(double *x, const struct bm_fit *f, size_t n, int m,
+                         double bound)
 {
     double a[MAX_WEIGHTS][MAX_WEIGHTS + 1], trace = 0;
 
     for (int i = 0; i < m; i++) {
-        for (int k = 0; k <= i; k++)
-            a[i][k] = a[k][i] =
-                dot(f->weight, f->part[i], f->part[k], f->count);
-        a[i][m] = dot(f->weight, f->part[i], f->target, f->count);
+        for (int k = 0; k <= i + 1; k += 4) {
+            const double *part[4];
+            double sum[4];
+
+            for (int h = 0; h < 4; h++)
+                part[h] = k + h <= i ? f->part[k + h] : f->target;
+            dots(sum, f->weight, f->part[i], part, n);
+            for (int h = 0; h < 4 && k + h <= i + 1; h++)
+                a[i][k + h <= i ? k + h : m] = sum[h];
+        }
+        for (int k = 0; k < i; k++)
+            a[k][i] = a[i][k];
         trace += a[i][i];
     }
     /* Weights that hardly matter stay small. */
     for (int i = 0; i < m; i++)
-        a[i][i] +=
-            1e-5 * a[i][i] + 1e-12 * trace + 1e-3 * bound * (double)f->count;
+        a[i][i] += 1e-5 * a[i][i] + 1e-12 * trace + 1e-3 * bound * (double)n;
     return solve(x, a, m);
 }
 
@@ -117,11 +197,15 @@ int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound)
     double x[MAX_WEIGHTS] = {0};
 
     for (int round = 0; round < ROUNDS; round++) {
-        memcpy(f->missed, f->target, f->count * sizeof(*f->missed));
-        for (int i = 0; i < m && round; i++)
-            subtract(f->missed, f->part[i], x[i], f->count);
-        weigh(f->weight, f->missed, bound, f->count);
-        if (!least_squares(x, f, m, bound))
+        /* The first ones, on a part of the samples, only lead there. */
+        size_t n = round < ROUNDS_WITH_FEW ? f->count / 4 : f->count;
+
+        if (round)
+            miss(f->missed, f->target, f->part, x, m, n);
+        weigh(f->weight, round ? f->missed : f->target, bound, n);
+        for (; n % LANES; n++)
+            f->weight[n] = 0;
+        if (!least_squares(x, f, n, m, bound))
             return 0;
     }
     for (int i = 0; i < m; i++) {
@@ -132,4 +216,29 @@ int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound)
         weights[i] = (int32_t)(w + (w < 0 ? -0.5 : 0.5));
     }
     return 1;
+}
+
+BM_CLONES static uint64_t sum_of_logs(const double *restrict missed,
+                                      double unit, size_t n)
+{
+    const double most = MOST_MAGNITUDE;
+    uint32_t sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double t = __builtin_fabs(missed[i]) * unit;
+
+        sum += bm_interp_log((float)(t < most ? t : most));
+    }
+    return sum;
+}
+
+uint64_t bm_fit_misses(const struct bm_fit *f, const int32_t *weights, int m,
+                       double unit)
+{
+    double x[MAX_WEIGHTS];
+
+    for (int i = 0; i < m; i++)
+        x[i] = (double)weights[i] / WEIGHT_ONE;
+    miss(f->missed, f->target, f->part, x, m, f->count);
+    return sum_of_logs(f->missed, unit, f->count);
 }

@@ -131,7 +131,8 @@ static void weigh(struct bm_shares *shares, int missing)
         if (shares->cubic[axis] != 0 || line[axis] != 0)
             shares->axes[missing] |= 4 >> axis;
     for (int axis = 0; axis < 3; axis++)
-        for (int place = 0; place < PLACES; place++)
+        for (int place = 0; place < PLACES && shares->axes[missing] & 4 >> axis;
+             place++)
             for (int i = 0; i < 4; i++)
                 shares->weight[missing][axis][place][i] =
                     shares->cubic[axis] * cubic_weights[place][i] +
@@ -189,58 +190,73 @@ int bm_interp_weights(const struct bm_octants *o, int p)
            (bm_is_odd_along_one(p) ? other_axes(o, p) : 0);
 }
 
-/* Weights are, for the axes along which p is odd: those of cubics but for the
- * first axis, less what all have alike; of lines; of diagonals, corners, and
- * bends. The first axis's cubic has what is missing from 1. */
-static void share(struct bm_shares *shares, const struct bm_octants *o, int p,
-                  const int32_t *weights, int32_t whole)
+/* The shares that weights are for, in the order in which they are stored, but
+ * for the first, which has none: cubics of the axes along which p is odd; lines;
+ * diagonals, corners, and bends. */
+static int list_shares(double **list, struct bm_shares *shares,
+                       const struct bm_octants *o, int p)
 {
-    int32_t rest = whole, w;
-    int first = p & 4 ? 0 : p & 2 ? 1 : 2;
+    int n = 0;
 
-    shares_clear(shares);
-    shares->fitted = 1;
-    for (int axis = first + 1; axis < 3; axis++)
-        if (p & (4 >> axis)) {
-            w = whole / odd_axes(p) + *weights++;
-            shares->cubic[axis] = (double)w / WEIGHT_ONE;
-            rest -= w;
-        }
-    for (int axis = first; axis < 3; axis++)
-        if (p & (4 >> axis)) {
-            w = *weights++;
-            shares->line[axis] = (double)w / WEIGHT_ONE;
-            rest -= w;
-        }
+    for (int axis = 0; axis < 3; axis++)
+        if (p & (4 >> axis))
+            list[n++] = &shares->cubic[axis];
+    for (int axis = 0; axis < 3; axis++)
+        if (p & (4 >> axis))
+            list[n++] = &shares->line[axis];
     for (int i = 2; i >= 0; i--)
-        if ((p | 4 >> i) == 7 && odd_axes(p & ~(4 >> i)) == 2) {
-            w = *weights++;
-            shares->diagonal[i] = (double)w / WEIGHT_ONE;
-            rest -= w;
-        }
-    if (p == 7) {
-        w = *weights++;
-        shares->corner = (double)w / WEIGHT_ONE;
-        rest -= w;
-    }
+        if ((p | 4 >> i) == 7 && odd_axes(p & ~(4 >> i)) == 2)
+            list[n++] = &shares->diagonal[i];
+    if (p == 7)
+        list[n++] = &shares->corner;
     for (int i = 0; bm_is_odd_along_one(p) && i < other_axes(o, p); i++)
-        shares->bend[i] = (double)*weights++ / WEIGHT_ONE;
-    shares->cubic[first] = (double)rest / WEIGHT_ONE;
+        list[n++] = &shares->bend[i];
+    return n;
+}
+
+static void weigh_all(struct bm_shares *shares, int p)
+{
+    shares->fitted = 1;
     for (int missing = 0; missing < BM_OCTANTS; missing++)
         if (!(missing & ~p))
             weigh(shares, missing);
 }
 
+/* Weights of cubics are less what all have alike. The first has what is missing
+ * from 1 in all but bends. */
 void bm_shares_of_weights(struct bm_shares *shares, const struct bm_octants *o,
                           int p, const int32_t *weights)
 {
-    share(shares, o, p, weights, WEIGHT_ONE);
+    double *list[MAX_WEIGHTS + 1];
+    int n = list_shares(list, shares, o, p), axes = odd_axes(p);
+    int32_t rest = WEIGHT_ONE;
+
+    shares_clear(shares);
+    for (int i = 1; i < n; i++) {
+        int32_t w = weights[i - 1] + (i < axes ? WEIGHT_ONE / axes : 0);
+
+        *list[i] = (double)w / WEIGHT_ONE;
+        if (axes > 1 || i < 2)
+            rest -= w;
+    }
+    *list[0] = (double)rest / WEIGHT_ONE;
+    weigh_all(shares, p);
 }
 
-void bm_shares_of_change(struct bm_shares *shares, const struct bm_octants *o,
-                         int p, const int32_t *weights)
+void bm_shares_of_term(struct bm_shares *shares, const struct bm_octants *o,
+                       int p, int term)
 {
-    share(shares, o, p, weights, 0);
+    double *list[MAX_WEIGHTS + 1];
+
+    list_shares(list, shares, o, p);
+    shares_clear(shares);
+    *list[term] = 1;
+    weigh_all(shares, p);
+}
+
+int bm_interp_choice_terms(int p)
+{
+    return 2 * odd_axes(p);
 }
 
 /* Which four samples, and which weights. */
@@ -270,18 +286,19 @@ static inline struct taps taps_at(int64_t j, int64_t evens)
     return t;
 }
 
+/* A part of a batch: samples that lack the same right neighbours; all columns,
+ * or the last one. */
+struct part {
+    const struct bm_batch *batch;
+    int64_t first, rows; /* of the batch */
+    int64_t column, n;
+    int missing; /* right neighbours, axes as bits */
+};
+
 /* What one axis has of a prediction. */
 struct share {
     const double (*weight)[4];
     int more; /* add to what other axes gave */
-};
-
-/* A part of a row: samples that lack the same right neighbours. */
-struct part {
-    int p;        /* octant */
-    int64_t z, y; /* row */
-    int64_t begin, end;
-    int missing; /* right neighbours, axes as bits */
 };
 
 /* Row (z, y) of an octant, from sample x on. */
@@ -294,174 +311,294 @@ static const uint8_t *row_of(const struct bm_lookup *l, int p, int64_t z,
            ((z * count[1] + y) * count[2] + x) * (int64_t)l->size;
 }
 
-/* Axis 2: along the row itself. */
-static void predict_along(const struct bm_lookup *l, uint8_t *row,
+/* Rows without gaps are one row; 'short_of' so many samples at its end. */
+static struct bm_strip strip_of(int64_t rows, int64_t n, int64_t in,
+                                int64_t out, int64_t short_of)
+{
+    if (n == in && n == out)
+        return (struct bm_strip){1, rows * n - short_of, in, out};
+    return (struct bm_strip){rows, n, in, out};
+}
+
+/* Axis 2: along the rows themselves. Where rows lie as those of the octant that
+ * they are predicted from, they are taken for one row, which is wrong at their
+ * ends; these are done again. */
+static void predict_along(const struct bm_lookup *l, uint8_t *to,
                           const struct part *part, struct share share)
 {
-    int from = part->p ^ 1;
+    const struct bm_batch *b = part->batch;
+    int from = b->p ^ 1;
     int64_t size = (int64_t)l->size, evens = l->octants->count[from][2];
-    const uint8_t *data = row_of(l, from, part->z, part->y, 0);
-    int64_t j = part->begin;
+    int64_t pitch = l->octants->count[b->p][2], end = part->column + part->n;
+    const uint8_t *data = row_of(l, from, b->z, b->y + part->first, 0);
+    int whole = part->n == pitch && evens > 3;
 
-    while (j < part->end) {
+    for (int64_t j = whole ? 1 : part->column; j < end; j++) {
         struct taps t = taps_at(j, evens);
-        int64_t length = j == 1 && evens > 3 ? evens - 3 : 1;
+        struct bm_strip strip = {part->rows, 1, evens, pitch};
         const void *rows[4];
 
         for (int i = 0; i < 4; i++)
             rows[i] = data + t.at[i] * size;
-        l->kernels->blend(row + j * size, rows, share.weight[t.place], length,
+        if (whole && j == 1) {
+            strip.n = evens - 3;
+            if (evens == pitch)
+                strip = (struct bm_strip){1, part->rows * pitch - 3, 0, 0};
+        }
+        l->kernels->blend(to + j * size, rows, share.weight[t.place], &strip,
                           share.more);
-        j += length;
+        if (whole && j == 1)
+            j += evens - 4;
+    }
+    if (whole) { /* the first column */
+        struct bm_strip strip = {part->rows, 1, evens, pitch};
+        struct taps t = taps_at(0, evens);
+        const void *rows[4];
+
+        for (int i = 0; i < 4; i++)
+            rows[i] = data + t.at[i] * size;
+        l->kernels->blend(to, rows, share.weight[t.place], &strip, share.more);
     }
 }
 
-/* Axis 0 or 1: across rows. */
-static void predict_across(const struct bm_lookup *l, uint8_t *row,
+/* Axis 0 or 1: across rows, of which many at once are predicted alike. */
+static void predict_across(const struct bm_lookup *l, uint8_t *to,
                            const struct part *part, int axis,
                            struct share share)
 {
-    int from = part->p ^ (4 >> axis);
+    const struct bm_batch *b = part->batch;
+    int from = b->p ^ (4 >> axis);
     const int64_t *count = l->octants->count[from];
-    int64_t size = (int64_t)l->size, pitch = count[2] * size;
-    int64_t plane = count[1] * pitch, step = axis ? pitch : plane;
-    const uint8_t *data = octant_data(l, from) + part->begin * size +
-                          (axis ? part->z * plane : part->y * pitch);
-    struct taps t = taps_at(axis ? part->y : part->z, count[axis]);
-    const void *rows[4];
+    int64_t size = (int64_t)l->size, pitch = count[2];
+    int64_t step = (axis ? pitch : count[1] * pitch) * size;
+    int64_t y = b->y + part->first, end = y + part->rows, next;
 
-    for (int i = 0; i < 4; i++)
-        rows[i] = data + t.at[i] * step;
-    l->kernels->blend(row + part->begin * size, rows, share.weight[t.place],
-                      part->end - part->begin, share.more);
+    for (int64_t first = y; y < end; y = next) {
+        const uint8_t *data =
+            row_of(l, from, axis ? b->z : 0, axis ? 0 : y, part->column);
+        struct taps t = taps_at(axis ? y : b->z, count[axis]);
+        struct bm_strip strip;
+        const void *rows[4];
+
+        next = end;
+        if (axis)
+            next = t.place != MIDDLE    ? y + 1
+                   : end < count[1] - 2 ? end
+                                        : count[1] - 2;
+        for (int i = 0; i < 4; i++)
+            rows[i] = data + t.at[i] * step;
+        strip = strip_of(next - y, part->n, pitch, pitch, 0);
+        l->kernels->blend(to + ((y - first) * pitch + part->column) * size,
+                          rows, share.weight[t.place], &strip, share.more);
+    }
 }
 
 /* Add 'share' of the mean of four samples of octant 'from', at the left and
- * right along two axes: all but 'without'. */
-static void add_mean(const struct bm_lookup *l, uint8_t *row,
-                     const struct part *part, int from, int without,
+ * right along two axes, all but 'without', and 'deep' planes further. */
+static void add_mean(const struct bm_lookup *l, uint8_t *to,
+                     const struct part *part, int from, int without, int deep,
                      double share)
 {
     const double weight[4] = {share / 4, share / 4, share / 4, share / 4};
+    const struct bm_batch *b = part->batch;
     int first = without == 0 ? 1 : 0, second = without == 2 ? 1 : 2;
+    int64_t pitch = l->octants->count[b->p][2];
+    struct bm_strip strip = strip_of(
+        part->rows, part->n, l->octants->count[from][2], pitch, second == 2);
     const void *rows[4];
 
     for (int i = 0; i < 4; i++) {
-        int64_t at[3] = {part->z, part->y, part->begin};
+        int64_t at[3] = {b->z + deep, b->y + part->first, part->column};
 
         at[first] += i >> 1;
         at[second] += i & 1;
         rows[i] = row_of(l, from, at[0], at[1], at[2]);
     }
-    l->kernels->blend(row + part->begin * (int64_t)l->size, rows, weight,
-                      part->end - part->begin, 1);
+    l->kernels->blend(to + part->column * (int64_t)l->size, rows, weight,
+                      &strip, 1);
 }
 
-static void predict_part(const struct bm_lookup *l, uint8_t *row,
+/* The rows of a part begin at 'to'. */
+static void predict_part(const struct bm_lookup *l, uint8_t *to,
                          const struct bm_shares *shares,
                          const struct part *part)
 {
     int weights = shares->fitted ? part->missing : 0, more = 0;
+    int p = part->batch->p;
 
     if (!shares->axes[weights])
-        memset(row + part->begin * (int64_t)l->size, 0,
-               (size_t)(part->end - part->begin) * l->size);
-    for (int axis = 0; axis < 3; axis++) {
+        for (int64_t r = 0; r < part->rows; r++)
+            memset(to + (r * l->octants->count[p][2] + part->column) *
+                            (int64_t)l->size,
+                   0, (size_t)part->n * l->size);
+    for (int axis = 2; axis >= 0; axis--) {
         struct share share = {shares->weight[weights][axis], more};
 
         if (!(shares->axes[weights] & (4 >> axis)))
             continue;
         if (axis == 2)
-            predict_along(l, row, part, share);
+            predict_along(l, to, part, share);
         else
-            predict_across(l, row, part, axis, share);
+            predict_across(l, to, part, axis, share);
         more = 1;
     }
     for (int i = 2; i >= 0; i--)
         if (shares->diagonal[i] != 0 && !(part->missing & ~(4 >> i)))
-            add_mean(l, row, part, part->p & (4 >> i), i, shares->diagonal[i]);
-    for (int i = 0; i < 2 && shares->corner != 0 && !part->missing; i++) {
-        struct part side = *part; /* the eight, four after four */
-
-        side.z += i;
-        add_mean(l, row, &side, 0, 0, shares->corner / 2);
-    }
+            add_mean(l, to, part, p & (4 >> i), i, 0, shares->diagonal[i]);
+    if (shares->corner != 0 && !part->missing) /* eight, four after four */
+        for (int i = 0; i < 2; i++)
+            add_mean(l, to, part, 0, 0, i, shares->corner / 2);
 }
 
-/* The predictions for row (z, y) of octant p. */
-void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
-                       const struct bm_shares *shares, int64_t z, int64_t y)
+/* If weights are fitted, the last column has others where it lacks right
+ * neighbours. */
+static void predict_rows(const struct bm_lookup *l, uint8_t *to,
+                         const struct bm_shares *shares,
+                         const struct part *part, int last_column)
+{
+    struct part column = *part;
+
+    predict_part(l, to, shares, part);
+    if (!shares->fitted || !last_column)
+        return;
+    column.column = part->n - 1;
+    column.n = 1;
+    column.missing |= 1;
+    predict_part(l, to, shares, &column);
+}
+
+struct bm_batch bm_interp_batch(const struct bm_octants *o, int p, int64_t z,
+                                int64_t y, int64_t end)
+{
+    int64_t n = o->count[p][2], rows = n < BATCH ? BATCH / n : 1;
+
+    return (struct bm_batch){p, z, y, rows < end - y ? rows : end - y};
+}
+
+void bm_interp_predict(const struct bm_lookup *l, uint8_t *to,
+                       const struct bm_batch *b, const struct bm_shares *shares)
 {
     const struct bm_octants *o = l->octants;
-    int64_t n = o->count[p][2];
-    struct part part = {p, z, y, 0, n, 0};
+    const int64_t *count = o->count[b->p];
+    int64_t n = count[2];
+    int last_row = b->p & 2 && b->y + b->rows >= o->count[b->p ^ 2][1];
+    int last_column = b->p > 1 && b->p & 1 && n >= o->count[b->p ^ 1][2];
+    int64_t inner = b->rows - (shares->fitted && last_row);
+    struct part part = {b, 0, inner, 0, n, 0};
 
-    if (p & 4 && z + 1 >= o->count[p ^ 4][0])
+    if (b->p & 4 && b->z + 1 >= o->count[b->p ^ 4][0])
         part.missing |= 4;
-    if (p & 2 && y + 1 >= o->count[p ^ 2][1])
+    if (inner)
+        predict_rows(l, to, shares, &part, last_column);
+    if (inner < b->rows) {
+        part.first = inner;
+        part.rows = 1;
         part.missing |= 2;
-    if (shares->fitted && p > 1 && p & 1 && n >= o->count[p ^ 1][2]) {
-        /* The last sample has other weights. */
-        part.end = n - 1;
-        if (part.end > 0)
-            predict_part(l, row, shares, &part);
-        part.begin = part.end;
-        part.end = n;
-        part.missing |= 1;
+        predict_rows(l, to + inner * n * (int64_t)l->size, shares, &part,
+                     last_column);
     }
-    predict_part(l, row, shares, &part);
     if (shares->bend[0] != 0 || shares->bend[1] != 0) {
-        const uint8_t *a = l->bends[0], *b = l->bends[other_axes(o, p) - 1];
-        const void *rows[4] = {a, a, a, b};
-        const double weight[4] = {shares->bend[0], 0, 0, shares->bend[1]};
+        const void *bends[2] = {l->bends[0], l->bends[other_axes(o, b->p) - 1]};
 
-        l->kernels->blend(row, rows, weight, n, 1);
+        l->kernels->add_bends(to, bends, shares->bend, b->rows * n);
     }
 }
 
-/* Along 'axis', the one along which octant p is odd being another: 0 where
- * there are no samples on both sides. */
-static void bend_beside(uint8_t *bend, const struct bm_lookup *l, int p,
-                        int axis, int64_t z, int64_t y)
+void bm_interp_terms(const struct bm_lookup *l, uint8_t *const to[2], int p,
+                     int axis, int64_t z, int64_t y)
 {
-    const int64_t *count = l->octants->count[0];
-    int64_t n = l->octants->count[p][2], size = (int64_t)l->size;
+    const struct bm_octants *o = l->octants;
+    int from = p ^ (4 >> axis);
+    const int64_t *count = o->count[from];
+    int64_t n = o->count[p][2], size = (int64_t)l->size, length;
     int64_t step[3] = {count[1] * count[2] * size, count[2] * size, size};
     int64_t at[3] = {z, y, 0};
-    int odd = p == 4 ? 0 : p == 2 ? 1 : 2;
-    const uint8_t *left = l->coarse + z * step[0] + y * step[1];
-    const uint8_t *right = at[odd] + 1 < count[odd] ? left + step[odd] : left;
-    int64_t begin = 0, end = n;
+    const uint8_t *data = octant_data(l, from);
 
-    if (axis == 2) {
-        begin = 1;
-        end = n - 1;
-    } else if (at[axis] == 0 || at[axis] + 1 >= count[axis]) {
-        end = 0;
-    }
-    if (begin || end < n)
-        memset(bend, 0, (size_t)(n * size));
-    while (begin < end) {
-        /* The last sample may have no right neighbour. */
-        int last = odd == 2 && begin + 1 >= count[2];
-        int64_t part = odd == 2 && !last && end >= count[2] ? end - 1 : end;
-        const uint8_t *a = left + begin * size;
-        const uint8_t *b = last ? a : right + begin * size;
-        const void *rows[6] = {a - step[axis], a, a + step[axis],
-                               b - step[axis], b, b + step[axis]};
+    for (int d = 0; d < 2; d++)
+        data += d == axis ? 0 : at[d] * step[d];
+    for (int64_t j = 0; j < n; j += length) {
+        struct taps t = taps_at(axis == 2 ? j : at[axis], count[axis]);
+        const double *const weight[2] = {cubic_weights[t.place],
+                                         line_weights[t.place]};
+        void *const out[2] = {to[0] + j * size, to[1] + j * size};
+        const void *rows[4];
 
-        l->kernels->bend(bend + begin * size, rows, part - begin);
-        begin = part;
+        length = axis < 2 ? n : j == 1 && count[2] > 3 ? count[2] - 3 : 1;
+        for (int i = 0; i < 4; i++)
+            rows[i] = data + t.at[i] * step[axis];
+        l->kernels->blend_both(out, rows, weight, length);
     }
 }
 
-int bm_interp_bend(const struct bm_lookup *l, int p, int64_t z, int64_t y)
+/* One column, or all. */
+static void bend_columns(const struct bm_lookup *l, uint8_t *bend,
+                         const uint8_t *left, const uint8_t *right,
+                         int64_t step, const struct bm_strip *strip)
+{
+    const void *rows[6] = {left - step,  left,  left + step,
+                           right - step, right, right + step};
+
+    l->kernels->bend(bend, rows, strip);
+}
+
+/* Along 'axis', the one along which the octant is odd being another: 0 where
+ * there are no samples on both sides. */
+static void bend_beside(uint8_t *bend, const struct bm_lookup *l,
+                        const struct bm_batch *b, int axis)
+{
+    const int64_t *count = l->octants->count[0];
+    int64_t n = l->octants->count[b->p][2], size = (int64_t)l->size;
+    int64_t step[3] = {count[1] * count[2] * size, count[2] * size, size};
+    int odd = b->p == 4 ? 0 : b->p == 2 ? 1 : 2;
+    int64_t end = b->y + b->rows, next;
+
+    for (int64_t y = b->y; y < end; y = next) {
+        int64_t at[3] = {b->z, y, 0};
+        const uint8_t *left = l->coarse + b->z * step[0] + y * step[1];
+        int ends = at[odd] + 1 >= count[odd];
+        const uint8_t *right = ends && odd < 2 ? left : left + step[odd];
+        uint8_t *to = bend + (y - b->y) * n * size;
+        int edge = axis < 2 && (at[axis] == 0 || at[axis] + 1 >= count[axis]);
+        struct bm_strip strip, column;
+
+        /* As many rows as are alike. */
+        next = end;
+        if (axis == 1)
+            next = edge || end < count[1] ? (edge ? y + 1 : end) : count[1] - 1;
+        if (odd == 1 && next >= count[1])
+            next = ends ? end : count[1] - 1;
+        strip = strip_of(next - y, n, count[2], n, odd == 2 || axis == 2);
+        column = (struct bm_strip){next - y, 1, count[2], n};
+        if (edge) {
+            memset(to, 0, (size_t)((next - y) * n * size));
+        } else if (axis == 2) {
+            if (strip.rows * strip.n > 1) { /* but for the first and last */
+                strip.n--;
+                bend_columns(l, to + size, left + size, right + size, size,
+                             &strip);
+            }
+            for (int64_t r = 0; r < next - y; r++) {
+                memset(to + r * n * size, 0, (size_t)size);
+                memset(to + (r * n + n - 1) * size, 0, (size_t)size);
+            }
+        } else {
+            if (strip.n > 0)
+                bend_columns(l, to, left, right, step[axis], &strip);
+            if (odd == 2 && n >= count[2]) /* no right neighbour */
+                bend_columns(l, to + (n - 1) * size, left + (n - 1) * size,
+                             left + (n - 1) * size, step[axis], &column);
+        }
+    }
+}
+
+int bm_interp_bend(const struct bm_lookup *l, const struct bm_batch *b)
 {
     int others = 0;
 
     for (int axis = 0; axis < 3; axis++)
-        if (!(p & (4 >> axis)) && l->octants->n[axis] > 1)
-            bend_beside(l->bends[others++], l, p, axis, z, y);
+        if (!(b->p & (4 >> axis)) && l->octants->n[axis] > 1)
+            bend_beside(l->bends[others++], l, b, axis);
     return others;
 }
 
@@ -474,23 +611,24 @@ void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
     size_t n = bm_interp_samples(p, first);
     size_t coarse = first < p->count ? bm_interp_samples(p, first + 1) : 1;
     size_t row = first < p->count ? (size_t)p->octants[first].n[2] : 1;
+    size_t batch = row > BATCH ? row : BATCH < n ? BATCH : n;
 
     s->sorted = bm_carve(c, n * size);
     s->dense[0] = bm_carve(c, coarse * size);
     s->dense[1] = bm_carve(c, coarse * size);
     s->cleaned = bm_carve(c, coarse * size);
-    w->symbols = bm_carve(c, n);
-    w->context = bm_carve(c, n);
+    w->symbols = bm_carve(c, n + n / LONG_ROW + 1);
+    w->context = bm_carve(c, n + n / LONG_ROW + 1);
+    w->batch = bm_carve(c, batch);
     w->contexts.magnitudes = bm_carve(c, n + 64);
-    w->contexts.along_row = bm_carve(c, row * size);
+    w->contexts.along_row = bm_carve(c, batch * size);
     for (int i = 0; i < 2; i++)
-        w->bends[i] = bm_carve(c, row * size);
-    for (int i = 0; i < 2; i++)
-        w->contexts.logs[i] = bm_carve(c, row);
-    w->contexts.beside = bm_carve(c, row * sizeof(uint16_t));
-    w->contexts.before = bm_carve(c, row * sizeof(uint16_t));
-    w->row = bm_carve(c, row * size);
-    w->codes = bm_carve(c, row * sizeof(int32_t));
+        w->bends[i] = bm_carve(c, batch * size);
+    w->contexts.beside = bm_carve(c, batch * sizeof(uint16_t));
+    w->contexts.before = bm_carve(c, batch * sizeof(uint16_t));
+    w->contexts.expected = bm_carve(c, batch * sizeof(uint16_t));
+    w->row = bm_carve(c, batch * size);
+    w->codes = bm_carve(c, batch * sizeof(int32_t));
 }
 
 void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,

@@ -27,7 +27,7 @@ ratio()
     expect 0 "$BOUMA" info ratio.bouma --json
     near "$(jq "$what" <<<"$out")" "$wanted"
 }
-ratio .steps[0].ratio 227 --tolerance 1e-3
+ratio .steps[0].ratio 207 --tolerance 1e-3
 ratio .steps[0].ratio 54 --tolerance 1e-3 --layout hz
 ratio .steps[0].ratio 88 --tolerance 1e-3 --codec wavelet
 ratio .steps[0].ratio 8.13 --tolerance 1e-3 --codec wavelet --layout hz

@@ -14,6 +14,7 @@ KEPT = 72  # the symbol of a sample that is kept exactly
 EXACT = None  # instead of its integer
 LIMITS = np.array([1, 4, 10, 16, 24, 34, 46, 60, 76, 96, 120, 148, 180, 216, 256, 300, 352, 412, 480, 560, 660])
 CONTEXTS = len(LIMITS) + 1
+LONG_ROW = 16
 QUARTERS = tuple(float.fromhex(x) for x in ("1", "0x1.ae89f995ad3adp-1", "0x1.6a09e667f3bcdp-1", "0x1.306fe0a31b715p-1"))
 
 
@@ -194,32 +195,36 @@ class Interp:
         """Those of an octant; their magnitudes are added."""
         own = magnitudes[octant] = np.zeros(shape, int)
         axes = [axis for axis in range(3) if octant & 4 >> axis]
-        terms = []  # those that no row of the octant changes: weight, how many, their sum
         if not source.has_contexts:
-            pass
+            weight, number, beside = 0, 0, None
         elif len(axes) > 1:
-            terms.append((4, 2 * len(axes), sum(
-                both_sides(magnitudes[octant & ~(4 >> axis)], axis, shape[axis]) for axis in axes)))
+            weight, number = 4, 2 * len(axes)
+            beside = sum(both_sides(magnitudes[octant & ~(4 >> axis)], axis, shape[axis]) for axis in axes)
         else:
             across = [self.across(known[0], axes[0], axis, shape) for axis in others(octant, level_shape)]
             along = self.along(np.moveaxis(known[0], axes[0], 0), shape[axes[0]], 1, -1)
             along = np.abs(np.moveaxis(along, 0, axes[0]))
-            terms.append((2, 1, logarithm((along + along) * self.half)))
+            beside = 2 * logarithm((along + along) * self.half)
+            weight = number = 2
             if across:
-                terms.append((1, 1, logarithm((np.abs(across[0]) + np.abs(across[-1])) * self.half)))
+                beside = beside + logarithm((np.abs(across[0]) + np.abs(across[-1])) * self.half)
+                weight = number = 3
         result = []
         for z in range(shape[0]):
             for y in range(shape[1]):
-                contexts = None
+                part = None
+                contexts = [None] * shape[2]
                 if source.has_contexts:
-                    row = [(weight, number, values[z, y]) for weight, number, values in terms]
-                    before, number = rows_before(own, z, y)
-                    if number:
-                        row.append((4, number, before))
-                    parts = sum(weight for weight, _, _ in row)
-                    expected = sum(values * (weight * 65536 // (parts * number)) for weight, number, values in row)
-                    contexts = np.searchsorted(LIMITS, expected >> 14, "left")
-                part = source.take(contexts if contexts is not None else [None] * shape[2])
+                    before, m = rows_before(own, z, y)
+                    whole = weight + 4 * (m > 0)
+                    expected = 32 * beside[z, y] * (8192 * weight // (whole * number)) >> 16
+                    if m:
+                        expected = expected + (16 * before * (65536 // (whole * m)) >> 16)
+                    contexts = np.searchsorted(LIMITS, expected, "left")
+                    if shape[2] >= LONG_ROW and expected.max() <= LIMITS[0] and source.is_zero_row():
+                        part = [0] * shape[2]
+                if part is None:
+                    part = source.take(contexts)
                 own[z, y] = logarithm(np.array([60000 if q is EXACT else min(abs(q), 60000) for q in part], "f4"))
                 result += part
         return result
@@ -262,7 +267,7 @@ class Interp:
         if missing:
             line = [share + shares.corner / 3 for share in line]
         total = None
-        for axis in range(3):
+        for axis in (2, 1, 0):
             if shares.cubic[axis] or line[axis]:
                 source = np.moveaxis(known[octant & ~(4 >> axis)], axis, 0)
                 along = np.moveaxis(self.along(source, shape[axis], shares.cubic[axis], line[axis]), 0, axis)
@@ -442,13 +447,14 @@ class RangeIntegers:
         bits = Bits(piece.data)
         several = bits.take(1)
         tables = [0]
-        for _ in range(1, CONTEXTS):
+        for _ in range(CONTEXTS):  # the last one is of rows
             tables.append(tables[-1] + (bits.take(1) if several else 0))
         check(tables[-1] < 16, "too many tables")
         slots = [frequency_slots(read_counts(bits)) for _ in range(tables[-1] + 1)]
         self.slots = [slots[table] for table in tables]
         piece = Bytes(bits.end())
-        self.states = [piece.one("I") for _ in range(4 if count >= 2048 else 1)]
+        self.states = [piece.one("I") for _ in range(8 if count >= 65536 else 4 if count >= 2048 else 1)]
+        self.has_rows = count >= 2048
         check(len(piece.data) % 2 == 0, "half a word")
         self.words = iter(struct.unpack(f"<{len(piece.data) // 2}H", piece.data))
         self.taken = 0
@@ -456,7 +462,14 @@ class RangeIntegers:
     def take(self, contexts):
         return [self.one(context) for context in contexts]
 
-    def one(self, context):
+    def is_zero_row(self):
+        if not self.has_rows:
+            return False
+        symbol = self.symbol(CONTEXTS)
+        check(symbol < 2, "a row that is neither zero nor not")
+        return symbol == 0
+
+    def symbol(self, context):
         i = self.taken % len(self.states)
         self.taken += 1
         symbol, frequency, distance = self.slots[context][self.states[i] % 4096]
@@ -466,6 +479,10 @@ class RangeIntegers:
             check(word is not None, "words end too early")
             state = state * 2**16 + word
         self.states[i] = state
+        return symbol
+
+    def one(self, context):
+        symbol = self.symbol(context)
         if symbol == KEPT:
             return EXACT
         if symbol < 32:

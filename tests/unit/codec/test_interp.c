@@ -548,6 +548,64 @@ static void losses_are_told_in_any_unit(void)
     bm_codec_state_release(&state);
 }
 
+/* Rows of zeros take next to nothing, and those with something in them come
+ * back; also where only a part of a patch is wanted. */
+static void rows_of_zeros_are_left_out(void)
+{
+    struct bm_box box = {{0, 0, 0}, {48, 52, 70}};
+    size_t bytes[3];
+
+    for (int spots = 0; spots < 3; spots++) {
+        struct bm_window wanted = {{20, 10, 5}, {30, 33, 64}};
+        uint64_t random = 12;
+        struct bm_codec_state state;
+        struct bm_loss loss = {0, 0};
+        struct bm_buffer out;
+        uint32_t sizes[4];
+        uint8_t *level[4];
+        struct patch p;
+        size_t at = 0;
+        float *x;
+
+        make(&p, &box, 4, BOUMA_TYPE_F32, 1e-3, CONSTANT, 1, &random);
+        x = (float *)(void *)p.samples;
+        for (int i = 0; i < 40 * spots; i++)
+            x[check_below(&random, (int64_t)p.count)] = (float)i;
+        bm_codec_state_init(&state, bm_allocator_default());
+        bm_buffer_init(&out, state.a);
+        CHECK_EQ(bm_codec_interp.encode_field(&state, &out, sizes, &loss,
+                                              &p.field, p.samples),
+                 BOUMA_OK);
+        bytes[spots] = out.size;
+        for (int k = 3; k >= 0; k--) {
+            level[k] = malloc(p.count * 4);
+            REQUIRE(level[k]);
+            p.field.wanted = k ? NULL : &wanted;
+            CHECK_EQ(bm_codec_interp.decode_field(
+                         &state, level[k], k < 3 ? level[k + 1] : NULL,
+                         &p.field,
+                         &(struct bm_coded_level){k, out.data + at, sizes[k]}),
+                     BOUMA_OK);
+            at += sizes[k];
+        }
+        for (int64_t z = 20; z < 30; z++)
+            for (int64_t y = 10; y < 33; y++)
+                for (int64_t i = 5; i < 64; i++) {
+                    int64_t j = (z * 52 + y) * 70 + i;
+
+                    CHECK(fabsf(((float *)(void *)level[0])[j] - x[j]) <=
+                          1e-3F);
+                }
+        for (int k = 0; k < 4; k++)
+            free(level[k]);
+        free(p.samples);
+        bm_buffer_release(&out);
+        bm_codec_state_release(&state);
+    }
+    CHECK(bytes[0] < 60);
+    CHECK(bytes[1] < 2500 && bytes[2] < 5000);
+}
+
 static void damaged_bytes_do_no_harm(void)
 {
     struct bm_box box = {{0, 0, 0}, {13, 16, 18}};
@@ -620,6 +678,7 @@ int main(void)
     large_patches_keep_the_bound();
     bytes_depend_on_nothing_else();
     losses_are_told_in_any_unit();
+    rows_of_zeros_are_left_out();
     damaged_bytes_do_no_harm();
     return check_result();
 }
