@@ -44,7 +44,7 @@ def hacc(where, files, particles, names, *more, read=False, buffer=8 << 20):
                     read=read, buffer=buffer, changes=THETA if where == "theta" else {})
 
 
-PARTICLES = [5000, 25000, 100000]
+PARTICLES = [5000, 25000]
 
 
 def figure_16():

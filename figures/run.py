@@ -56,8 +56,9 @@ def main(arguments):
         into, arguments = os.path.abspath(arguments[1]), arguments[2:]
     # Those that no page shows are made only if they are named.
     table = [(name, f, m.SHOWN) for m in modules() for name, f in m.FIGURES.items()]
+    names = {n for n, _, _ in table}
     chosen = [(n, f) for n, f, shown in table
-              if any(n.startswith(a) for a in arguments) or (shown and not arguments)]
+              if any(n == a or (a not in names and n.startswith(a)) for a in arguments) or (shown and not arguments)]
     if not chosen:
         sys.exit("there is no such figure; there are: " + ", ".join(n for n, _, _ in table))
     for name, figure in chosen:

@@ -12,13 +12,11 @@
  * them. Only one runs at a time. */
 extern uint64_t sim_copied;
 
-/* Inlined, else compilers take what is copied for used. */
-__attribute__((always_inline)) static inline void *
-sim_copy(void *to, const void *from, size_t bytes)
+static inline void *sim_copy(void *to, const void *from, size_t bytes)
 {
     sim_copied += bytes;
     return sim_is_folded(to) && sim_is_folded(from)
-               ? to
+               ? sim_fold_copy(to, from, bytes)
                : __builtin_memcpy(to, from, bytes);
 }
 

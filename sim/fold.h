@@ -20,6 +20,9 @@ extern uint8_t *sim_fold_begin, *sim_fold_end;
  * real memory, as the variable is not set, or there is not so much at once. */
 void *sim_fold(size_t bytes);
 
+/* What memcpy() is for it: nothing, but compilers need not know. */
+void *sim_fold_copy(void *to, const void *from, size_t bytes);
+
 static inline int sim_is_folded(const void *p)
 {
     return (const uint8_t *)p >= sim_fold_begin &&

@@ -23,9 +23,9 @@ double Machine::together(int ranks, size_t bytes) const
 double Machine::each_to_each(int ranks, size_t bytes) const
 {
     double steps = ranks > 1 ? std::ceil(std::log2((double)ranks)) : 0;
-    double rate = (injection_bandwidth > 0 ? injection_bandwidth
-                                           : link_bandwidth) /
-                  ranks_per_node;
+    double rate =
+        (injection_bandwidth > 0 ? injection_bandwidth : link_bandwidth) /
+        ranks_per_node;
 
     // Bruck's algorithm: half of all that a rank tells or hands on, each step.
     return steps *

@@ -262,6 +262,48 @@ static void all_bytes_arrive(struct bm_comm *comm)
     bm_pipe_pool_release(&pool);
 }
 
+/* One call of storage for a round, whoever has pieces of it: rank 0 has a large
+ * one of its own among those of others. */
+static void a_round_is_stored_at_once(struct bm_comm *comm)
+{
+    const uint64_t bytes = 100000;
+    struct trial t = {.comm = comm, .fail_at = -1};
+    struct bm_pipe_calls calls = {
+        .context = &t, .bytes = bytes_of, .store = store};
+    struct bm_pipe_options o = options_of(0);
+    struct bm_pipe_pool pool = {0};
+    struct bm_error error = {0};
+    struct bm_flow_builder made;
+    struct bm_flow *flows;
+    struct bm_pipe *pipe;
+    size_t count;
+
+    t.buffer = bytes * (uint64_t)comm->size;
+    t.stream_bytes = comm->rank == 0 ? t.buffer : 0;
+    t.stored = calloc(t.stream_bytes + 1, 1);
+    CHECK_EQ(bm_flow_builder_init(&made, comm), BOUMA_OK);
+    bm_flow_builder_fit(&made, 0, t.buffer, t.buffer);
+    for (int i = 0; i < comm->size; i++) {
+        int rank = (i + 1) % comm->size;
+        uint64_t at = (uint64_t)i * bytes;
+
+        CHECK_EQ(bm_flow_builder_add(
+                     &made, 0, rank, bytes,
+                     rank == comm->rank ? add_source(&t, 0, at, bytes, 0) : 0),
+                 at);
+    }
+    CHECK_EQ(bm_flow_builder_seal(&made, 0, &flows, &count), BOUMA_OK);
+    bm_flow_builder_release(&made);
+    CHECK_EQ(bm_pipe_new(&pipe, comm, flows, count, &o, &calls), BOUMA_OK);
+    CHECK_EQ(bm_pipe_open(pipe, comm, &pool, BOUMA_OK, &error), BOUMA_OK);
+    CHECK_EQ(bm_pipe_run(pipe, 1, BOUMA_OK, &error), BOUMA_OK);
+    check_trial(&t, 0);
+    CHECK_EQ(t.stores, comm->rank == 0);
+    bm_pipe_free(pipe);
+    end_trial(&t);
+    bm_pipe_pool_release(&pool);
+}
+
 static void buffers_may_be_in_a_file(const struct ranks *r,
                                      struct bm_comm *comm)
 {
@@ -581,6 +623,7 @@ int main(int argc, char **argv)
                              &(struct bm_error){0}),
              BOUMA_OK);
     all_bytes_arrive(comm);
+    a_round_is_stored_at_once(comm);
     buffers_may_be_in_a_file(&r, comm);
     a_tier_that_is_not_there_is_told(comm);
     buffers_are_made_once(&r, comm);

@@ -72,7 +72,20 @@ no_rates() {
     local said
     ! said=$(BOUMA_SIM_RATES=$1 sim/run.sh 1 small steps steps.bouma 1 2>&1) && [[ $said == *"BOUMA_SIM_RATES: "*"$2"* ]]
 }
+# Buffers of the benchmark that are folded take as long, and have nothing in them.
+seconds() {
+    sim/run.sh 16 theta bouma-mpi bench io scratch --load s3d --bytes 1M --files 2 --repetitions 1 --json "$@" |
+        jq -c '[.results[] | .seconds]'
+}
+folded() {
+    local real folded
+    real=$(seconds) && folded=$(BOUMA_SIM_FOLD=1 seconds) && [ "$real" = "$folded" ] && [ "$real" != '[]' ] &&
+        ! BOUMA_SIM_FOLD=1 sim/run.sh 4 theta bouma-mpi bench io scratch --load uniform --bytes 1M --repetitions 1 \
+            --verify >/dev/null 2>&1
+}
 try "the model against formulas" sim/run.sh 4 check check
+try "networks against formulas" sim/run.sh 8 check_network check network
+try "buffers that are folded" folded
 try "the benchmark" sim/run.sh 16 theta bouma-mpi bench io scratch --load hacc-random --bytes 64K --files 3 \
     --repetitions 1 --verify
 try "steps of the benchmark" sim/run.sh 16 theta bouma-mpi bench write scratch --load boiler --bytes 64K --files 3 \
