@@ -60,6 +60,24 @@ def particles():
             common.table(["", "files", "mean file, MiB", "largest, MiB", "largest / mean"], rows))
 
 
+def tiers():
+    """The boiler's last moment on theta: 1.75 MiB a rank, with a byte for 16; files of 32 MB, one for about a
+    node; on the file system, or on the SSDs of the nodes, and then copied."""
+    ranks, divided = 256, 16
+    common_part = ("--load", "boiler", "--bytes", 27018 * 68 // divided, "--file-size", (32 << 20) // divided, "--codec",
+                   "raw", "--warm-up", 0, "--no-read")
+    ways = {"AUG": ("aug",), "adaptive (paper 002)": ("kdtree",), "split": ("split",),
+            "adaptive, SSDs": ("kdtree", "--local", "/local", "--persist"),
+            "split, SSDs": ("split", "--local", "/local", "--persist")}
+    steps = {n: write(ranks, "theta", *common_part, "--assign", *w, scale=divided) for n, w in ways.items()}
+    rows = [[n, int(s["files"]), s["largest_file"] / 2**20, milliseconds(s),
+             1000 * s.get("drained_seconds", s["write"])] for n, s in steps.items()]
+    return ([common.bars(f"Boiler, {ranks} ranks of theta", "ms", list(ways),
+                         [{"name": "the step ends", "y": [r[3] for r in rows]},
+                          {"name": "it is in the dataset", "y": [r[4] for r in rows]}])],
+            common.table(["", "files", "largest, MiB", "the step ends, ms", "in the dataset, ms"], rows))
+
+
 # 1,024 nodes of Mira, for plans.
 LARGE = "torus:4x4x4x8x2,per=16,io=128"
 
@@ -86,4 +104,4 @@ def terms():
             common.table(["", "plan: GiB x links", "simulated: shipping, ms", "the whole step, ms"], rows))
 
 
-FIGURES = {"bouma-grids": grids, "bouma-particles": particles, "bouma-terms": terms}
+FIGURES = {"bouma-grids": grids, "bouma-particles": particles, "bouma-tiers": tiers, "bouma-terms": terms}

@@ -4,7 +4,7 @@ from whole_steps import milliseconds, rate, write
 
 SHOWN = True
 MACHINES = ("stampede2", "summit")
-SCALES = (64, 256)
+SCALES = (64, 256, 512)
 TARGETS = {"8 MB": "1M", "64 MB": "8M"}  # as in the paper, and with a byte for eight
 TIMES = ("0", "1")
 
@@ -17,7 +17,7 @@ def cloud(ranks, machine, target):
 
 def ior(ranks, machine):
     return common.bench_io(ranks, machine, ("file-per-process", "collective"), "--load", "uniform", "--bytes",
-                           32768 * 124 // 8, scale=8, read=True)
+                           32768 * 124, read=True)
 
 
 def uniform(operation):
@@ -39,10 +39,37 @@ def uniform(operation):
     return pictures, common.table(["GiB/s", *(f"files of {t}" for t in TARGETS), *others], rows)
 
 
-def boiler(assign, time, *more):
-    """1.75 MiB a rank at the end, with a byte for four; files of 8 MB."""
-    return write(256, "stampede2", "--load", "boiler", "--bytes", 27018 * 68 // 4, "--time", time, "--file-size",
-                 "2M", "--assign", assign, "--codec", "raw", "--warm-up", 0, *more, scale=4)
+# 1.75 MiB a rank at the end, with a byte for 16; files of 8 MB.
+BOILER = 16
+WAYS = {"kdtree": "adaptive", "aug": "AUG"}
+
+
+def boiler(ranks, assign, time, *more, changes={}):
+    return write(ranks, "stampede2", "--load", "boiler", "--bytes", 27018 * 68 // BOILER, "--time", time,
+                 "--file-size", (8 << 20) // BOILER, "--assign", assign, "--codec", "raw", "--warm-up", 0, *more,
+                 scale=BOILER, changes=changes)
+
+
+def boiler_series():
+    """Writes on as many ranks as the paper has; reads, whose memory grows fast, on 256."""
+    times, rows, lines = ("0", "0.5", "1"), [], {}
+    for a, name in WAYS.items():
+        for gateways, more in (("", {}), (", no gateways", {"nodes_per_gateway": 1})):
+            lines[name + gateways] = [boiler(1536, a, t, "--no-read", changes=more) for t in times]
+        lines[name + ", 256 ranks"] = [boiler(256, a, t) for t in times]
+    for i, t in enumerate(times):
+        for name in lines:
+            s = lines[name][i]
+            rows.append([f"time {t}, {name}", int(s["files"]), s["largest_file"] / 2**20, milliseconds(s),
+                         milliseconds(s, "read") if s["read"] else None])
+        for case in ("", ", no gateways", ", 256 ranks"):
+            s, o = lines["adaptive" + case][i], lines["AUG" + case][i]
+            rows.append([f"time {t}, AUG / adaptive" + case, None, o["largest_file"] / s["largest_file"],
+                         o["write"] / s["write"], o["read"] / s["read"] if s["read"] else None])
+    shown = [n for n in lines if "256" not in n]
+    return ([common.curves("Coal boiler, writes, 1,536 ranks of stampede2", "time", "ms", [
+        common.series(n, map(float, times), [milliseconds(s) for s in lines[n]]) for n in shown], x_scale="linear")],
+            common.table(["", "files", "largest, MiB", "write, ms", "read, ms"], rows))
 
 
 def dam(assign, time):
@@ -54,12 +81,12 @@ def series(title, run):
     """Adaptive files and those of a grid, at the first and the last moment of a series."""
     rows, lines = [], []
     for time in TIMES:
-        steps = {a: run(a, time) for a in ("kdtree", "aug")}
-        for a, name in (("kdtree", "adaptive"), ("aug", "AUG")):
+        steps = {a: run(a, time) for a in WAYS}
+        for a, name in WAYS.items():
             s = steps[a]
             rows.append([f"{'first' if time == '0' else 'last'} step, {name}", int(s["files"]),
                          s["largest_file"] / 2**20, milliseconds(s), milliseconds(s, "read")])
-    for a, name in (("kdtree", "adaptive"), ("aug", "AUG")):
+    for a, name in WAYS.items():
         lines.append({"name": name, "y": [milliseconds(run(a, t), o) for t in TIMES for o in ("write", "read")]})
     labels = [f"{o}, {'first' if t == '0' else 'last'}" for t in TIMES for o in ("write", "read")]
     return ([common.bars(title, "ms", labels, lines)],
@@ -69,6 +96,6 @@ def series(title, run):
 FIGURES = {
     "002-5": lambda: uniform("write"),
     "002-7": lambda: uniform("read"),
-    "002-9": lambda: series("Coal boiler, 256 ranks of stampede2", boiler),
+    "002-9": boiler_series,
     "002-11": lambda: series("Dam break, 512 ranks of stampede2", dam),
 }

@@ -1,69 +1,89 @@
 """paper_004.py -- localized aggregation and partitions of grids in HZ order."""
 import common
-from whole_steps import aggregation, milliseconds, write
+from whole_steps import NO_STORAGE, aggregation, milliseconds, write
 
 SHOWN = True
-MACHINES = ("mira", "shaheen2")
-RANKS = 256  # 8 x 8 x 4 along x, y, z
-PREFIXES = {"zzyyxx": "zzyyyxxx", "zyxzyx": "zyxzyxyx", "xxzzyy": "xxxzzyyy"}
+MACHINES = ("mira", "shaheen2", "theta")
+PAPERS = MACHINES[:2]
+RANKS = 512  # 8 x 8 x 8
+PREFIXES = {"zzyyxx": "zzzyyyxxx", "zyxzyx": "zyxzyxzyx", "xxzzyy": "xxxzzzyyy"}
 # 32^3 doubles a rank, with a byte for eight: 16^3. Files have 16 blocks of 2^12 samples: 4 MiB.
 HZ = ("--layout", "hz", "--codec", "raw", "--type", "f64", "--hz-block-bits", 12, "--hz-blocks-per-file", 16,
-      "--no-read", "--warm-up", 0)
+      "--no-read")
 
 
-def step(ranks, machine, place="local", partitions=1, template="ranks", block="16,16,16"):
+def step(ranks, machine, place="local", partitions=1, template="ranks", block="16,16,16", stored=False, more=()):
+    """Without storage; or with it, the second step."""
     cut = ("--hz-partitions", partitions) if partitions > 1 else ()
-    return write(ranks, machine, "--block", block, "--hz-template", template, "--place", place, *cut, *HZ,
-                 scale=8)
+    return write(ranks, machine, "--block", block, "--hz-template", template, "--place", place, *cut, *HZ, *more,
+                 "--warm-up", 1 if stored else 0, scale=8, changes={} if stored else NO_STORAGE)
 
 
 def templates():
     names = {"spread, zzyyxx": ("spread", "zzyyxx"), **{f"localized, {p}": ("local", p) for p in PREFIXES}}
     values = {m: [aggregation(step(RANKS, m, place, template=PREFIXES[p] + "zyx" * 4))
                   for place, p in names.values()] for m in MACHINES}
-    plot = common.bars("Aggregation, 256 ranks", "ms", list(names),
+    plot = common.bars(f"Aggregation, {RANKS} ranks", "ms", list(names),
                        [{"name": m, "y": values[m]} for m in MACHINES])
-    return [plot], common.table(["ms", *names], [[m, *values[m]] for m in MACHINES])
+    rows = [[m, *values[m], values[m][0] / values[m][1]] for m in MACHINES]
+    return [plot], common.table(["ms", *names, "spread / localized"], rows)
 
 
-BLOCKS = {32: "8,16,16", 128: "8,8,8", 512: "4,4,8"}
+BLOCKS = {32: "8,16,16", 128: "8,8,8", 512: "4,4,8", 1024: "4,4,4"}
 
 
 def first_file():
     """One file of 2^16 samples (4 MiB), from more and more ranks."""
-    values = {m: [aggregation(step(n, m, block=b)) for n, b in BLOCKS.items()] for m in MACHINES}
+    values = {m: [aggregation(step(n, m, block=b)) for n, b in BLOCKS.items()] for m in PAPERS}
     return ([common.curves("Aggregation of one file of 4 MiB", "ranks", "ms",
-                           [common.series(m, BLOCKS, values[m]) for m in MACHINES])],
-            common.table(["ms", *(f"{n} ranks" for n in BLOCKS)], [[m, *values[m]] for m in MACHINES]))
+                           [common.series(m, BLOCKS, values[m]) for m in PAPERS])],
+            common.table(["ms", *(f"{n:,} ranks" for n in BLOCKS)], [[m, *values[m]] for m in PAPERS]))
 
 
-SCALES = (64, 256, 512)
+GROUPS = {16: "16,16,16", 64: "8,8,16", 256: "4,8,8"}  # that have one file of 4 MiB together
+GROUP_SCALES = (256, 1024)
+
+
+def groups():
+    """A group is a partition with an index and a file of its own."""
+    values = {(m, g): [aggregation(step(n, m, partitions=n // g, block=b, more=("--hz-index", "local") if n > g else ()))
+                       for n in GROUP_SCALES] for m in PAPERS for g, b in GROUPS.items()}
+    pictures = [common.curves(f"Aggregation by size of groups, {m}", "ranks", "ms", [
+        common.series(f"groups of {g}", GROUP_SCALES, values[m, g]) for g in GROUPS]) for m in PAPERS]
+    rows = [[f"{m}, groups of {g}", *values[m, g]] for m, g in values]
+    return pictures, common.table(["ms", *(f"{n:,} ranks" for n in GROUP_SCALES)], rows)
+
+
+SCALES = (256, 512, 2048)
 
 
 def weak():
-    """Figure 9 without partitions, figure 13 with one for 64 ranks."""
+    """Without partitions, and with one for 256 ranks."""
     pictures, rows = [], []
-    for m in MACHINES:
+    for m in PAPERS:
         whole = [aggregation(step(n, m)) for n in SCALES]
-        parts = [aggregation(step(n, m, partitions=n // 64)) for n in SCALES]
+        parts = [aggregation(step(n, m, partitions=n // 256)) for n in SCALES]
+        spread = [aggregation(step(n, m, "spread")) for n in SCALES]
+        lines = {"spread, one partition": spread, "localized, one partition": whole,
+                 "localized, a partition for 256 ranks": parts}
         pictures.append(common.curves(f"Aggregation, weak scaling, {m}", "ranks", "ms", [
-            common.series("one partition", SCALES, whole),
-            common.series("a partition for 64 ranks", SCALES, parts)]))
-        rows += [[f"{m}, one partition", *whole], [f"{m}, a partition for 64 ranks", *parts]]
-    return pictures, common.table(["ms", *(f"{n} ranks" for n in SCALES)], rows)
+            common.series(name, SCALES, values) for name, values in lines.items()]))
+        rows += [[f"{m}, {name}", *values, values[-1] / values[0]] for name, values in lines.items()]
+    return pictures, common.table(["ms", *(f"{n:,} ranks" for n in SCALES), "last / first"], rows)
 
 
-PARTITIONS = (1, 4, 16)
+PARTITIONS = (1, 2, 4, 8)
 
 
 def partitions():
     pictures, rows = [], []
-    for m in MACHINES:
-        steps = [step(RANKS, m, partitions=p) for p in PARTITIONS]
-        lines = {"aggregation": [aggregation(s) for s in steps],
+    for m in PAPERS:
+        alone = [step(RANKS, m, partitions=p) for p in PARTITIONS]
+        steps = [step(RANKS, m, partitions=p, stored=True) for p in PARTITIONS]
+        lines = {"aggregation without storage": [aggregation(s) for s in alone],
                  "storing": [1000 * s["phases"]["store"] for s in steps],
-                 "the whole step": [milliseconds(s) for s in steps]}
-        pictures.append(common.curves(f"Partitions, 256 ranks, {m}", "partitions", "ms",
+                 "the whole second step": [milliseconds(s) for s in steps]}
+        pictures.append(common.curves(f"Partitions, {RANKS} ranks, {m}", "partitions", "ms",
                                       [common.series(n, PARTITIONS, v) for n, v in lines.items()]))
         rows += [[f"{m}, {n}", *v] for n, v in lines.items()]
     return pictures, common.table(["ms", *(f"{p} partitions" if p > 1 else "one" for p in PARTITIONS)], rows)
@@ -71,12 +91,16 @@ def partitions():
 
 def together():
     names = {"spread": ("spread", 1), "localized": ("local", 1), "localized, 4 partitions": ("local", 4)}
-    steps = {m: [step(RANKS, m, *names[n]) for n in names] for m in MACHINES}
-    rows = [[f"{m}, {what}", *(f(s) for s in steps[m])] for m in MACHINES
-            for what, f in (("aggregation", aggregation), ("the whole step", milliseconds))]
-    plot = common.bars("Localized aggregation and partitions, 256 ranks", "ms", list(names),
-                       [{"name": m, "y": [aggregation(s) for s in steps[m]]} for m in MACHINES])
+    steps = {(m, stored): [step(RANKS, m, *names[n], stored=stored) for n in names]
+             for m in MACHINES for stored in (False, True)}
+    rows = []
+    for m in MACHINES:
+        rows += [[f"{m}, aggregation without storage", *(aggregation(s) for s in steps[m, False])],
+                 [f"{m}, the whole second step", *(milliseconds(s) for s in steps[m, True])]]
+    plot = common.bars(f"Localized aggregation and partitions, {RANKS} ranks", "ms", list(names),
+                       [{"name": m, "y": [aggregation(s) for s in steps[m, False]]} for m in MACHINES])
     return [plot], common.table(["ms", *names], rows)
 
 
-FIGURES = {"004-5": templates, "004-8": first_file, "004-9": weak, "004-12": partitions, "004-15": together}
+FIGURES = {"004-5": templates, "004-8": first_file, "004-9": groups, "004-12": partitions, "004-13": weak,
+           "004-15": together}
