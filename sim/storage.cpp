@@ -449,9 +449,19 @@ void detach(void *, void *root)
     delete static_cast<std::string *>(root);
 }
 
+// Whether the directory is there that something is to be made in.
+bool has_parent(const std::string &path)
+{
+    NodePtr parent = find(path.substr(0, path.rfind('/')));
+
+    return parent && parent->kind == Kind::directory;
+}
+
 int make_dir(void *, void *root, const char *name)
 {
-    return add_directory(path_of(root, name));
+    auto path = path_of(root, name);
+
+    return !*name || has_parent(path) ? add_directory(path) : ENOENT;
 }
 
 // The names of what is directly in a directory.
@@ -565,7 +575,7 @@ int open_file(void *, void *root, void **file, const char *name,
         return EISDIR;
     if (n && mode == BOUMA_OPEN_MODE_CREATE)
         return EEXIST;
-    if (!n && reading)
+    if (!n && (reading || !has_parent(path)))
         return ENOENT;
     if (!n) {
         n = std::make_shared<Node>();
