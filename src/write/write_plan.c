@@ -460,18 +460,32 @@ static size_t first_of_owner(const struct bm_write_plan *plan, int owner)
     return at + 1;
 }
 
-int bm_plan_find_mine(struct bm_write_plan *plan, int rank)
+/* This rank's chunks in the order of owners. A plan of what concerns one rank
+ * has no such order: it has few chunks. */
+static int list_mine(struct bm_write_plan *plan, int rank)
 {
-    size_t begin = first_of_owner(plan, rank);
-    size_t end = first_of_owner(plan, rank + 1);
+    size_t begin = plan->by_owner ? first_of_owner(plan, rank) : 0;
+    size_t end =
+        plan->by_owner ? first_of_owner(plan, rank + 1) : plan->chunks;
 
     bm_drop(plan->a, plan->mine);
     plan->mine_count = 0;
     plan->mine = bm_new_raw(plan->a, end - begin, sizeof(*plan->mine));
     if (!plan->mine)
         return BOUMA_ENOMEM;
-    for (size_t i = begin; i < end; i++)
-        plan->mine[plan->mine_count++] = plan->by_owner[i];
+    for (size_t i = begin; i < end; i++) {
+        size_t chunk = plan->by_owner ? plan->by_owner[i] : i;
+
+        if (plan->owner[chunk] == rank)
+            plan->mine[plan->mine_count++] = chunk;
+    }
+    return BOUMA_OK;
+}
+
+int bm_plan_find_mine(struct bm_write_plan *plan, int rank)
+{
+    if (list_mine(plan, rank))
+        return BOUMA_ENOMEM;
     for (size_t i = 0; i < plan->decomposition_count; i++) {
         struct bm_decomposition *d = &plan->decompositions[i];
 
@@ -496,25 +510,63 @@ struct sent {
     int failed;
 };
 
+static void add_chunk(struct sent *s, size_t chunk)
+{
+    size_t *grown = bm_grow(s->plan->a, s->list, s->count, sizeof(*grown));
+
+    s->failed |= !grown;
+    if (!grown)
+        return;
+    s->list = grown;
+    grown[s->count++] = chunk;
+}
+
 static void add_sent(void *context, int64_t first, int64_t end)
 {
     struct sent *s = context;
     const struct bm_plan_grid *g = s->grid;
 
-    for (int64_t i = first; i < end && !s->failed; i++) {
-        size_t *grown;
+    for (int64_t i = first; i < end && !s->failed; i++)
+        if (g->of[s->variable]->owner[i] != s->rank)
+            add_chunk(s, g->first +
+                             (size_t)bm_chunking_position(&g->chunking, i) *
+                                 g->count +
+                             s->variable);
+}
 
-        if (g->of[s->variable]->owner[i] == s->rank)
+/* The chunks of all blocks that this rank has. */
+static void search_sent(struct sent *s)
+{
+    const struct bm_write_plan *plan = s->plan;
+
+    for (size_t i = 0; i < plan->grid_count; i++)
+        for (size_t j = 0; j < plan->grids[i].count; j++) {
+            const struct bm_decomposition *d = plan->grids[i].of[j];
+            const struct bm_chunking *c = &d->partition.chunking;
+
+            s->grid = &plan->grids[i];
+            s->variable = j;
+            for (size_t b = d->my_first_block;
+                 b < d->block_count && d->blocks[b].rank == s->rank; b++)
+                c->calls->touched(c->own, &d->blocks[b].box, c->level, add_sent,
+                                  s);
+        }
+}
+
+/* The same where all chunks concern this rank. */
+static void scan_sent(struct sent *s)
+{
+    for (size_t i = 0; i < s->plan->chunks && !s->failed; i++) {
+        struct bm_chunk c = bm_plan_chunk(s->plan, i);
+        const struct bm_partition *p = &c.decomposition->partition;
+
+        if (s->plan->owner[i] == s->rank)
             continue;
-        grown = bm_grow(s->plan->a, s->list, s->count, sizeof(*grown));
-        s->failed = !grown;
-        if (!grown)
-            continue;
-        s->list = grown;
-        grown[s->count++] =
-            g->first +
-            (size_t)bm_chunking_position(&g->chunking, i) * g->count +
-            s->variable;
+        for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++)
+            if (p->blocks[p->part[k]].rank == s->rank) {
+                add_chunk(s, i);
+                break;
+            }
     }
 }
 
@@ -531,18 +583,10 @@ int bm_plan_find_sent(const struct bm_write_plan *plan, int rank, size_t **out,
     struct sent s = {.plan = plan, .rank = rank};
     size_t n = 0;
 
-    for (size_t i = 0; i < plan->grid_count; i++)
-        for (size_t j = 0; j < plan->grids[i].count; j++) {
-            const struct bm_decomposition *d = plan->grids[i].of[j];
-            const struct bm_chunking *c = &d->partition.chunking;
-
-            s.grid = &plan->grids[i];
-            s.variable = j;
-            for (size_t b = d->my_first_block;
-                 b < d->block_count && d->blocks[b].rank == rank; b++)
-                c->calls->touched(c->own, &d->blocks[b].box, c->level, add_sent,
-                                  &s);
-        }
+    if (plan->own)
+        scan_sent(&s);
+    else
+        search_sent(&s);
     if (s.count)
         qsort(s.list, s.count, sizeof(*s.list), ascending);
     for (size_t i = 0; i < s.count; i++) /* several blocks may have parts */

@@ -39,7 +39,7 @@ static const struct forgery manifests[] = {
     {"tolerance", VARIABLE, 3, 4, 0, 0},
     {"type of an attribute", ATTRIBUTE, 0, 12, 0, 0},
     {"order", FILE_START, 96, 3, 0, 0},
-    {"flag", FILE_START, 102, 1, 0, 0},
+    {"sheets", FILE_START, 102, 22, 0, 0},
     {"flag in the envelope", FILE_START, FORGE_ZERO, 1, 0, 0},
     {"major version", FILE_START, FORGE_MAJOR, 2, 0, 0},
     MORE_FIELDS,

@@ -189,6 +189,7 @@ static int count_gather(struct bm_comm *comm, const void *data, size_t bytes,
                         void *all)
 {
     counter()->gathers++;
+    counter()->full += (long)(bytes * (size_t)comm->size / BM_MPI_RELAY);
     return counter()->real->gather(comm, data, bytes, all);
 }
 
@@ -196,7 +197,7 @@ static int count_broadcast(struct bm_comm *comm, void *data, size_t bytes,
                            int root)
 {
     counter()->broadcasts++;
-    counter()->full += (long)(bytes / BM_MPI_RELAY); /* it was gathered, too */
+    counter()->full += (long)(bytes / BM_MPI_RELAY);
     return counter()->real->broadcast(comm, data, bytes, root);
 }
 

@@ -276,7 +276,7 @@ static void fields_are_listed(void)
 
     while (bouma_options_info(n))
         n++;
-    CHECK_EQ(n, 29);
+    CHECK_EQ(n, 30);
     CHECK(!bouma_options_info(-1));
     CHECK(!bouma_options_info(1000));
 }
