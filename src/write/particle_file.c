@@ -459,14 +459,16 @@ int bm_particle_file_shape(struct bm_particle_file *b, struct bouma_dataset *ds,
 
 /* Writes that are sorted together: a level of a variable is often short. */
 #define BATCH_WRITES 1024
+#define LEAST_BATCH  ((uint64_t)1 << 20)
 
 /* The bytes up to which those that lie side by side in the file go in one call:
- * a buffer, or all of the file if that is less. */
+ * a buffer, if that is not small, or all of the file if that is less. */
 static size_t batch_bytes(const struct bm_particle_file *b,
                           const struct bouma_dataset *ds)
 {
     uint64_t bytes = ds->engine.env.buffer_bytes, all = b->tree_bytes.size;
 
+    bytes = bytes < LEAST_BATCH ? LEAST_BATCH : bytes;
     for (int j = 0; j < b->set->count; j++)
         all += b->encoded[j].size;
     return (size_t)(all < bytes ? all : bytes) + 1;

@@ -465,8 +465,7 @@ static size_t first_of_owner(const struct bm_write_plan *plan, int owner)
 static int list_mine(struct bm_write_plan *plan, int rank)
 {
     size_t begin = plan->by_owner ? first_of_owner(plan, rank) : 0;
-    size_t end =
-        plan->by_owner ? first_of_owner(plan, rank + 1) : plan->chunks;
+    size_t end = plan->by_owner ? first_of_owner(plan, rank + 1) : plan->chunks;
 
     bm_drop(plan->a, plan->mine);
     plan->mine_count = 0;

@@ -254,7 +254,6 @@ static void a_file_of_particles_is_stored_in_few_calls(struct trial *t)
     t->request.options.io = &t->io.table;
     t->request.step.variable.codec = BOUMA_CODEC_RAW;
     CHECK_EQ(run(t), DONE);
-    printf("CALLS %d\n", (int)t->io.calls);
     CHECK(t->io.calls < 160); /* 242 of single pieces */
     check_gone(t);
 }
