@@ -308,7 +308,7 @@ static int view(struct bm_read_plan *plan, const struct bm_schema *schema)
     const struct plan_facts *facts =
         bm_image_array(&m, NULL, 1, sizeof(*facts));
     struct bm_read_group *groups =
-        bm_new(plan->a, facts->groups, sizeof(*groups));
+        bm_new(plan->a, (size_t)facts->groups, sizeof(*groups));
 
     if (!groups)
         return BOUMA_ENOMEM;
@@ -316,7 +316,7 @@ static int view(struct bm_read_plan *plan, const struct bm_schema *schema)
     bm_drop(plan->a, plan->groups);
     plan->is_view = 1;
     plan->groups = groups;
-    plan->group_count = facts->groups;
+    plan->group_count = (size_t)facts->groups;
     plan->shared = (int)facts->shared;
     plan->delivered = (int)facts->delivered;
     for (size_t i = 0; i < plan->group_count; i++) {
@@ -326,8 +326,8 @@ static int view(struct bm_read_plan *plan, const struct bm_schema *schema)
 
         g->variable = schema->by_id[own->variable];
         g->level = (int)own->level;
-        g->count = own->count;
-        g->wanted = own->wanted;
+        g->count = (size_t)own->count;
+        g->wanted = (size_t)own->wanted;
         g->partition.chunking = chunking_of(g);
         g->partition.block_count = g->count;
         arrays(&m, g);
