@@ -489,7 +489,8 @@ typedef struct bouma_options {
 
     /* Called on rank 0 from time to time during a long call, on the thread that
      * made the call. It must not use the dataset, nor anything opened from it,
-     * but may free them. Reads of the step that is being read fail with
+     * but may free them; the same holds for a plain file. Reads of the step
+     * that is being read, and all calls with the file, fail with
      * BOUMA_ESTATE. */
     void (*progress)(void *user, const char *what, uint64_t done,
                      uint64_t total);

@@ -69,6 +69,8 @@ static int check(bouma_file *f)
         return BOUMA_EINVAL;
     if (!f->opened)
         return f->error.status ? f->error.status : BOUMA_ESTATE;
+    if (f->calls) /* by what is called back: the message is that of the call */
+        return BOUMA_ESTATE;
     bm_error_clear(&f->error);
     if (f->closed)
         return bm_fail(&f->error, BOUMA_ESTATE, "%s/%s: is closed",

@@ -169,8 +169,30 @@ static void look_at_manifest(struct verify *v, const struct bouma_step *step,
                         older, older == 1 ? " is" : "s are");
 }
 
-/* The sheets of a step's manifest: rank 0 reports those that are damaged, and
- * with them their files are hidden. BOUMA_OK or ENOMEM. */
+/* One sheet. Ranks that cannot load it do not look at its files: the first of
+ * them reports that. BOUMA_OK, ENOMEM or ECOMM. Collective. */
+static int load_sheet(struct verify *v, struct bouma_step *writing, size_t k)
+{
+    struct bouma_dataset *ds = v->ds;
+    struct bm_error why = {0};
+    int rc = bm_step_load_sheet(writing, k, &why);
+    uint64_t own = 0, first; /* the lower a rank, the larger */
+    char name[BM_NAME_BYTES];
+
+    if (rc && rc != BOUMA_ENOMEM)
+        own = (uint64_t)(ds->comm->size - ds->comm->rank);
+    first = own;
+    if (bm_comm_max(ds->comm, &first, 1, &ds->error))
+        return BOUMA_ECOMM;
+    bm_name_manifest(name, writing->manifest.step);
+    if (own && own == first)
+        bm_findings_add(&v->findings, bm_severity_of(rc),
+                        (int64_t)writing->manifest.step, name,
+                        "%s; its files cannot be read, others can", why.text);
+    return rc == BOUMA_ENOMEM ? rc : BOUMA_OK;
+}
+
+/* All sheets of a step's manifest. Collective. */
 static int load_sheets(struct verify *v, struct bouma_step *step)
 {
     int rc = BOUMA_OK;
@@ -179,24 +201,15 @@ static int load_sheets(struct verify *v, struct bouma_step *step)
         struct bouma_step *one = bm_step_writing(step, w);
 
         for (size_t k = 0; k < one->manifest.sheet_count; k++) {
-            struct bm_error why = {0};
-            char name[BM_NAME_BYTES];
+            int loaded = load_sheet(v, one, k);
 
-            rc = bm_step_load_sheet(one, k, &why);
-            if (rc == BOUMA_ENOMEM)
-                return rc;
-            bm_name_manifest(name, step->manifest.step);
-            if (rc && v->ds->comm->rank == 0)
-                bm_findings_add(&v->findings, bm_severity_of(rc),
-                                (int64_t)step->manifest.step, name,
-                                "%s; its files cannot be read, others can",
-                                why.text);
+            rc = rc ? rc : loaded;
         }
     }
-    return BOUMA_OK;
+    return rc;
 }
 
-/* This rank's share of the subfiles of a step. */
+/* This rank's share of the subfiles of a step. Collective. */
 static int look_at_subfiles(struct verify *v, struct bouma_step *step,
                             const struct bm_lost_step *known)
 {

@@ -229,7 +229,7 @@ int bm_plain_close(struct bouma_file *f)
     return rc;
 }
 
-/* After a failure nothing can be done with it but to close it. */
+/* After a failure nothing can be done with it but to free it. */
 int bm_plain_reopen(struct bouma_file *f, const char *path,
                     bouma_file_mode mode, int rc)
 {
@@ -242,13 +242,13 @@ int bm_plain_reopen(struct bouma_file *f, const char *path,
                 "the ranks go on to different files, or in different ways");
     if (rc)
         return rc;
-    rc = end_file(f);
+    /* The next one is emptied only if the last one is safe, on all ranks. */
+    rc = bm_comm_agree(f->comm, end_file(f), &f->error);
     bm_store_close(&f->store);
     f->written = 0;
     f->mode = mode;
     if (!rc)
-        rc = open_path(f, path);
-    rc = bm_comm_agree(f->comm, rc, &f->error);
+        rc = bm_comm_agree(f->comm, open_path(f, path), &f->error);
     if (!rc && f->declared.complete) {
         if (bm_plain_has_cells(f) && !f->file.store)
             rc = bm_plain_open_file(f);

@@ -8,6 +8,8 @@
 #include "codec/codec.h"
 #include "dataset/dataset.h"
 
+#define BM_MOST_OPEN_FILES 64 /* of a step */
+
 /* A subfile of a step that is being read. */
 struct bm_source {
     struct bm_file file;
@@ -31,6 +33,7 @@ struct bouma_step {
     uint64_t opened; /* the step whose manifest it is; see bm_step_aim() */
     uint8_t front_hash[16];     /* in the envelope of the manifest */
     struct bm_source **sources; /* [manifest.count]; NULL: never opened */
+    struct bm_source *held[BM_MOST_OPEN_FILES]; /* [open_files] */
     int open_files;
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], one for each thread */

@@ -10,8 +10,7 @@
 #include "read/fetcher.h"
 #include "store/envelope.h"
 
-#define MOST_OPEN_FILES 64
-#define FRONT_BYTES     ((uint64_t)8 << 10) /* to read with a head, at most */
+#define FRONT_BYTES ((uint64_t)8 << 10) /* to read with a head, at most */
 
 /* Rank 0: why a step is not among those that are there. One that was committed
  * and is lost must not pass for one that never was. */
@@ -301,18 +300,13 @@ void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
 static void close_oldest(struct bouma_step *step)
 {
     struct bm_error ignored = {0};
-    struct bm_source *oldest = NULL;
+    int oldest = 0;
 
-    for (size_t i = 0; i < step->manifest.count; i++) {
-        struct bm_source *s = step->sources[i];
-
-        if (s && s->file.handle && (!oldest || s->used < oldest->used))
-            oldest = s;
-    }
-    if (oldest) {
-        bm_file_close(&oldest->file, &ignored);
-        step->open_files--;
-    }
+    for (int i = 1; i < step->open_files; i++)
+        if (step->held[i]->used < step->held[oldest]->used)
+            oldest = i;
+    bm_file_close(&step->held[oldest]->file, &ignored);
+    step->held[oldest] = step->held[--step->open_files];
 }
 
 /* Read the head at 'offset' and check it against the manifest. */
@@ -516,7 +510,7 @@ static int open_source(struct bouma_step *step, size_t i,
 static int most_open_files(struct bouma_step *step)
 {
     int writings = (int)bm_manifest_writings(&bm_step_whole(step)->manifest);
-    int most = MOST_OPEN_FILES / writings;
+    int most = BM_MOST_OPEN_FILES / writings;
 
     return most > 4 ? most : 4;
 }
@@ -564,7 +558,7 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     }
     if (rc)
         return bm_fail(&step->ds->error, rc, "%s", why.text);
-    step->open_files++;
+    step->held[step->open_files++] = s;
     return BOUMA_OK;
 }
 

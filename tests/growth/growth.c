@@ -1,7 +1,7 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
  *   growth steps|walk|attributes|variables|grids|files|assign|drain|planes|
- *          listing|sets|patches N
+ *          listing|sets|patches|sources N
  *
  * What is counted is what measured() does. */
 #include <unistd.h>
@@ -138,6 +138,59 @@ static void try_patches(size_t n)
     REQUIRE(!bm_schema_add_grid(&schema, &o, "g", &spec));
     measured(select_patches, o);
     bm_schema_release(&schema);
+}
+
+/* ---- the files of a step ------------------------------------------------ */
+
+struct to_read {
+    bouma_variable *variable;
+    uint8_t *data;
+};
+
+static void read_all(void *what)
+{
+    const struct to_read *r = what;
+
+    REQUIRE(!test_read(r->variable, 0, NULL, r->data));
+}
+
+/* A step with a patch in each of n files, which are not all open at once. */
+static void try_sources(size_t n)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec),
+                            .ndims = 1,
+                            .shape = {16 * (int64_t)n},
+                            .patch = {16},
+                            .levels = 1};
+    bouma_variable_spec bytes = {.size = sizeof(bytes),
+                                 .type = BOUMA_TYPE_U8,
+                                 .codec = BOUMA_CODEC_RAW};
+    bouma_options o = {.size = sizeof(o),
+                       .durability = BOUMA_DURABILITY_FAST,
+                       .files = (int)n,
+                       .threads = 1};
+    char dir[] = "/tmp/growth.XXXXXX", path[64];
+    struct to_read r = {.data = calloc(n, 16)};
+    bouma_dataset *ds;
+    bouma_variable *v;
+    bouma_grid *grid;
+    bouma_step *step;
+
+    REQUIRE(r.data && mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/d", dir);
+    REQUIRE(!bouma_dataset_create(&ds, path, &o));
+    REQUIRE(!bouma_grid_define(&grid, ds, "g", &spec));
+    REQUIRE(!bouma_variable_define(&v, grid, "v", &bytes));
+    REQUIRE(!bouma_step_begin(ds, 0, 0));
+    REQUIRE(!test_put(v, NULL, r.data));
+    REQUIRE(!bouma_step_end(ds));
+    REQUIRE(!bouma_step_open(&step, ds, 0));
+    r.variable = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+    measured(read_all, &r);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    REQUIRE(!remove_tree(dir));
+    free(r.data);
 }
 
 /* ---- manifests ---------------------------------------------------------- */
@@ -489,6 +542,8 @@ int main(int argc, char **argv)
         try_patches(n);
     else if (!strcmp(argv[1], "sets"))
         try_sets(n);
+    else if (!strcmp(argv[1], "sources"))
+        try_sources(n);
     else if (!strcmp(argv[1], "listing"))
         try_listing(n);
     else

@@ -411,6 +411,36 @@ static struct outcome try_faults(struct setting *s, int reading)
     return o;
 }
 
+/* Two files in turns, as of checkpoints: one that could not be closed, on some
+ * rank, leaves the other as it is. */
+static void a_next_file_is_spared_if_the_last_is_not_closed(struct ranks *ranks)
+{
+    static const struct fault broken = {"EIO", FAULT_ERROR, EIO};
+    bouma_file *file;
+    struct setting s, other;
+    int rc;
+
+    set_up(&s, ranks);
+    good_file(&s, 1);
+    fault_io_init(&s.io, bouma_io_posix());
+    s.options.io = &s.io.table;
+    s.options.writers = ranks->size; /* the last one has to sync, too */
+    other = s;
+    strcat(other.path, ".other");
+    CHECK_EQ(open_file(&other, &file, BOUMA_FILE_MODE_CREATE), BOUMA_OK);
+    CHECK_EQ(hand_declare(&s.hand, file), BOUMA_OK);
+    CHECK_EQ(write_salt(&s, file, 2), BOUMA_OK);
+    if (s.last)
+        fault_io_arm(&s.io, &broken, 1, 0);
+    rc = bouma_file_reopen(file, s.path, BOUMA_FILE_MODE_CREATE);
+    check_failure(file, rc, BOUMA_EIO, ".other");
+    CHECK_EQ(s.io.fired, s.last);
+    bouma_file_free(file);
+    CHECK_EQ(s.io.open, 0);
+    check_file(&s, 1);
+    tear_down(&s);
+}
+
 /* Each call in turn fails on rank 'who', till there are no more of them. */
 static void sweep(struct ranks *ranks, int who, int of_memory, int reading,
                   bouma_transport transport, long stride)
@@ -478,6 +508,7 @@ int main(int argc, char **argv)
     calls_out_of_order_are_told(&ranks);
     the_end_of_a_file_is_told(&ranks);
     files_that_cannot_be_opened_are_told(&ranks);
+    a_next_file_is_spared_if_the_last_is_not_closed(&ranks);
     /* With many ranks, not every call: it takes long. */
     sweep_all(&ranks, argc > 1 ? atol(argv[1]) : ranks.size > 3 ? 3 : 1);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);

@@ -141,6 +141,7 @@ static struct {
     struct lifetimes *life; /* NULL: it frees nothing */
     enum lifetimes_kind first, last;
     bouma_file *file;
+    int misused; /* the file is used, and not freed */
     pthread_t caller;
     int calls;
 } now;
@@ -154,6 +155,19 @@ static void called(void)
         lifetimes_free(now.life, (enum lifetimes_kind)kind);
 }
 
+/* Of a file that is being written: each call is refused. */
+static void misuse(bouma_file *file)
+{
+    uint64_t count = 1, size = 1, offset = 0;
+    const void *data[] = {"x"};
+
+    CHECK_EQ(bouma_file_declare(file, 1, &count, &size, &offset), BOUMA_ESTATE);
+    CHECK_EQ(bouma_file_write(file, data), BOUMA_ESTATE);
+    CHECK_EQ(bouma_file_reopen(file, "d/other", BOUMA_FILE_MODE_CREATE),
+             BOUMA_ESTATE);
+    CHECK_EQ(bouma_file_close(file), BOUMA_ESTATE);
+}
+
 static void progress(void *user, const char *what, uint64_t done,
                      uint64_t total)
 {
@@ -162,8 +176,10 @@ static void progress(void *user, const char *what, uint64_t done,
     (void)done;
     (void)total;
     called();
-    if (now.file)
+    if (now.file && !now.misused)
         bouma_file_free(now.file);
+    else if (now.file)
+        misuse(now.file);
 }
 
 static int take_patch(void *user, const bouma_patch_info *patch, int level,
@@ -327,6 +343,34 @@ static void callers_free_what_is_written(void)
     bouma_io_memory_free(io);
 }
 
+/* What a plain file keeps from call to call is in use meanwhile. */
+static void callers_cannot_use_the_file_that_is_written(void)
+{
+    uint64_t count = 5, size = 1, offset = 0;
+    const void *data[] = {"bytes"};
+    char back[6] = "";
+    void *into[] = {back};
+    bouma_io *io;
+    bouma_options o = in_memory(&io);
+
+    lifetimes_write(&alone, "d", &o);
+    now.caller = pthread_self();
+    now.calls = 0;
+    o.progress = progress;
+    REQUIRE(!bouma_file_open(&now.file, "d/plain", BOUMA_FILE_MODE_CREATE, &o));
+    REQUIRE(!bouma_file_declare(now.file, 1, &count, &size, &offset));
+    now.misused = 1;
+    CHECK_EQ(bouma_file_write(now.file, data), BOUMA_OK);
+    CHECK_EQ(bouma_file_read(now.file, into), BOUMA_OK);
+    CHECK(now.calls > 1);
+    CHECK(!strcmp(back, "bytes"));
+    CHECK_EQ(bouma_file_close(now.file), BOUMA_OK);
+    bouma_file_free(now.file);
+    now.misused = 0;
+    now.file = NULL;
+    bouma_io_memory_free(io);
+}
+
 /* A device whose memory is that of the processor. */
 static int copy_device(void *user, const bouma_copy *c)
 {
@@ -469,6 +513,7 @@ int main(void)
     for (int threads = 1; threads <= 4; threads += 3)
         callers_free_what_is_in_use(threads);
     callers_free_what_is_written();
+    callers_cannot_use_the_file_that_is_written();
     for (int threads = 1; threads <= 4; threads += 3)
         callers_free_what_a_device_has(threads);
     an_allocator_is_called_on_the_callers_thread();
