@@ -135,8 +135,8 @@ static int list_composed(struct composed *c, const bouma_allocator *a,
     return BOUMA_OK;
 }
 
-/* As many samples as a chunk has are not all of them if one is in two blocks. Of
- * such a chunk no directory learns. */
+/* As many samples as a chunk has are not all of them if one is in two blocks.
+ * Of such a chunk no directory learns. */
 static int check_composed(struct bm_local_holder *h, const bouma_allocator *a,
                           const struct bm_local_task *task, size_t touches)
 {

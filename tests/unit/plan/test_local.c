@@ -97,8 +97,8 @@ static void a_chunk_twice_and_one_never_is_noticed(void)
     CHECK_EQ(run_status(bm_chunking_of_tiling(&t), 4, blocks, 4), BOUMA_ECOVER);
 }
 
-/* A chunk of which a rank has one half twice, and nobody the other half: as many
- * samples as it should have. With few blocks, and with many. */
+/* A chunk of which a rank has one half twice, and nobody the other half: as
+ * many samples as it should have. With few blocks, and with many. */
 static void a_part_twice_on_one_rank_and_one_never_is_noticed(void)
 {
     int64_t shape[1] = {64}, edge[1] = {32};
