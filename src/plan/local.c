@@ -117,7 +117,7 @@ static int first_ask(struct bm_local *l, const struct bm_mail *in,
     else
         ask(l, out);
     l->mine[HASHES] = hashes;
-    l->mine[FAULTS] = rc != BOUMA_OK;
+    l->mine[FAULTS] = rc != BOUMA_OK || l->held->overlaps;
     return BOUMA_OK;
 }
 

@@ -94,6 +94,68 @@ static void list_held(struct bm_local_holder *h, const struct touching *t,
     }
 }
 
+/* Chunks that this rank seems to have as a whole, in several blocks. */
+struct composed {
+    struct bm_chunk_subset chunks;
+    struct bm_partition partition;
+    struct bm_block *blocks;
+};
+
+static int list_composed(struct composed *c, const bouma_allocator *a,
+                         const struct bm_local_holder *h,
+                         const struct bm_local_task *task, size_t touches)
+{
+    struct bm_partition *p = &c->partition;
+    int64_t n = 0, *count = &c->chunks.count;
+
+    p->a = c->chunks.a = a;
+    c->chunks.whole = task->chunking;
+    c->chunks.chunk = bm_new_raw(a, h->count, sizeof(*c->chunks.chunk));
+    c->blocks = bm_new_raw(a, task->count, sizeof(*c->blocks));
+    p->first = bm_new_raw(a, h->count + 1, sizeof(*p->first));
+    p->part = bm_new_raw(a, touches, sizeof(*p->part));
+    if (!c->chunks.chunk || !c->blocks || !p->first || !p->part)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < task->count; i++)
+        c->blocks[i] = (struct bm_block){task->rank, task->blocks[i]};
+    for (size_t i = 0; i < h->count; i++) {
+        const struct bm_local_held *e = &h->each[i];
+
+        if (e->shared || e->end - e->first < 2)
+            continue;
+        p->first[*count] = n;
+        c->chunks.chunk[(*count)++] = e->chunk;
+        for (size_t k = e->first; k < e->end; k++)
+            p->part[n++] = h->touch[k];
+    }
+    p->first[*count] = n;
+    p->blocks = c->blocks;
+    p->block_count = task->count;
+    p->chunking = bm_chunk_subset_chunking(&c->chunks);
+    return BOUMA_OK;
+}
+
+/* As many samples as a chunk has are not all of them if one is in two blocks.
+ * Of such a chunk no directory learns. */
+static int check_composed(struct bm_local_holder *h, const bouma_allocator *a,
+                          const struct bm_local_task *task, size_t touches)
+{
+    struct composed c = {.blocks = NULL};
+    struct bm_cover_fault fault;
+    int rc;
+
+    if (touches == h->count) /* a block each */
+        return BOUMA_OK;
+    rc = list_composed(&c, a, h, task, touches);
+    if (!rc)
+        rc = bm_partition_check(&c.partition, &fault);
+    h->overlaps = rc == BOUMA_ECOVER;
+    bm_partition_release(&c.partition);
+    bm_drop(a, c.chunks.chunk);
+    bm_drop(a, c.blocks);
+    return h->overlaps ? BOUMA_OK : rc;
+}
+
 static int sort_shared(struct bm_local_holder *h, const bouma_allocator *a,
                        const struct bm_local_task *task)
 {
@@ -137,8 +199,10 @@ int bm_local_hold(struct bm_local *l)
     }
     if (!rc) {
         list_held(h, &t, task);
-        rc = sort_shared(h, l->a, task);
+        rc = check_composed(h, l->a, task, t.count);
     }
+    if (!rc)
+        rc = sort_shared(h, l->a, task);
     bm_drop(l->a, t.list);
     return rc;
 }

@@ -24,6 +24,8 @@ struct bm_local_holder {
     /* Shared ones by their directories: 'at' is the number in each[]. */
     struct bm_keyed *shared; /* [shared_count] */
     size_t shared_count;
+    int overlaps;    /* blocks, in a chunk of which it has as many samples as
+                        there are */
     int64_t left;    /* chunks that it may still get */
     uint64_t hashes; /* of chunks that should be somewhere, less those that it
                         has as a whole: see bm_local_hash() */

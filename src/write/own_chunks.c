@@ -244,7 +244,6 @@ static int make_routes(struct bm_making *m)
 
     bm_route_init(&own->to_writers, m->a);
     bm_route_init(&own->from_owners, m->a);
-    bm_route_init(&own->to_feeders, m->a);
     bm_route_init(&own->from_writers, m->a);
     if (!feeder)
         return BOUMA_ENOMEM;
@@ -258,15 +257,16 @@ static int make_routes(struct bm_making *m)
             bm_route_add(&own->from_owners, 0, owner, 8);
         if (writer != me)
             bm_route_add(&own->from_writers, 0, writer, 8);
+        own->told_count += writer == me;
     }
-    for (size_t k = 0; k < feeders; k++)
-        for (size_t i = 0; i < chunks; i++)
-            if (files->writer[files->file[files->chunk[i]]] == me)
-                bm_route_add(&own->to_feeders, 0, (int)feeder[k], 8);
+    own->told = bm_new_raw(m->a, own->told_count, 8);
+    own->tells = bm_new_raw(m->a, feeders, sizeof(*own->tells));
+    for (size_t k = 0; k < feeders && own->tells; k++)
+        own->tells[own->tell_count++] =
+            (struct bm_message){(int)feeder[k], own->told, 8 * own->told_count};
     bm_drop(m->a, feeder);
-    return bm_route_seal(&own->to_writers) ||
+    return !own->told || !own->tells || bm_route_seal(&own->to_writers) ||
                    bm_route_seal(&own->from_owners) ||
-                   bm_route_seal(&own->to_feeders) ||
                    bm_route_seal(&own->from_writers)
                ? BOUMA_ENOMEM
                : BOUMA_OK;

@@ -158,34 +158,36 @@ static int read_entries(struct bm_making *m, const struct bm_mail *in,
     return BOUMA_OK;
 }
 
-/* All that is in this rank's files, to all who have chunks in them. */
-static int tell_feeders(struct bm_making *m, const struct bm_mail *in,
-                        struct bm_mail *out)
+/* All that is in this rank's files; the same to each. */
+static void tell_entries(const struct bm_making *m, int peer,
+                         struct bm_mail *out)
 {
-    int rc = read_entries(m, in, 0);
-
-    for (size_t i = 0; i < in->count && !rc; i++) {
-        bm_mail_begin(out, in->letters[i].peer);
-        for (size_t k = 0; k < m->entry_count; k++) {
-            bm_put_u64(&out->data, m->entries[k].chunk);
-            bm_put_u32(&out->data, m->entries[k].file);
-            bm_put_u32(&out->data, (uint32_t)m->entries[k].owner);
-        }
-        bm_mail_end(out);
+    if (out->count) {
+        bm_mail_repeat(out, peer);
+        return;
     }
-    /* A writer may have no chunk of its own in its files. */
-    for (size_t i = 0; i < in->count; i++)
-        if (in->letters[i].peer == m->job->comm->rank)
-            return rc;
-    if (rc || !in->count)
-        return rc;
-    bm_mail_begin(out, m->job->comm->rank);
+    bm_mail_begin(out, peer);
     for (size_t k = 0; k < m->entry_count; k++) {
         bm_put_u64(&out->data, m->entries[k].chunk);
         bm_put_u32(&out->data, m->entries[k].file);
         bm_put_u32(&out->data, (uint32_t)m->entries[k].owner);
     }
     bm_mail_end(out);
+}
+
+/* To all who have chunks in this rank's files, and to itself: it may have none
+ * there. */
+static int tell_feeders(struct bm_making *m, const struct bm_mail *in,
+                        struct bm_mail *out)
+{
+    int rc = read_entries(m, in, 0), me = m->job->comm->rank, told = 0;
+
+    for (size_t i = 0; i < in->count && !rc; i++) {
+        tell_entries(m, in->letters[i].peer, out);
+        told |= in->letters[i].peer == me;
+    }
+    if (!rc && in->count && !told)
+        tell_entries(m, me, out);
     return rc;
 }
 
@@ -284,6 +286,22 @@ static int exchange(struct bm_write_job *job, struct bm_route *sends,
     return rc;
 }
 
+/* The sizes of all chunks in this rank's files, to each that feeds these. */
+static int tell_sizes(struct bm_write_job *job)
+{
+    struct bm_own_plan *own = job->plan.grids->own;
+    size_t count;
+    const struct bm_message *in =
+        bm_route_messages(&own->from_writers, 0, &count);
+    int rc = bm_comm_exchange(job->comm, own->tells, own->tell_count, in, count,
+                              &job->ds->error);
+
+    if (job->comm->lost) /* MPI may still use it */
+        own->told = NULL;
+    bm_route_leak_if_lost(&own->from_writers, job->comm);
+    return rc;
+}
+
 /* The lists are gone through as when the routes were made: see own_chunks.c. */
 int bm_own_plan_sizes(struct bm_write_job *job, int rc)
 {
@@ -311,13 +329,13 @@ int bm_own_plan_sizes(struct bm_write_job *job, int rc)
             job->plan.bytes[chunk] =
                 bm_load_u64(bm_route_at(&own->from_owners, serial++));
     }
-    for (size_t n = 0; n < own->to_feeders.count && !rc;)
-        for (size_t i = 0; i < count; i++)
-            if (files->writer[files->file[files->chunk[i]]] == me)
-                put_size(&own->to_feeders, n++,
+    serial = 0;
+    for (size_t i = 0; i < count && !rc; i++)
+        if (files->writer[files->file[files->chunk[i]]] == me)
+            bm_store_u64(own->told + 8 * serial++,
                          job->plan.bytes[files->chunk[i]]);
     if (!rc)
-        rc = exchange(job, &own->to_feeders, &own->from_writers);
+        rc = tell_sizes(job);
     serial = 0;
     for (size_t i = 0; i < count && !rc; i++) {
         uint32_t chunk = files->chunk[i];

@@ -52,7 +52,8 @@ void bm_own_plan_free(struct bm_own_plan *own, const bouma_allocator *a)
     bm_assignment_release(&own->files);
     bm_route_release(&own->to_writers);
     bm_route_release(&own->from_owners);
-    bm_route_release(&own->to_feeders);
+    bm_drop(a, own->told);
+    bm_drop(a, own->tells);
     bm_route_release(&own->from_writers);
     bm_drop(a, own);
 }

@@ -18,7 +18,11 @@ struct bm_own_plan {
     /* Sizes of chunks, in each step: to their writers, and from these to all
      * that feed them. */
     struct bm_route to_writers, from_owners;
-    struct bm_route to_feeders, from_writers;
+    struct bm_route from_writers;
+    uint8_t *told; /* [told_count], u64 each, of all chunks in its files */
+    size_t told_count;
+    struct bm_message *tells; /* [tell_count], all of these bytes */
+    size_t tell_count;
 };
 
 /* Why there is no such plan with these options and grids; NULL: there is. */

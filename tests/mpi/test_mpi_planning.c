@@ -7,7 +7,7 @@
 #include "../helpers/check.h"
 #include "dataset/dataset.h"
 #include "fault_alloc.h"
-#include "write/write_plan.h"
+#include "write/own_plan.h"
 
 enum { STEPS = 4, TRIALS = 24 };
 
@@ -101,6 +101,16 @@ static int write_step(bouma_dataset *ds, bouma_variable *v[4],
     return rc;
 }
 
+/* What a writer tells all who feed it is in memory once. */
+static void check_told(const struct bm_own_plan *own)
+{
+    CHECK(own->told_count <= own->files.first[own->files.files]);
+    for (size_t i = 0; i < own->tell_count; i++) {
+        CHECK(own->tells[i].data == own->told);
+        CHECK_EQ(own->tells[i].bytes, 8 * own->told_count);
+    }
+}
+
 /* All steps, to 'path'. */
 static void write_all(const struct load *l, bouma_planning planning,
                       const char *path, int ranks)
@@ -117,6 +127,8 @@ static void write_all(const struct load *l, bouma_planning planning,
         REQUIRE(ds->carried.plan);
         CHECK_EQ(ds->carried.plan->own != NULL,
                  planning == BOUMA_PLANNING_LOCAL);
+        if (planning == BOUMA_PLANNING_LOCAL)
+            check_told(ds->carried.plan->own);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);

@@ -97,6 +97,30 @@ static void a_chunk_twice_and_one_never_is_noticed(void)
     CHECK_EQ(run_status(bm_chunking_of_tiling(&t), 4, blocks, 4), BOUMA_ECOVER);
 }
 
+/* A chunk of which a rank has one half twice, and nobody the other half: as
+ * many samples as it should have. With few blocks, and with many. */
+static void a_part_twice_on_one_rank_and_one_never_is_noticed(void)
+{
+    int64_t shape[1] = {64}, edge[1] = {32};
+    struct bm_block blocks[34];
+    struct bm_tiling t;
+
+    REQUIRE(!bm_tiling_init(&t, 1, shape, edge));
+    blocks[0] = (struct bm_block){0, {{0, 0, 0}, {1, 1, 16}}};
+    blocks[1] = (struct bm_block){0, {{0, 0, 16}, {1, 1, 32}}};
+    blocks[2] = (struct bm_block){1, {{0, 0, 32}, {1, 1, 64}}};
+    CHECK_EQ(run_status(bm_chunking_of_tiling(&t), 2, blocks, 3), BOUMA_OK);
+    blocks[1].box = blocks[0].box;
+    CHECK_EQ(run_status(bm_chunking_of_tiling(&t), 2, blocks, 3), BOUMA_ECOVER);
+    for (int i = 0; i < 32; i++)
+        blocks[i] = (struct bm_block){0, {{0, 0, i}, {1, 1, i + 1}}};
+    blocks[32] = (struct bm_block){1, {{0, 0, 32}, {1, 1, 64}}};
+    CHECK_EQ(run_status(bm_chunking_of_tiling(&t), 2, blocks, 33), BOUMA_OK);
+    blocks[31].box = blocks[7].box;
+    CHECK_EQ(run_status(bm_chunking_of_tiling(&t), 2, blocks, 33),
+             BOUMA_ECOVER);
+}
+
 static void wrong_covers_are_noticed_by_all_ranks(void)
 {
     struct test_blocks *b = malloc(sizeof(*b));
@@ -199,6 +223,7 @@ int main(int argc, char **argv)
     }
     random_decompositions_are_planned_as_a_whole();
     a_chunk_twice_and_one_never_is_noticed();
+    a_part_twice_on_one_rank_and_one_never_is_noticed();
     wrong_covers_are_noticed_by_all_ranks();
     for (int bits = 4; bits <= 12; bits += 4)
         many_ranks_plan_as_one(bits);
