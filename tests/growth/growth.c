@@ -162,9 +162,8 @@ static void try_sources(size_t n)
                             .shape = {16 * (int64_t)n},
                             .patch = {16},
                             .levels = 1};
-    bouma_variable_spec bytes = {.size = sizeof(bytes),
-                                 .type = BOUMA_TYPE_U8,
-                                 .codec = BOUMA_CODEC_RAW};
+    bouma_variable_spec bytes = {
+        .size = sizeof(bytes), .type = BOUMA_TYPE_U8, .codec = BOUMA_CODEC_RAW};
     bouma_options o = {.size = sizeof(o),
                        .durability = BOUMA_DURABILITY_FAST,
                        .files = (int)n,

@@ -28,9 +28,8 @@ static void write_files(struct ranks *r, const char *path)
                          .patch = {8, 8},
                          .levels = 2};
     bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_TYPE_U8};
-    bouma_options o = {.size = sizeof(o),
-                       .durability = BOUMA_DURABILITY_FAST,
-                       .files = FILES};
+    bouma_options o = {
+        .size = sizeof(o), .durability = BOUMA_DURABILITY_FAST, .files = FILES};
     bouma_box all = {.lo = {0, 0}, .hi = {EDGE, EDGE}};
     static uint8_t data[EDGE * EDGE];
     bouma_dataset *ds;
