@@ -81,7 +81,10 @@ export class Panel {
     if (!app.step) return this.root.replaceChildren();
     this.root.replaceChildren(...this.gridPart(app.gridLook()), ...this.particlesPart(app.set()), ...this.boxPart(), this.series);
     this.root.scrollTop = scrollTop;
-    if (focused) [...this.root.querySelectorAll<HTMLElement>("select, input, button, canvas")].find((e) => nameOf(e) === focused)?.focus();
+    const again = focused && [...this.root.querySelectorAll<HTMLElement>("select, input, button, canvas")].find((e) => nameOf(e) === focused);
+    if (again) again.focus();
+    // What is typed next is a new number, as after a tab: nothing of it has been typed yet.
+    if (again instanceof HTMLInputElement && again.type === "number") again.select();
   }
 
   private set(change: Partial<View>): void {
