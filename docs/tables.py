@@ -91,14 +91,14 @@ def man_formats(tables):
         for one in command["formats"]:
             yield ".TP"
             yield '.BR "%s" " (%s)"' % (roff(one["name"]), one["of"])
-            yield roff(one["help"])
+            yield from roff_lines(one["help"])
 
 
 def man_options(tables):
     for option in tables["options"]:
         yield ".TP"
         yield '.BI "%s=" "%s"' % (option["name"], roff("|".join(words(option))))
-        yield roff(option["help"])
+        yield from roff_lines(option["help"])
 
 
 # ---- files -----------------------------------------------------------------

@@ -83,8 +83,8 @@ def figure_18():
             for n, s, f, o in zip(PARTICLES, size, found, own)]
     rows.append(["paper, 25000, 16,384 ranks", 0.95, None, None, 13.8, None, None, None, 5.4])
     return ([curves("003, figure 18: HACC-IO, 2,048 ranks of Theta", "MB a rank", "GiB/s", lines, x_scale="linear")],
-            table(["particles", "MB a rank", "MPI-IO write, GiB/s", "bouma write", "ratio", "a file a node", "MPI-IO read, GiB/s",
-                   "bouma read", "ratio"], rows))
+            table(["particles", "MB a rank", "MPI-IO, write", "bouma", "ratio", "a file a node", "MPI-IO, read",
+                   "bouma", "ratio"], rows))
 
 
 FIGURES = {"003-14": figure_14, "003-15": figure_15, "003-16": figure_16, "003-16-place": figure_16_place,

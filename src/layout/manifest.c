@@ -64,11 +64,9 @@ const struct bm_file_tree *bm_manifest_file_tree(const struct bm_manifest *m,
                : NULL;
 }
 
-/* The files of each set, still without their trees. */
-static int list_files(struct bm_manifest *m)
+int bm_manifest_list_trees(struct bm_manifest *m)
 {
     const struct bm_schema *schema = m->schema;
-    int rc = BOUMA_OK;
 
     m->file_trees = bm_new(m->a, (size_t)schema->count, sizeof(*m->file_trees));
     if (!m->file_trees)
@@ -77,6 +75,14 @@ static int list_files(struct bm_manifest *m)
         if (schema->objects[i]->layout->file_tree)
             bm_file_tree_init(&m->file_trees[m->file_tree_count++], m->a,
                               schema->objects[i]);
+    return BOUMA_OK;
+}
+
+/* The files of each set, still without their trees. */
+static int list_files(struct bm_manifest *m)
+{
+    int rc = bm_manifest_list_trees(m);
+
     for (size_t i = 0; i < m->count && !rc; i++)
         for (size_t k = 0; k < m->subfiles[i].summaries.count && !rc; k++) {
             const struct bm_summary *s = m->subfiles[i].summaries.entries[k];

@@ -446,16 +446,8 @@ static int show_records(struct bm_manifest *m, size_t k)
 
 int bm_manifest_list_sheets(struct bm_manifest *m)
 {
-    const struct bm_schema *schema = m->schema;
-    int rc = BOUMA_OK;
+    int rc = bm_manifest_list_trees(m);
 
-    m->file_trees = bm_new(m->a, (size_t)schema->count, sizeof(*m->file_trees));
-    if (!m->file_trees)
-        return BOUMA_ENOMEM;
-    for (int i = 0; i < schema->count; i++)
-        if (schema->objects[i]->layout->file_tree)
-            bm_file_tree_init(&m->file_trees[m->file_tree_count++], m->a,
-                              schema->objects[i]);
     for (size_t k = 0; k < m->sheet_count && !rc; k++) {
         const struct bm_sheet *sheet = &m->sheets[k];
         const struct bm_summary_list *sets = &sheet->sum.summaries;

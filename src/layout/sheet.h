@@ -66,6 +66,8 @@ int bm_sheet_decode_sum(struct bm_sheet *out, struct bm_cursor *c,
 /* Cut a manifest whose records are all there into sheets of so many files, a
  * power of 2. BOUMA_OK, ENOMEM or EFORMAT. */
 int bm_manifest_cut(struct bm_manifest *m, uint32_t sheet_files);
+/* An empty tree over files for each set of particles. BOUMA_OK or ENOMEM. */
+int bm_manifest_list_trees(struct bm_manifest *m);
 /* The files of sets of particles, of a manifest with sheets; called when these
  * have sums. BOUMA_OK, ENOMEM or EFORMAT. */
 int bm_manifest_list_sheets(struct bm_manifest *m);
