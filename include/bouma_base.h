@@ -474,7 +474,7 @@ typedef struct bouma_options {
     uint64_t message_bytes; /* longest message between ranks; 0: 1 GiB */
     uint64_t buffer_bytes;  /* size of each buffer of a writer; 0: the block or
                                stripe of the storage, if that is at least 1 MiB,
-                               else 4 MiB; for plain files 1 MiB */
+                               else 1 MiB, with async or predict 4 MiB */
     uint64_t memory_limit;  /* largest single allocation for file content,
                                except for files up to 4 KiB; 0: 16 GiB */
     /* seconds to wait for another rank without any message; 0: 1800, INFINITY:

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/io_environment.h"
 #include "layout/grid_hz.h"
 #include "layout/grid_patch.h"
 #include "layout/head.h"
 #include "plan/particle_cut.h"
-#include "plan/schedule.h"
 #include "store/text_file.h"
 
 /* ---- memory that is counted --------------------------------------------- */
@@ -314,11 +314,11 @@ static int find_machine(bouma_plan *plan, struct bm_error *error)
     const struct bm_options *o = &plan->options;
     int rc;
 
-    *rule = (struct bm_cost_rule){
-        .only = o->tier,
-        .buffers = o->buffers,
-        .buffer_bytes = o->buffer_bytes ? o->buffer_bytes : BM_BUFFER_BYTES,
-        .persist = o->persist};
+    *rule =
+        (struct bm_cost_rule){.only = o->tier,
+                              .buffers = o->buffers,
+                              .buffer_bytes = bm_io_environment_usual_buffer(o),
+                              .persist = o->persist};
     if (!o->machine[0] && o->nodes_per_file)
         return bm_fail(error, BOUMA_EINVAL,
                        "for files by node the plan must know which ranks share "

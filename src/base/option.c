@@ -107,7 +107,8 @@ static const struct bm_option table[] = {
     {BYTES(buffer_bytes, "buffer-bytes", 0), USE(SAME | STEPS | PLAN),
      HELP(
          "size of each buffer of a writer; default: the block or stripe of the "
-         "storage if that is at least 1 MiB, else 4 MiB; plain files: 1 MiB")},
+         "storage if that is at least 1 MiB, else 1 MiB, with async or predict "
+         "4 MiB")},
     {BYTES(memory_limit, "memory-limit", 0), USE(STEPS), .standard = 16 * GIB,
      HELP("largest single allocation for the content of a file, except for "
           "files up to 4 KiB; default: 16 GiB")},

@@ -17,9 +17,6 @@
 #include "store/identity.h"
 #include "store/truncations.h"
 
-/* Of each buffer, where the storage does not tell: some chunks. */
-#define BUFFER_BYTES ((uint64_t)4 << 20)
-
 /* Whether steps are written to a local copy. */
 static int persists(const struct bouma_dataset *ds)
 {
@@ -364,9 +361,8 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     if (!rc && persists(ds))
         rc = count_local_copies(ds);
     if (!rc)
-        rc = bm_io_environment_choose_buffer(&ds->engine.env, comm,
-                                             &ds->options, &ds->store,
-                                             BUFFER_BYTES, &ds->error);
+        rc = bm_io_environment_choose_buffer(
+            &ds->engine.env, comm, &ds->options, &ds->store, &ds->error);
     ds->opened = !rc;
     return rc;
 }

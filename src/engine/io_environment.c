@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "plan/schedule.h"
 #include "store/text_file.h"
 
 /* Blocks of this size are those of a parallel file system, and what is smaller
@@ -95,11 +96,20 @@ void bm_io_environment_release(struct bm_io_environment *env)
     memset(env, 0, sizeof(*env));
 }
 
+uint64_t bm_io_environment_usual_buffer(const struct bm_options *options)
+{
+    if (options->buffer_bytes)
+        return options->buffer_bytes;
+    return options->async || options->predict == BOUMA_PREDICT_ON
+               ? BM_WAITING_BUFFER_BYTES
+               : BM_BUFFER_BYTES;
+}
+
 int bm_io_environment_choose_buffer(struct bm_io_environment *env,
                                     struct bm_comm *comm,
                                     const struct bm_options *options,
                                     const struct bm_store *store,
-                                    uint64_t otherwise, struct bm_error *error)
+                                    struct bm_error *error)
 {
     uint64_t said[1];
     int rc;
@@ -112,11 +122,11 @@ int bm_io_environment_choose_buffer(struct bm_io_environment *env,
     /* Whatever the file systems of the ranks say. */
     said[0] = bm_store_block(store);
     rc = bm_comm_max(comm, said, 1, error);
-    env->buffer_bytes = said[0] < LARGE_BLOCK  ? otherwise
-                        : said[0] > MOST_BLOCK ? MOST_BLOCK
-                                               : said[0];
-    if (said[0] < LARGE_BLOCK)
+    env->buffer_bytes = said[0] < MOST_BLOCK ? said[0] : MOST_BLOCK;
+    if (said[0] < LARGE_BLOCK) {
+        env->buffer_bytes = bm_io_environment_usual_buffer(options);
         env->grain = said[0] > GRAIN ? said[0] : GRAIN;
+    }
     return rc;
 }
 

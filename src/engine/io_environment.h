@@ -26,13 +26,16 @@ int bm_io_environment_find(struct bm_io_environment *env, struct bm_comm *comm,
                            struct bm_error *error);
 void bm_io_environment_release(struct bm_io_environment *env);
 
+/* How large buffers are, where storage is not asked. */
+uint64_t bm_io_environment_usual_buffer(const struct bm_options *options);
+
 /* How large buffers are: as the options say, or the target's stripes, or what
- * the storage says of itself, or else 'otherwise'. Collective. */
+ * the storage says of itself, or else what stays in caches. Collective. */
 int bm_io_environment_choose_buffer(struct bm_io_environment *env,
                                     struct bm_comm *comm,
                                     const struct bm_options *options,
                                     const struct bm_store *store,
-                                    uint64_t otherwise, struct bm_error *error);
+                                    struct bm_error *error);
 
 /* How the writers of files are chosen, among the ranks of 'comm', which has to
  * stay as long as the task. */

@@ -7,10 +7,6 @@
 
 #include "base/hash.h"
 
-/* Of each buffer, where the storage does not tell: of memory that a processor's
- * cache can hold while it is filled and stored. */
-#define BUFFER_BYTES ((uint64_t)1 << 20)
-
 /* ---- opening ------------------------------------------------------------ */
 
 /* Directory and name of a path; the name gets the number of the group. */
@@ -140,9 +136,8 @@ int bm_plain_open(struct bouma_file **out, struct bm_comm *comm,
         return rc;
     rc = bm_comm_agree(comm, open_path(f, path), &f->error);
     if (!rc)
-        rc =
-            bm_io_environment_choose_buffer(&f->engine.env, comm, &f->options,
-                                            &f->store, BUFFER_BYTES, &f->error);
+        rc = bm_io_environment_choose_buffer(&f->engine.env, comm, &f->options,
+                                             &f->store, &f->error);
     f->opened = !rc;
     return rc;
 }

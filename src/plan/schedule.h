@@ -9,8 +9,12 @@
 
 #include "base/memory.h"
 
-/* What a writer's buffer has, where nobody and nothing says otherwise. */
-#define BM_BUFFER_BYTES ((uint64_t)4 << 20)
+/* What a writer's buffer has, where nobody and nothing says otherwise: as much
+ * as stays in a processor's cache from when it is filled until it is stored. If
+ * it waits in between (`async`), or for sizes that are predicted, it has more.
+ */
+#define BM_BUFFER_BYTES         ((uint64_t)1 << 20)
+#define BM_WAITING_BUFFER_BYTES ((uint64_t)4 << 20)
 
 struct bm_slot {
     uint32_t index; /* of the chunk among those of the file */

@@ -19,7 +19,7 @@ grid     128 x 128 x 128 samples, 8.0 MiB raw, 8.0 MiB stored
 patches  8 of 64 x 64 x 64, in 2 x 2 x 2; 0 shared by ranks
 a rank   1 to 1 patches, mean 1; distribute=balanced
 moved    0 B, to put patches together, in 0 messages
-shipped  7.0 MiB, to the writers of files, in 7 messages and 2 rounds
+shipped  7.0 MiB, to the writers of files, in 7 messages and 8 rounds
 files    1, written by 1 rank; assign=optimal place=spread
 sizes    8.0 MiB to 8.0 MiB, mean 8.0 MiB; largest over mean 1.000
 planned

@@ -99,13 +99,13 @@ object "
 f = o['explain'][0]
 assert (f['writer'], f['tier'], len(f['costs'])) == (0, 'hbm', 12)
 assert all(c['fits'] and c['links'] == c['wait'] == 0 for c in f['costs'])"
-machine 8M 192G
+machine 2M 192G
 expect 0 "$BOUMA" plan "${four[@]}"
 object "
 f = o['explain'][0]
 assert (f['writer'], f['tier']) == (0, 'dram')
 assert all(c['fits'] == (c['tier'] != 'hbm') for c in f['costs'])"
-machine 8M 8M
+machine 2M 2M
 expect 0 "$BOUMA" plan "${four[@]}"
 object "assert o['explain'][0]['tier'] == 'local'"
 

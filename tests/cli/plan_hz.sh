@@ -24,7 +24,7 @@ sharing  a file has samples of 32 to 512 ranks, mean 96; a rank has some in
          6 to 6 files, mean 6
 a rank   1 to 1 blocks, mean 1; distribute=balanced
 moved    42.7 MiB, to put blocks together, in 4608 messages
-shipped  60.0 MiB, to the writers of files, in 480 messages and 1 round
+shipped  60.0 MiB, to the writers of files, in 480 messages and 2 rounds
 files    32, written by 32 ranks; place=local
 sizes    2.0 MiB to 2.0 MiB, mean 2.0 MiB; largest over mean 1.000
 planned

@@ -17,7 +17,7 @@ diff <(sed '$s/ *in .*//' <<<"$out") - <<'END' || complain "plan said: $out"
 ranks    64, in 4 x 4 x 4 blocks
 set      1048576 particles, 16.0 MiB raw, 16.0 MiB stored
 a rank   16384 to 16384 particles, mean 1.638e+04
-shipped  15.5 MiB, to the writers of files, in 62 messages and 1 round
+shipped  15.5 MiB, to the writers of files, in 62 messages and 4 rounds
 files    4, written by 4 ranks; assign=split place=spread
 sizes    4.0 MiB to 4.0 MiB, mean 4.0 MiB; largest over mean 1.000
 planned

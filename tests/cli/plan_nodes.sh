@@ -20,7 +20,7 @@ grid     256 x 256 x 256 samples, 64.0 MiB raw, 64.0 MiB stored
 patches  64 of 64 x 64 x 64, in 4 x 4 x 4; 0 shared by ranks
 a rank   1 to 1 patches, mean 1; distribute=balanced
 moved    0 B, to put patches together, in 0 messages
-shipped  56.0 MiB, to the writers of files, in 56 messages and 2 rounds
+shipped  56.0 MiB, to the writers of files, in 56 messages and 8 rounds
 nodes    8; between them 0 B moved, 0 B shipped
 links    0 that a shipped byte goes over; 0 B over one link
 files    8, written by 8 ranks; assign=per-node place=spread

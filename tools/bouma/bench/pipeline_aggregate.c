@@ -346,9 +346,8 @@ static int open_aggregate(void **state, const struct pipeline *pipeline,
         rc = bm_io_environment_find(&g->engine.env, job->comm, job->options,
                                     &g->error);
     if (!rc)
-        rc = bm_io_environment_choose_buffer(&g->engine.env, job->comm,
-                                             job->options, job->store,
-                                             BM_BUFFER_BYTES, &g->error);
+        rc = bm_io_environment_choose_buffer(
+            &g->engine.env, job->comm, job->options, job->store, &g->error);
     return rc ? pipeline_fail(job, g ? &g->error : &none) : DONE;
 }
 
