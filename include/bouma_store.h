@@ -26,8 +26,9 @@
  * follow symbolic links below the root. Calls on one root come from one thread
  * at a time, but not always from the same one: a thread of the library may
  * write. With the option 'threads' above 1, threads of the library also call
- * the allocator, several at once. A table must outlive all handles that use it,
- * and may not free any of them. */
+ * the allocator, several at once; so its default is 1 with an allocator of your
+ * own. A table must outlive all handles that use it, and may not free any of
+ * them. */
 #ifndef BOUMA_STORE_H
 #define BOUMA_STORE_H
 
