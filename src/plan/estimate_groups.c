@@ -49,15 +49,16 @@ static int add_holders(struct bm_estimate_groups *g, int64_t place, int count)
 static size_t held_alone(const struct bm_estimate *e, size_t place, size_t end,
                          uint32_t *rank)
 {
+    uint64_t shared;
     size_t n, count;
 
     if (e->chunking.calls->position)
         return 0;
+    /* All in one word: a run ends where a group of the list does. */
     count = bm_even_list_run(&e->owners.owner, place, end, rank);
-    for (n = 0; n < count; n++)
-        if (bm_is_shared(e->owners.shared, (int64_t)(place + n)))
-            break;
-    return n;
+    shared = e->owners.shared[place / 64] >> place % 64;
+    n = shared ? (size_t)__builtin_ctzll(shared) : count;
+    return n < count ? n : count;
 }
 
 /* There are fewer than 2^32 files, and each is looked at once or twice. */

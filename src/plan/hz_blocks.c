@@ -461,6 +461,7 @@ static int64_t list_groups(const void *own, int64_t first, int64_t count,
             w.block += BM_CHUNK_GROUP - 1;
             for (int k = 0; k < BM_CHUNK_GROUP_BITS; k++) {
                 g->axis[k] = w.axis[k];
+                g->step[k] = (int64_t)1 << k;
                 w.at[w.axis[k]] |= w.far[k];
             }
         }
