@@ -35,7 +35,10 @@ static int add_holders(struct bm_estimate_groups *g, int64_t place, int count)
     struct bm_listed_chunk c;
     struct bm_holder now;
 
-    bm_chunking_list(&e->chunking, place, 1, &c);
+    if (e->chunking.calls->position)
+        bm_chunking_list(&e->chunking, place, 1, &c);
+    else /* the place is its number */
+        c.footprint = e->chunking.calls->footprint(e->chunking.own, place);
     bm_holders_find(&g->holders, &c.footprint);
     now = bm_holders_first(&g->holders);
     do

@@ -225,73 +225,93 @@ static int64_t only_cell(struct bm_owners *o, int d, int64_t first,
     return last < g->cut[d][cell + 1] ? cell : -1;
 }
 
-/* Where the chunks of a group are: of each place along each axis the cell. */
+/* How the chunks of groups with such axes lie: mostly as those of the group
+ * before do. */
+static void learn_pattern(struct bm_group_pattern *p,
+                          const struct bm_chunk_group *g)
+{
+    if (p->known && !memcmp(p->axis, g->axis, sizeof(p->axis)))
+        return;
+    memset(p, 0, sizeof(*p));
+    memcpy(p->axis, g->axis, sizeof(p->axis));
+    p->known = 1;
+    for (int d = 0; d < 3; d++)
+        p->places[d] = 1;
+    for (int bit = 0; bit < BM_CHUNK_GROUP_BITS; bit++) {
+        int axis = g->axis[bit];
+
+        for (int i = 0; i < BM_CHUNK_GROUP; i++)
+            p->at[i][axis] += (uint8_t)(i >> bit & 1 ? p->places[axis] : 0);
+        p->places[axis] *= 2;
+    }
+}
+
+/* The owner of all chunks of a group; -1 if there are several. */
+static int only_owner(struct bm_owners *o, const struct bm_chunk_group *g)
+{
+    const struct bm_footprint *f = &g->first.footprint;
+    const struct bm_rank_grid *grid = o->grid;
+    int64_t cell = 0;
+
+    for (int d = 0; d < 3; d++) {
+        int64_t samples = f->count[d] * o->pattern.places[d];
+        int64_t here = only_cell(
+            o, d, f->start[d], f->start[d] + ((samples - 1) << f->shift[d]));
+
+        if (here < 0)
+            return -1;
+        cell = cell * grid->grid[d] + here;
+    }
+    return grid->rank[cell];
+}
+
+/* Of each place along each axis, what its cell adds to the index of a cell; if
+ * there are several, far less than nothing. */
 struct group_cells {
-    int64_t cell[3][BM_CHUNK_GROUP];
-    int places[3];
-    int far[BM_CHUNK_GROUP_BITS]; /* places that a bit leads along its axis */
-    int even;                     /* all are in one cell */
+    int64_t part[3][BM_CHUNK_GROUP];
 };
 
 static void find_cells(struct group_cells *c, struct bm_owners *o,
                        const struct bm_chunk_group *g)
 {
     const struct bm_footprint *f = &g->first.footprint;
+    int64_t far = 1; /* from a cell to the next one */
 
-    c->even = 1;
-    for (int d = 0; d < 3; d++)
-        c->places[d] = 1;
-    for (int i = 0; i < BM_CHUNK_GROUP_BITS; i++) {
-        c->far[i] = c->places[g->axis[i]];
-        c->places[g->axis[i]] *= 2;
-    }
-    for (int d = 0; d < 3; d++) {
+    for (int d = 2; d >= 0; d--) {
         int64_t first = f->start[d];
 
-        for (int i = 0; i < c->places[d]; i++) {
+        for (int i = 0; i < o->pattern.places[d]; i++) {
             int64_t end = first + (f->count[d] << f->shift[d]);
-
-            c->cell[d][i] =
+            int64_t cell =
                 only_cell(o, d, first, end - ((int64_t)1 << f->shift[d]));
-            c->even &= c->cell[d][i] >= 0 && c->cell[d][i] == c->cell[d][0];
+
+            c->part[d][i] = cell < 0 ? INT64_MIN / 4 : cell * far;
             first = end;
         }
+        far *= o->grid->grid[d];
     }
-}
-
-/* The owner of a chunk of a group; -1 if it is shared. */
-static int owner_in(const struct group_cells *c,
-                    const struct bm_rank_grid *grid,
-                    const struct bm_chunk_group *g, int chunk)
-{
-    int at[3] = {0, 0, 0};
-    int64_t cell[3];
-
-    for (int i = 0; i < BM_CHUNK_GROUP_BITS; i++)
-        at[g->axis[i]] += chunk >> i & 1 ? c->far[i] : 0;
-    for (int d = 0; d < 3; d++)
-        cell[d] = c->cell[d][at[d]];
-    if (cell[0] < 0 || cell[1] < 0 || cell[2] < 0)
-        return -1;
-    return grid
-        ->rank[(cell[0] * grid->grid[1] + cell[1]) * grid->grid[2] + cell[2]];
 }
 
 static void tell_several(struct bm_owners *o, int64_t first,
                          const struct bm_chunk_group *g)
 {
-    struct group_cells cells;
+    struct group_cells c;
+    int owner;
 
-    find_cells(&cells, o, g);
-    if (cells.even) {
-        keep(o, first, g->count, owner_in(&cells, o->grid, g, 0));
+    learn_pattern(&o->pattern, g);
+    owner = only_owner(o, g);
+    if (owner >= 0) {
+        keep(o, first, g->count, owner);
         return;
     }
+    find_cells(&c, o, g);
     for (int i = 0; i < g->count; i++) {
-        int owner = owner_in(&cells, o->grid, g, i);
+        const uint8_t *at = o->pattern.at[i];
+        int64_t cell =
+            c.part[0][at[0]] + c.part[1][at[1]] + c.part[2][at[2]];
 
-        if (owner >= 0)
-            keep(o, first + i, 1, owner);
+        if (cell >= 0)
+            keep(o, first + i, 1, o->grid->rank[cell]);
         else
             mark(o, first + i, bm_chunk_in_group(g, i));
     }
@@ -320,6 +340,17 @@ static int any_shared(const struct bm_owners *o, int64_t first, int64_t n)
             return 1;
     }
     return 0;
+}
+
+/* Where they are numbered on the order. */
+static void list_numbers(struct bm_owners *o)
+{
+    int64_t words = o->chunking->count / 64 + 1;
+    uint32_t n = 0;
+
+    for (int64_t word = 0; word < words; word++)
+        for (uint64_t bits = o->shared[word]; bits; bits &= bits - 1)
+            o->place[n++] = (uint32_t)(64 * word + __builtin_ctzll(bits));
 }
 
 /* The places of shared chunks, by their numbers; before[] has how many there
@@ -361,8 +392,10 @@ static int find_places(struct bm_owners *o)
         before[w] = n;
         n += (uint32_t)__builtin_popcountll(o->shared[w]);
     }
-    if (before && o->place)
+    if (before && o->place && o->chunking->calls->position)
         list_places(o, before);
+    else if (o->place)
+        list_numbers(o);
     o->senders = bm_new(o->grid->a, ranks, sizeof(*o->senders));
     o->far = bm_new(o->grid->a, words, sizeof(*o->far));
     bm_drop(o->grid->a, before);

@@ -32,8 +32,9 @@ struct bm_holders {
         int64_t *cell;    /* [count], ascending */
         int64_t *samples; /* [count] */
         int64_t near;     /* where the last search ended */
-        int64_t start, length; /* of the last footprint */
-        int shift;
+        int64_t start; /* of the last footprint; the order is such that it */
+        int shift;     /* is not read in pairs right after it was stored */
+        int64_t length;
     } axis[3];
 };
 
@@ -102,6 +103,14 @@ static inline int bm_holders_next(const struct bm_holders *h,
     return 1;
 }
 
+/* Where the chunks of a group lie, by its axes: the place of each along each
+ * axis, and how many there are. */
+struct bm_group_pattern {
+    int known, axis[BM_CHUNK_GROUP_BITS];
+    int places[3];
+    uint8_t at[BM_CHUNK_GROUP][3];
+};
+
 /* The owners that bm_distribute() finds for such blocks, by places on the order
  * of keys. All chunks are told one after the other; then shared ones, which
  * several ranks hold, are given to ranks. Chunkings are of level 0. */
@@ -119,6 +128,7 @@ struct bm_owners {
     uint64_t *far;     /* [chunks / 64 + 1] */
     int all_far;
     struct bm_holders holders;
+    struct bm_group_pattern pattern; /* of the last group */
     struct bm_distribution report;
 };
 
