@@ -63,11 +63,11 @@ static int ascending(const void *left, const void *right)
     return a->owner < b->owner ? -1 : a->owner > b->owner;
 }
 
-enum { DIGIT = 11, SMALL = 48 };
+enum { DIGIT = 11, SMALL = 48, FEW_TURNS = 128 };
 
 static void sort_turns(struct turn *turns, size_t count)
 {
-    if (count > SMALL) {
+    if (count > FEW_TURNS) {
         qsort(turns, count, sizeof(*turns), ascending);
         return;
     }

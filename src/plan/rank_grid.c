@@ -140,10 +140,37 @@ int64_t bm_holders_find(struct bm_holders *h, const struct bm_footprint *f)
 
 /* ---- owners -------------------------------------------------------------- */
 
-/* Of the ranks with room[] (NULL: all have) the one that holds most of a chunk
- * or, of 'lowest', has the lowest number; -1 if there is none. */
-static int choose(const struct bm_holders *h, const int64_t *room, int lowest,
-                  struct bm_holder *out)
+/* The holder with the most samples, which has most along each axis; 0 if others
+ * have as many. */
+static int find_largest(const struct bm_holders *h, struct bm_holder *out)
+{
+    const int64_t *grid = h->grid->grid;
+    int64_t cell = 0;
+
+    out->samples = 1;
+    for (int d = 0; d < 3; d++) {
+        const struct bm_holders_axis *x = &h->axis[d];
+        int64_t best = 0, equal = 0;
+
+        for (int64_t i = 1; i < x->count; i++) {
+            equal = x->samples[i] == x->samples[best] ||
+                    (equal && x->samples[i] < x->samples[best]);
+            best = x->samples[i] > x->samples[best] ? i : best;
+        }
+        if (equal)
+            return 0;
+        out->at[d] = best;
+        out->samples *= (uint64_t)x->samples[best];
+        cell = cell * grid[d] + x->cell[best];
+    }
+    out->rank = h->grid->rank[cell];
+    return 1;
+}
+
+/* The same, or the holder with the lowest number, of those with room[] (NULL:
+ * all have): its rank, or -1 if there is none. */
+static int look_at_all(const struct bm_holders *h, const int64_t *room,
+                       int lowest, struct bm_holder *out)
 {
     struct bm_holder now = bm_holders_first(h);
     int64_t at[3] = {0, 0, 0};
@@ -166,6 +193,16 @@ static int choose(const struct bm_holders *h, const int64_t *room, int lowest,
     for (int d = 0; d < 3; d++)
         out->at[d] = at[d];
     return best;
+}
+
+/* Of the ranks with room[] (NULL: all have) the one that holds most of a chunk
+ * or, of 'lowest', has the lowest number; -1 if there is none. */
+static int choose(const struct bm_holders *h, const int64_t *room, int lowest,
+                  struct bm_holder *out)
+{
+    if (!lowest && find_largest(h, out) && (!room || room[out->rank] > 0))
+        return out->rank;
+    return look_at_all(h, room, lowest, out);
 }
 
 int bm_owners_init(struct bm_owners *o, const struct bm_rank_grid *g,
