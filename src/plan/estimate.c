@@ -178,8 +178,7 @@ static int count_moves(struct bm_estimate *e,
         rc = group_far(&far, e);
     for (int i = 0; i < ranks && !rc; i++) {
         r.seen[i] = -1;
-        e->moved_messages +=
-            __builtin_popcount(e->owners.senders[i] & ~itself);
+        e->moved_messages += __builtin_popcount(e->owners.senders[i] & ~itself);
     }
     for (r.owner = 0; r.owner < ranks && !rc; r.owner++) {
         if (far.first[r.owner] < far.first[r.owner + 1])

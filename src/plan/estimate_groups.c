@@ -68,6 +68,7 @@ static size_t held_alone(const struct bm_estimate *e, size_t place, size_t end,
 int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
 {
     const struct bm_estimate *e = g->estimate;
+    uint32_t last = BM_NO_OWNER; /* it is often the same */
     int count = 0;
 
     g->turn++;
@@ -77,8 +78,11 @@ int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
         uint32_t rank;
 
         n = held_alone(e, place, end, &rank);
-        count = n ? add_rank(g, (int)rank, count)
-                  : add_holders(g, (int64_t)place, count);
+        if (!n)
+            count = add_holders(g, (int64_t)place, count);
+        else if (rank != last)
+            count = add_rank(g, (int)rank, count);
+        last = n ? rank : last;
         n = n ? n : 1;
     }
     return count;

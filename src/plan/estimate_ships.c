@@ -29,10 +29,10 @@ struct turn {
  * files. */
 struct intake {
     struct bm_estimate *e;
-    uint64_t buffer; /* bytes of a round */
-    uint64_t begun;  /* rounds of the files before, and 1 */
-    uint64_t *last;  /* [ranks], the last round in which it sent */
-    uint64_t *sum;   /* [ranks], of the file: its chunks, or bytes */
+    uint64_t buffer;    /* bytes of a round */
+    uint64_t begun;     /* rounds of the files before, and 1 */
+    uint64_t *last;     /* [ranks], the last round in which it sent */
+    uint64_t *sum;      /* [ranks], of the file: its chunks, or bytes */
     struct turn *turns; /* [ranks], of the owners of the file */
     size_t owner_count;
     int64_t *rounds;   /* [ranks], that it takes as a writer; -1: it is none */
@@ -329,7 +329,7 @@ int bm_estimate_ship(struct bm_estimate *e, const struct bm_estimate_task *task)
     in->turns = bm_new_raw(e->a, ranks, sizeof(*in->turns));
     in->rounds = bm_new_raw(e->a, ranks, sizeof(*in->rounds));
     rc = in->last && in->sum && in->turns && in->rounds ? BOUMA_OK
-                                                         : BOUMA_ENOMEM;
+                                                        : BOUMA_ENOMEM;
     for (size_t r = 0; r < ranks && !rc; r++)
         in->rounds[r] = -1;
     for (int64_t f = 0; f < e->files && !rc; f++)

@@ -159,9 +159,8 @@ static inline int64_t samples_along(const struct bm_hz_blocks *o,
 
 /* The samples of block 'at' of a run, which has some in the domain: all at once,
  * as in chunking.c. */
-static inline struct bm_footprint block_at(const struct bm_hz_blocks *o,
-                                           const struct run *r,
-                                           const int64_t at[3])
+static inline struct bm_footprint
+block_at(const struct bm_hz_blocks *o, const struct run *r, const int64_t at[3])
 {
     const uint8_t *shift = o->behind[r->prefix + o->block_bits];
     int64_t z = r->from[0] + (at[0] << r->shift[0]);

@@ -141,7 +141,7 @@ int64_t bm_holders_find(struct bm_holders *h, const struct bm_footprint *f)
 /* ---- owners -------------------------------------------------------------- */
 
 /* The holder with the most samples, which has most along each axis; 0 if others
- * have as many. */
+ * may have as many. */
 static int find_largest(const struct bm_holders *h, struct bm_holder *out)
 {
     const int64_t *grid = h->grid->grid;
@@ -150,15 +150,13 @@ static int find_largest(const struct bm_holders *h, struct bm_holder *out)
     out->samples = 1;
     for (int d = 0; d < 3; d++) {
         const struct bm_holders_axis *x = &h->axis[d];
-        int64_t best = 0, equal = 0;
+        int64_t best = 0;
 
         for (int64_t i = 1; i < x->count; i++) {
-            equal = x->samples[i] == x->samples[best] ||
-                    (equal && x->samples[i] < x->samples[best]);
+            if (x->samples[i] == x->samples[best])
+                return 0;
             best = x->samples[i] > x->samples[best] ? i : best;
         }
-        if (equal)
-            return 0;
         out->at[d] = best;
         out->samples *= (uint64_t)x->samples[best];
         cell = cell * grid[d] + x->cell[best];
@@ -292,8 +290,8 @@ static int only_owner(struct bm_owners *o, const struct bm_chunk_group *g)
 
     for (int d = 0; d < 3; d++) {
         int64_t samples = f->count[d] * o->pattern.places[d];
-        int64_t here = only_cell(
-            o, d, f->start[d], f->start[d] + ((samples - 1) << f->shift[d]));
+        int64_t here = only_cell(o, d, f->start[d],
+                                 f->start[d] + ((samples - 1) << f->shift[d]));
 
         if (here < 0)
             return -1;
@@ -344,8 +342,7 @@ static void tell_several(struct bm_owners *o, int64_t first,
     find_cells(&c, o, g);
     for (int i = 0; i < g->count; i++) {
         const uint8_t *at = o->pattern.at[i];
-        int64_t cell =
-            c.part[0][at[0]] + c.part[1][at[1]] + c.part[2][at[2]];
+        int64_t cell = c.part[0][at[0]] + c.part[1][at[1]] + c.part[2][at[2]];
 
         if (cell >= 0)
             keep(o, first + i, 1, o->grid->rank[cell]);
@@ -436,8 +433,7 @@ static int find_places(struct bm_owners *o)
     o->senders = bm_new(o->grid->a, ranks, sizeof(*o->senders));
     o->far = bm_new(o->grid->a, words, sizeof(*o->far));
     bm_drop(o->grid->a, before);
-    return before && o->place && o->senders && o->far ? BOUMA_OK
-                                                      : BOUMA_ENOMEM;
+    return before && o->place && o->senders && o->far ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 /* How shared chunks are given: see distribute.h. */

@@ -32,8 +32,8 @@ struct bm_holders {
         int64_t *cell;    /* [count], ascending */
         int64_t *samples; /* [count] */
         int64_t near;     /* where the last search ended */
-        int64_t start; /* of the last footprint; the order is such that it */
-        int shift;     /* is not read in pairs right after it was stored */
+        int64_t start;    /* of the last footprint; the order is such that it */
+        int shift;        /* is not read in pairs right after it was stored */
         int64_t length;
     } axis[3];
 };
