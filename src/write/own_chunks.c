@@ -56,7 +56,7 @@ static int list_chunks(struct bm_making *m, size_t grid)
     size_t room = end - begin, n = 0, variable;
     struct bm_chunk_subset *s = g->subset = bm_new(m->a, 1, sizeof(*s));
 
-    for (size_t j = 0; j < g->count; j++)
+    for (size_t j = 0; j < g->count && !m->base; j++)
         room += (size_t)m->results[g->of[j] - m->plan->decompositions]
                     .chunks->count;
     if (!s)
@@ -69,7 +69,7 @@ static int list_chunks(struct bm_making *m, size_t grid)
     for (size_t i = begin; i < end; i++)
         s->chunk[n++] =
             chunk_at(&s->whole, place_of(m, grid, &m->entries[i], &variable));
-    for (size_t j = 0; j < g->count; j++) {
+    for (size_t j = 0; j < g->count && !m->base; j++) {
         const struct bm_chunk_subset *some =
             m->results[g->of[j] - m->plan->decompositions].chunks;
 
@@ -158,55 +158,112 @@ static size_t find_chunk(const struct bm_making *m, size_t grid,
     return g->first + at * g->count + variable;
 }
 
+/* Whether this rank writes a file that has no chunks: no owner tells of it. */
+static int is_empty(const struct bm_making *m, uint64_t file)
+{
+    return m->end[file] == bm_own_first(m, file) &&
+           bm_own_writer(m, (uint32_t)file) == m->job->comm->rank;
+}
+
+/* Entries by their files, with NO_ENTRY for each file that has none. NULL if
+ * there is no memory. */
+#define NO_ENTRY SIZE_MAX
+
+static struct bm_keyed *sort_entries(const struct bm_making *m, size_t *count)
+{
+    struct bm_keyed *by_file;
+    size_t n = m->entry_count;
+
+    for (uint64_t f = 0; f < m->files && m->base; f++)
+        n += (size_t)is_empty(m, f);
+    *count = n;
+    by_file = bm_new_raw(m->a, n, sizeof(*by_file));
+    if (!by_file)
+        return NULL;
+    for (n = 0; n < m->entry_count; n++)
+        by_file[n] = (struct bm_keyed){m->entries[n].file, n};
+    for (uint64_t f = 0; f < m->files && m->base; f++)
+        if (is_empty(m, f))
+            by_file[n++] = (struct bm_keyed){f, NO_ENTRY};
+    if (n)
+        qsort(by_file, n, sizeof(*by_file), bm_keyed_compare);
+    return by_file;
+}
+
+/* One more file of the plan, which has no chunks yet. */
+static void begin_file(struct bm_making *m, uint64_t file, int writer,
+                       size_t chunks)
+{
+    struct bm_assignment *out = &m->plan->own->files;
+    bouma_tier only = m->job->ds->options.tier;
+
+    out->first[out->files] = chunks;
+    out->writer[out->files] = writer;
+    out->tier[out->files] = only ? only : BOUMA_TIER_DRAM;
+    m->plan->file_number[out->files++] = (uint32_t)file;
+}
+
+static int new_files(struct bm_making *m, size_t files)
+{
+    struct bm_write_plan *plan = m->plan;
+    struct bm_assignment *out = &plan->own->files;
+    size_t chunks = m->entry_count;
+
+    out->a = m->a;
+    out->first = bm_new(m->a, files + 1, sizeof(*out->first));
+    out->chunk = bm_new_raw(m->a, chunks, sizeof(*out->chunk));
+    out->file = bm_new_raw(m->a, plan->chunks, sizeof(*out->file));
+    out->writer = bm_new_raw(m->a, files, sizeof(*out->writer));
+    out->tier = bm_new_raw(m->a, files, sizeof(*out->tier));
+    plan->file_number = bm_new_raw(m->a, files, sizeof(*plan->file_number));
+    if (m->base)
+        plan->own->bytes =
+            bm_new(m->a, plan->chunks, sizeof(*plan->own->bytes));
+    if (!out->first || !out->chunk || !out->file || !out->writer ||
+        !out->tier || !plan->file_number || (m->base && !plan->own->bytes))
+        return BOUMA_ENOMEM;
+    memset(out->file, 0xff, plan->chunks * sizeof(*out->file));
+    return BOUMA_OK;
+}
+
 /* The chunks of each file ascend with the entries. */
 static int list_files(struct bm_making *m)
 {
     struct bm_write_plan *plan = m->plan;
     struct bm_assignment *out = &plan->own->files;
-    size_t grid = 0, count = m->entry_count;
-    struct bm_keyed *by_file = bm_new_raw(m->a, count, sizeof(*by_file));
+    size_t grid = 0, count, n = 0;
+    struct bm_keyed *by_file = sort_entries(m, &count);
+    int rc = by_file ? new_files(m, count) : BOUMA_ENOMEM;
 
-    out->a = m->a;
-    out->first = bm_new(m->a, count + 1, sizeof(*out->first));
-    out->chunk = bm_new_raw(m->a, count, sizeof(*out->chunk));
-    out->file = bm_new_raw(m->a, plan->chunks, sizeof(*out->file));
-    out->writer = bm_new_raw(m->a, count, sizeof(*out->writer));
-    out->tier = bm_new_raw(m->a, count, sizeof(*out->tier));
-    plan->file_number = bm_new_raw(m->a, count, sizeof(*plan->file_number));
-    if (!by_file || !out->first || !out->chunk || !out->file || !out->writer ||
-        !out->tier || !plan->file_number) {
-        bm_drop(m->a, by_file);
-        return BOUMA_ENOMEM;
-    }
-    memset(out->file, 0xff, plan->chunks * sizeof(*out->file));
-    for (size_t i = 0; i < count; i++)
-        by_file[i] = (struct bm_keyed){m->entries[i].file, i};
-    if (count)
-        qsort(by_file, count, sizeof(*by_file), bm_keyed_compare);
-    for (size_t i = 0; i < count; i++) {
-        const struct bm_own_entry *e = &m->entries[by_file[i].at];
-        bouma_tier only = m->job->ds->options.tier;
+    for (size_t i = 0; i < count && !rc; i++) {
+        const struct bm_own_entry *e;
         size_t chunk;
 
+        if (by_file[i].at == NO_ENTRY) {
+            begin_file(m, by_file[i].key, m->job->comm->rank, n);
+            continue;
+        }
+        e = &m->entries[by_file[i].at];
         if (!i || by_file[i].key != by_file[i - 1].key) {
-            out->first[out->files] = i;
-            out->writer[out->files] = e->writer;
-            out->tier[out->files] = only ? only : BOUMA_TIER_DRAM;
-            plan->file_number[out->files++] = e->file;
+            begin_file(m, e->file, e->writer, n);
             grid = 0;
         }
         while (grid + 1 < plan->grid_count && m->first[grid + 1] <= e->chunk)
             grid++;
         chunk = find_chunk(m, grid, e);
-        out->chunk[i] = (uint32_t)chunk;
+        out->chunk[n++] = (uint32_t)chunk;
         out->file[chunk] = (uint32_t)out->files - 1;
         plan->owner[chunk] = e->owner;
+        if (m->base)
+            plan->own->bytes[chunk] = e->bytes;
     }
-    out->first[out->files] = count;
-    plan->fixed_files = out->files;
-    plan->all_fixed_files = (int64_t)m->files;
+    if (!rc) {
+        out->first[out->files] = n;
+        plan->fixed_files = out->files;
+        plan->all_fixed_files = (int64_t)m->files;
+    }
     bm_drop(m->a, by_file);
-    return BOUMA_OK;
+    return rc;
 }
 
 /* ---- routes of sizes ----------------------------------------------------- */
@@ -282,7 +339,9 @@ static int list_owners(struct bm_making *m)
     size_t n = 0;
 
     plan->owner = bm_new_raw(m->a, plan->chunks, sizeof(*plan->owner));
-    for (size_t i = 0; i < plan->grid_count && plan->owner; i++) {
+    for (; n < plan->chunks && plan->owner && m->base; n++)
+        plan->owner[n] = -1; /* till files are listed */
+    for (size_t i = 0; i < plan->grid_count && plan->owner && !m->base; i++) {
         const struct bm_plan_grid *g = &plan->grids[i];
 
         for (int64_t p = 0; p < g->chunking.count; p++)
@@ -302,7 +361,7 @@ int bm_own_chunks_list(struct bm_making *m)
         if (!rc)
             rc = list_order(m, i);
     }
-    for (size_t i = 0; i < plan->grid_count && !rc; i++)
+    for (size_t i = 0; i < plan->grid_count && !rc && !m->base; i++)
         for (size_t j = 0; j < plan->grids[i].count && !rc; j++)
             if (!plan->grids[i].of[j]->owner)
                 rc = spread_result(m, plan->grids[i].of[j], &plan->grids[i]);
@@ -310,7 +369,7 @@ int bm_own_chunks_list(struct bm_making *m)
         rc = list_owners(m);
     if (!rc)
         rc = list_files(m);
-    if (!rc)
+    if (!rc && !m->base) /* else sizes are there */
         rc = make_routes(m);
     return rc ? rc : bm_plan_find_mine(plan, m->job->comm->rank);
 }

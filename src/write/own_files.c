@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/keyed.h"
+#include "base/search.h"
 #include "comm/sparse.h"
 #include "write/own_parts.h"
 
@@ -13,14 +14,28 @@
 struct cut {
     bouma_assign assign;
     uint64_t chunks, files;
-    uint64_t mine; /* of `per-rank`: this rank's file */
+    uint64_t mine;       /* of `per-rank`: this rank's file */
+    const uint64_t *end; /* [files], if they follow from sizes; else NULL */
 };
+
+/* By where files end; some may have no chunks. */
+static uint32_t find_file(const struct cut *c, uint64_t chunk)
+{
+    size_t before = 0; /* a file that ends before the chunk does */
+
+    if (chunk < c->end[0])
+        return 0;
+    BM_BISECT(before, (size_t)c->files, f, c->end[f] <= chunk);
+    return (uint32_t)before + 1;
+}
 
 static uint32_t file_of(const struct cut *c, uint64_t chunk)
 {
     uint64_t each = c->chunks / c->files, rest = c->chunks % c->files;
     uint64_t large = rest * (each + 1); /* chunks of files with one more */
 
+    if (c->end)
+        return find_file(c, chunk);
     if (c->assign == BOUMA_ASSIGN_PER_RANK)
         return (uint32_t)c->mine;
     if (chunk < large)
@@ -28,12 +43,34 @@ static uint32_t file_of(const struct cut *c, uint64_t chunk)
     return (uint32_t)(rest + (chunk - large) / each);
 }
 
-/* This rank's chunks in the step; their number. NULL: they are only
- * counted. */
-static size_t list_mine(const struct bm_making *m, uint64_t *out)
+/* The number in the step of a chunk of a plan without files. */
+static uint64_t number_of(const struct bm_write_plan *plan, size_t chunk)
+{
+    const struct bm_plan_grid *g;
+    size_t grid = 0, at;
+    int64_t place;
+
+    BM_BISECT(grid, plan->grid_count, i, plan->grids[i].first <= chunk);
+    g = &plan->grids[grid];
+    at = chunk - g->first;
+    place = bm_chunking_position(&g->subset->whole,
+                                 g->subset->chunk[g->order[at / g->count]]);
+    return plan->own->first[grid] + at % g->count + g->count * (uint64_t)place;
+}
+
+static size_t list_mine_of(const struct bm_write_plan *base, uint64_t *out)
+{
+    for (size_t i = 0; i < base->mine_count && out; i++)
+        out[i] = number_of(base, base->mine[i]);
+    return base->mine_count;
+}
+
+size_t bm_own_list_mine(const struct bm_making *m, uint64_t *out)
 {
     size_t n = 0;
 
+    if (m->base)
+        return list_mine_of(m->base, out);
     for (size_t i = 0; i < m->plan->grid_count; i++) {
         const struct bm_plan_grid *g = &m->plan->grids[i];
 
@@ -62,8 +99,13 @@ static int cut_files(struct bm_making *m, struct cut *c, size_t mine,
     const struct bm_options *o = &m->job->ds->options;
     struct bm_comm *comm = m->job->comm;
     uint64_t all[2] = {mine, mine > 0};
-    int rc = bm_comm_reduce(comm, all, 2, 1, &m->job->ds->error);
+    int rc;
 
+    if (m->base) {
+        *c = (struct cut){.files = m->files, .end = m->end};
+        return BOUMA_OK;
+    }
+    rc = bm_comm_reduce(comm, all, 2, 1, &m->job->ds->error);
     c->assign = bm_assign_in_order(o->assign);
     c->chunks = m->chunks;
     c->files = 1;
@@ -83,7 +125,7 @@ static int cut_files(struct bm_making *m, struct cut *c, size_t mine,
     return rc;
 }
 
-static int writer_of(const struct bm_making *m, uint32_t file)
+int bm_own_writer(const struct bm_making *m, uint32_t file)
 {
     return bm_placement_of(m->job->ds->options.place)
         ->formula((int64_t)m->files, m->job->comm->size, file);
@@ -91,17 +133,32 @@ static int writer_of(const struct bm_making *m, uint32_t file)
 
 /* ---- owners and writers -------------------------------------------------- */
 
-enum { ENTRY = 16 }; /* bytes of one in a letter */
+/* Bytes of an entry in a letter: u64 chunk, u32 file, u32 its owner and, if
+ * files follow from sizes, u64 bytes. */
+static size_t entry_bytes(const struct bm_making *m)
+{
+    return m->base ? 24 : 16;
+}
 
-/* To writers: u64 chunk, u32 file, u32 its owner. */
+static void put_entry(struct bm_buffer *out, const struct bm_making *m,
+                      const struct bm_own_entry *e)
+{
+    bm_put_u64(out, e->chunk);
+    bm_put_u32(out, e->file);
+    bm_put_u32(out, (uint32_t)e->owner);
+    if (m->base)
+        bm_put_u64(out, e->bytes);
+}
+
+/* To writers, what is in their files. */
 static int tell_writers(const struct bm_making *m, const struct cut *cut,
                         const uint64_t *mine, size_t count, struct bm_mail *out)
 {
     struct bm_keyed *by_writer = bm_new_raw(m->a, count, sizeof(*by_writer));
 
     for (size_t i = 0; i < count && by_writer; i++)
-        by_writer[i] =
-            (struct bm_keyed){(uint64_t)writer_of(m, file_of(cut, mine[i])), i};
+        by_writer[i] = (struct bm_keyed){
+            (uint64_t)bm_own_writer(m, file_of(cut, mine[i])), i};
     if (count && by_writer)
         qsort(by_writer, count, sizeof(*by_writer), bm_keyed_compare);
     for (size_t i = 0; i < count && by_writer;) {
@@ -109,9 +166,14 @@ static int tell_writers(const struct bm_making *m, const struct cut *cut,
 
         bm_mail_begin(out, (int)writer);
         for (; i < count && by_writer[i].key == writer; i++) {
-            bm_put_u64(&out->data, mine[by_writer[i].at]);
-            bm_put_u32(&out->data, file_of(cut, mine[by_writer[i].at]));
-            bm_put_u32(&out->data, (uint32_t)m->job->comm->rank);
+            size_t at = by_writer[i].at;
+            struct bm_own_entry e = {.chunk = mine[at],
+                                     .file = file_of(cut, mine[at]),
+                                     .owner = m->job->comm->rank};
+
+            if (m->base)
+                e.bytes = m->job->plan.bytes[m->base->mine[at]];
+            put_entry(&out->data, m, &e);
         }
         bm_mail_end(out);
     }
@@ -130,7 +192,7 @@ static int by_chunk(const void *left, const void *right)
 static int read_entries(struct bm_making *m, const struct bm_mail *in,
                         int from_writers)
 {
-    size_t room = in->data.size / ENTRY;
+    size_t room = in->data.size / entry_bytes(m);
 
     bm_drop(m->a, m->entries);
     m->entry_count = 0;
@@ -145,6 +207,8 @@ static int read_entries(struct bm_making *m, const struct bm_mail *in,
                                      .file = bm_get_u32(&c),
                                      .owner = (int)bm_get_u32(&c)};
 
+            if (m->base)
+                e.bytes = bm_get_u64(&c);
             e.writer = from_writers ? in->letters[i].peer : m->job->comm->rank;
             if (c.failed || e.chunk >= m->chunks || e.file >= m->files ||
                 e.owner < 0 || e.owner >= m->job->comm->size ||
@@ -167,11 +231,8 @@ static void tell_entries(const struct bm_making *m, int peer,
         return;
     }
     bm_mail_begin(out, peer);
-    for (size_t k = 0; k < m->entry_count; k++) {
-        bm_put_u64(&out->data, m->entries[k].chunk);
-        bm_put_u32(&out->data, m->entries[k].file);
-        bm_put_u32(&out->data, (uint32_t)m->entries[k].owner);
-    }
+    for (size_t k = 0; k < m->entry_count; k++)
+        put_entry(&out->data, m, &m->entries[k]);
     bm_mail_end(out);
 }
 
@@ -200,16 +261,24 @@ struct finding {
     size_t count;
 };
 
+/* Say why entries could not be told or read. */
+static int explain(struct bm_making *m, int rc)
+{
+    if (!rc)
+        return rc;
+    return bm_fail(&m->job->ds->error, rc,
+                   rc == BOUMA_ENOMEM
+                       ? "no memory to plan the step"
+                       : "another rank told nonsense of its files");
+}
+
 static int swap(struct bm_making *m, struct finding *f, int rc)
 {
     struct bm_error *error = &m->job->ds->error;
     uint64_t none = 0;
     struct bm_sparse_values said = {&none, 1, 1};
 
-    if (rc && rc != BOUMA_ENOMEM)
-        bm_fail(error, rc, "another rank told nonsense of its files");
-    else if (rc)
-        bm_fail(error, rc, "no memory to plan the step");
+    explain(m, rc);
     rc = bm_comm_sparse(m->job->comm, &f->out, &f->in, &said, rc, error);
     bm_mail_clear(&f->out);
     return rc;
@@ -228,9 +297,7 @@ static int find(struct bm_making *m, struct finding *f)
     rc = swap(m, f, tell_feeders(m, &f->in, &f->out));
     if (rc)
         return rc;
-    rc = read_entries(m, &f->in, 1);
-    if (rc)
-        bm_fail(&m->job->ds->error, rc, "no memory to plan the step");
+    rc = explain(m, read_entries(m, &f->in, 1));
     return bm_comm_agree(m->job->comm, rc, &m->job->ds->error);
 }
 
@@ -243,9 +310,9 @@ int bm_own_files_find(struct bm_making *m)
     if (f) {
         bm_mail_init(&f->in, m->a);
         bm_mail_init(&f->out, m->a);
-        f->mine = bm_new_raw(m->a, list_mine(m, NULL), sizeof(*f->mine));
+        f->mine = bm_new_raw(m->a, bm_own_list_mine(m, NULL), sizeof(*f->mine));
         if (f->mine)
-            f->count = list_mine(m, f->mine);
+            f->count = bm_own_list_mine(m, f->mine);
         else
             rc = BOUMA_ENOMEM;
     }

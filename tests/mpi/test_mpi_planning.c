@@ -9,7 +9,7 @@
 #include "fault_alloc.h"
 #include "write/own_plan.h"
 
-enum { STEPS = 4, TRIALS = 24 };
+enum { STEPS = 4, TRIALS = 40 };
 
 /* What is written, the same on all ranks. */
 struct load {
@@ -26,15 +26,21 @@ static void random_load(struct load *l, uint64_t *random)
 {
     static const bouma_codec codecs[] = {BOUMA_CODEC_RAW, BOUMA_CODEC_ZSTD};
     static const bouma_assign assigns[] = {
-        BOUMA_ASSIGN_COUNT, BOUMA_ASSIGN_PER_RANK, BOUMA_ASSIGN_SINGLE};
+        BOUMA_ASSIGN_COUNT,   BOUMA_ASSIGN_PER_RANK, BOUMA_ASSIGN_SINGLE,
+        BOUMA_ASSIGN_OPTIMAL, BOUMA_ASSIGN_RUNNING,  BOUMA_ASSIGN_COUNT};
+    int64_t scheme = check_below(random, 6);
 
     memset(l, 0, sizeof(*l));
     l->options.size = sizeof(l->options);
     l->options.durability = BOUMA_DURABILITY_FAST;
     l->options.timeout = 250;
     l->options.threads = 1;
-    l->options.assign = assigns[check_below(random, 3)];
+    l->options.assign = assigns[scheme];
     l->options.files = 1 + (int)check_below(random, 9);
+    if (scheme > 2 && (scheme == 5 || check_below(random, 2))) {
+        l->options.files = 0; /* their number follows from sizes */
+        l->options.file_size = 1000 + (uint64_t)check_below(random, 20000);
+    }
     l->options.place =
         check_below(random, 2) ? BOUMA_PLACE_SPREAD : BOUMA_PLACE_FIRST;
     l->options.distribute =
@@ -210,8 +216,7 @@ static void what_needs_all_chunks_is_refused(const struct ranks *r)
         const char *name, *part;
         bouma_options options;
     } cases[] = {
-        {"optimal", "'assign' must be", {.files = 2}},
-        {"sizes", "'files' must be", {.assign = BOUMA_ASSIGN_COUNT}},
+        {"nodes", "'assign' must not be", {.assign = BOUMA_ASSIGN_PER_NODE}},
         {"cost",
          "'place' must be",
          {.assign = BOUMA_ASSIGN_SINGLE, .place = BOUMA_PLACE_COST}},
@@ -254,6 +259,10 @@ static void a_lack_of_memory_is_told_to_all(const struct ranks *r, int poor,
     fault_alloc_init(&memory);
     random_load(&l, &random);
     l.codec = BOUMA_CODEC_ZSTD;
+    if (sticky) { /* files that follow from sizes */
+        l.options.assign = BOUMA_ASSIGN_OPTIMAL;
+        l.options.files = 3;
+    }
     l.options.allocator = &memory.table;
     l.options.planning = BOUMA_PLANNING_LOCAL;
     l.options.async = 0;
