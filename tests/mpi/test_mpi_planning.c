@@ -20,6 +20,7 @@ struct load {
     enum cut cuts[STEPS][2]; /* of two variables; those of a third are as the
                                 first's */
     uint64_t salt;
+    int per_node; /* ranks, as if on several nodes; 0: they take turns on two */
 };
 
 static void random_load(struct load *l, uint64_t *random)
@@ -61,6 +62,7 @@ static void random_load(struct load *l, uint64_t *random)
             l->cuts[s][v] = s && s % 2 ? l->cuts[s - 1][v]
                                        : (enum cut)check_below(random, CUTS);
     l->salt = (uint64_t)check_below(random, 1 << 30);
+    l->per_node = (int)check_below(random, 4);
 }
 
 /* Grid "g" with "v", "w" and "u", and grid "h" with "v". */
@@ -107,6 +109,34 @@ static int write_step(bouma_dataset *ds, bouma_variable *v[4],
     return rc;
 }
 
+/* The last step gets the variable that it does not have. */
+static int extend_step(bouma_dataset *ds, bouma_variable *v,
+                       const struct load *l, int ranks)
+{
+    uint64_t random = l->salt;
+    struct cutting cutting;
+    struct puts puts;
+    int rc;
+
+    cutting_make(&cutting, l->cuts[0][1], &l->field, ranks, &random);
+    REQUIRE(!bouma_step_extend(ds, STEPS - 1));
+    REQUIRE(!puts_make(&puts, v, &l->field, &cutting, 0, &random));
+    rc = bouma_step_end(ds);
+    CHECK(!rc || (printf("%s\n", bouma_error_message(ds)), 0));
+    CHECK_EQ(bouma_dataset_flush(ds), rc);
+    CHECK_EQ(puts_free(&puts), 0);
+    return rc;
+}
+
+/* As if ranks were on several nodes. */
+static void settle(bouma_dataset *ds, int per_node)
+{
+    int rank = ds->comm->rank, node = per_node ? rank / per_node : rank % 2;
+    struct bm_error error = {0};
+
+    CHECK_EQ(bm_comm_settle(ds->comm, 1 + (uint64_t)node, &error), BOUMA_OK);
+}
+
 /* What a writer tells all who feed it is in memory once. */
 static void check_told(const struct bm_own_plan *own)
 {
@@ -127,15 +157,21 @@ static void write_all(const struct load *l, bouma_planning planning,
 
     options.planning = planning;
     REQUIRE(!bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options));
+    settle(ds, l->per_node);
     define(v, ds, l);
     for (int64_t s = 0; s < STEPS; s++) {
+        const void *last = ds->carried.plan;
+
         CHECK_EQ(write_step(ds, v, l, s, ranks), BOUMA_OK);
         REQUIRE(ds->carried.plan);
+        if (s % 2) /* it repeats the step before */
+            CHECK(ds->carried.plan == last);
         CHECK_EQ(ds->carried.plan->own != NULL,
                  planning == BOUMA_PLANNING_LOCAL);
         if (planning == BOUMA_PLANNING_LOCAL)
             check_told(ds->carried.plan->own);
     }
+    CHECK_EQ(extend_step(ds, v[3], l, ranks), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
 }
