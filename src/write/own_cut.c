@@ -189,9 +189,6 @@ static int copy_grids(struct bm_making *m)
     plan->grids = bm_new(m->a, base->grid_count, sizeof(*plan->grids));
     if (!plan->own || !plan->grids)
         return BOUMA_ENOMEM;
-    bm_route_init(&plan->own->to_writers, m->a);
-    bm_route_init(&plan->own->from_owners, m->a);
-    bm_route_init(&plan->own->from_writers, m->a);
     for (size_t i = 0; i < base->grid_count; i++) {
         const struct bm_plan_grid *from = &base->grids[i];
         struct bm_plan_grid *g = &plan->grids[plan->grid_count++];

@@ -33,12 +33,6 @@ struct bm_making {
     const uint64_t *end;              /* [files] */
 };
 
-/* The first chunk of a file that is cut by ends. */
-static inline uint64_t bm_own_first(const struct bm_making *m, uint64_t file)
-{
-    return file ? m->end[file - 1] : 0;
-}
-
 /* The rank that writes a file (own_files.c). */
 int bm_own_writer(const struct bm_making *m, uint32_t file);
 

@@ -55,9 +55,12 @@ void bm_own_plan_free(struct bm_own_plan *own, const bouma_allocator *a)
     bm_assignment_release(&own->files);
     bm_route_release(&own->to_writers);
     bm_route_release(&own->from_owners);
-    bm_drop(a, own->told);
-    bm_drop(a, own->tells);
+    bm_route_release(&own->to_feeders);
     bm_route_release(&own->from_writers);
+    bm_drop(a, own->at);
+    bm_drop(a, own->file_bytes);
+    bm_drop(a, own->slots);
+    bm_drop(a, own->feeder);
     bm_drop(a, own->first);
     bm_drop(a, own->bytes);
     bm_plan_free(own->cut);
