@@ -102,15 +102,16 @@ static int cut_whole(struct whole *w, const struct bm_write_job *job)
                           w->files);
 }
 
-/* Where files end, by what all ranks told. */
+/* Where files end, by what all ranks told, which is dropped once it is read. */
 static int find_ends(struct bm_buffer *out, const struct bm_write_job *job,
-                     const struct bm_buffer *all)
+                     struct bm_buffer *all)
 {
     struct whole w = {0};
     int rc = init_whole(&w, job->plan.grids);
 
     if (!rc)
         rc = read_sizes(&w, all);
+    bm_buffer_release(all);
     if (!rc)
         rc = cut_whole(&w, job);
     for (int64_t f = 0; f < w.files && !rc; f++)
@@ -169,7 +170,6 @@ static int share_ends(struct bm_making *m, struct bm_buffer *ends)
             if (rc)
                 fail(job, rc);
         }
-        bm_buffer_release(&all);
         rc = bm_comm_share(job->comm, ends, 0, rc, &job->ds->error);
     }
     bm_buffer_release(&all);

@@ -69,18 +69,24 @@ void bm_own_plan_free(struct bm_own_plan *own, const bouma_allocator *a)
 
 /* ---- what all ranks have of a variable ----------------------------------- */
 
-/* The puts of a variable are some in a row. */
+/* The first put of a variable, or of one behind it. */
+static size_t first_put(const struct bouma_dataset *ds, uint64_t variable)
+{
+    const struct bm_put *puts = ds->given.puts;
+    size_t count = ds->given.put_count, at = 0;
+
+    if (!count || puts[0].variable->id >= variable)
+        return 0;
+    BM_BISECT(at, count, i, puts[i].variable->id < variable);
+    return at + 1;
+}
+
+/* They are sorted by variables: the number of those of one. */
 static size_t find_puts(const struct bouma_dataset *ds, uint32_t variable,
                         size_t *first)
 {
-    const struct bm_put *puts = ds->given.puts;
-    size_t count = ds->given.put_count, end;
-
-    for (*first = 0; *first < count && puts[*first].variable->id != variable;)
-        ++*first;
-    for (end = *first; end < count && puts[end].variable->id == variable;)
-        end++;
-    return end - *first;
+    *first = first_put(ds, variable);
+    return first_put(ds, (uint64_t)variable + 1) - *first;
 }
 
 /* Variables that are laid out alike have the same hash. */
