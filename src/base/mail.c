@@ -47,18 +47,6 @@ void bm_mail_end(struct bm_mail *m)
     last->bytes = m->data.size - last->at;
 }
 
-void bm_mail_repeat(struct bm_mail *m, int peer)
-{
-    struct bm_letter *last;
-
-    bm_mail_begin(m, peer);
-    if (m->data.failed)
-        return;
-    last = &m->letters[m->count - 1];
-    last->at = last[-1].at;
-    last->bytes = last[-1].bytes;
-}
-
 struct bm_cursor bm_mail_read(const struct bm_mail *m, size_t letter)
 {
     return bm_cursor_of(m->data.data + m->letters[letter].at,

@@ -25,9 +25,6 @@ void bm_mail_clear(struct bm_mail *m); /* empty; memory is kept */
 void bm_mail_begin(struct bm_mail *m, int peer);
 /* The last one has all that was put till now. */
 void bm_mail_end(struct bm_mail *m);
-/* One more letter, for 'peer', of the bytes of the last one, which are there
- * once. */
-void bm_mail_repeat(struct bm_mail *m, int peer);
 
 struct bm_cursor bm_mail_read(const struct bm_mail *m, size_t letter);
 

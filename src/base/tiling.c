@@ -69,10 +69,13 @@ int bm_tiling_levels(const struct bm_tiling *t)
 
 void bm_tiling_at(const struct bm_tiling *t, int64_t patch, int64_t at[3])
 {
-    at[2] = patch % t->count[2];
-    patch /= t->count[2];
-    at[1] = patch % t->count[1];
-    at[0] = patch / t->count[1];
+    /* There are fewer than 2^32, and such divisions are the faster ones. */
+    uint32_t left = (uint32_t)patch, ny = (uint32_t)t->count[1],
+             nx = (uint32_t)t->count[2], row = left / nx;
+
+    at[2] = left - row * nx;
+    at[0] = row / ny;
+    at[1] = row - (uint32_t)at[0] * ny;
 }
 
 int64_t bm_tiling_index(const struct bm_tiling *t, const int64_t at[3])

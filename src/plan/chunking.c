@@ -132,20 +132,27 @@ int64_t bm_chunking_position(const struct bm_chunking *c, int64_t chunk)
 
 /* ---- patches ------------------------------------------------------------- */
 
-static struct bm_footprint footprint_at(const struct bm_tiling *t,
-                                        const int64_t at[3])
+/* How far a patch goes along an axis. */
+static inline int64_t extent_from(const struct bm_tiling *t, int d,
+                                  int64_t start)
 {
-    struct bm_footprint f;
+    int64_t left = t->shape[d] - start;
 
-    for (int d = 0; d < 3; d++) {
-        int64_t left;
+    return left < t->edge[d] ? left : t->edge[d];
+}
 
-        f.start[d] = at[d] * t->edge[d];
-        left = t->shape[d] - f.start[d];
-        f.count[d] = left < t->edge[d] ? left : t->edge[d];
-        f.shift[d] = 0;
-    }
-    return f;
+/* All at once: a struct that is filled bit by bit is copied, and the copy waits
+ * for what was just stored. */
+static inline struct bm_footprint footprint_at(const struct bm_tiling *t,
+                                               const int64_t at[3])
+{
+    int64_t z = at[0] * t->edge[0], y = at[1] * t->edge[1];
+    int64_t x = at[2] * t->edge[2];
+
+    return (struct bm_footprint){
+        {z, y, x},
+        {extent_from(t, 0, z), extent_from(t, 1, y), extent_from(t, 2, x)},
+        {0, 0, 0}};
 }
 
 static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
@@ -251,6 +258,7 @@ static int64_t list_groups(const void *own, int64_t first, int64_t count,
         g->count = whole ? BM_CHUNK_GROUP : 1;
         for (int d = 0; d < 3; d++) {
             g->axis[d] = 2 - d;
+            g->step[d] = d ? g->step[d - 1] * t->count[3 - d] : 1;
             walk.at[d] += whole;
         }
         walk.key += (uint64_t)g->count - 1;

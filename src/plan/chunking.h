@@ -80,15 +80,26 @@ struct bm_listed_chunk {
 
 /* Chunks that follow each other on it: one, or eight of one shape, with keys
  * that follow each other, the first a multiple of 8. These lie side by side, on
- * a lattice: bit i of a chunk's number among them leads along axis[i], the
- * higher one of two bits twice as far. */
+ * a lattice: bit i of a chunk's place among them leads along axis[i], the higher
+ * one of two bits twice as far, and its number grows by step[i]. */
 #define BM_CHUNK_GROUP_BITS 3
 #define BM_CHUNK_GROUP      (1 << BM_CHUNK_GROUP_BITS)
 struct bm_chunk_group {
     int64_t count;
     struct bm_listed_chunk first;
     int axis[BM_CHUNK_GROUP_BITS];
+    int64_t step[BM_CHUNK_GROUP_BITS];
 };
+
+/* The number of the i-th one. */
+static inline int64_t bm_chunk_in_group(const struct bm_chunk_group *g, int i)
+{
+    int64_t chunk = g->first.chunk;
+
+    for (int bit = 0; i >> bit; bit++)
+        chunk += i >> bit & 1 ? g->step[bit] : 0;
+    return chunk;
+}
 
 /* The functions are cheap, need no memory and cannot fail. 'own' is whatever
  * the layout likes. */

@@ -35,7 +35,10 @@ static int add_holders(struct bm_estimate_groups *g, int64_t place, int count)
     struct bm_listed_chunk c;
     struct bm_holder now;
 
-    bm_chunking_list(&e->chunking, place, 1, &c);
+    if (e->chunking.calls->position)
+        bm_chunking_list(&e->chunking, place, 1, &c);
+    else /* the place is its number */
+        c.footprint = e->chunking.calls->footprint(e->chunking.own, place);
     bm_holders_find(&g->holders, &c.footprint);
     now = bm_holders_first(&g->holders);
     do
@@ -49,21 +52,23 @@ static int add_holders(struct bm_estimate_groups *g, int64_t place, int count)
 static size_t held_alone(const struct bm_estimate *e, size_t place, size_t end,
                          uint32_t *rank)
 {
+    uint64_t shared;
     size_t n, count;
 
     if (e->chunking.calls->position)
         return 0;
+    /* All in one word: a run ends where a group of the list does. */
     count = bm_even_list_run(&e->owners.owner, place, end, rank);
-    for (n = 0; n < count; n++)
-        if (bm_is_shared(e->owners.shared, (int64_t)(place + n)))
-            break;
-    return n;
+    shared = e->owners.shared[place / 64] >> place % 64;
+    n = shared ? (size_t)__builtin_ctzll(shared) : count;
+    return n < count ? n : count;
 }
 
 /* There are fewer than 2^32 files, and each is looked at once or twice. */
 int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
 {
     const struct bm_estimate *e = g->estimate;
+    uint32_t last = BM_NO_OWNER; /* it is often the same */
     int count = 0;
 
     g->turn++;
@@ -73,8 +78,11 @@ int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
         uint32_t rank;
 
         n = held_alone(e, place, end, &rank);
-        count = n ? add_rank(g, (int)rank, count)
-                  : add_holders(g, (int64_t)place, count);
+        if (!n)
+            count = add_holders(g, (int64_t)place, count);
+        else if (rank != last)
+            count = add_rank(g, (int)rank, count);
+        last = n ? rank : last;
         n = n ? n : 1;
     }
     return count;

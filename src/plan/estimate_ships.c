@@ -18,15 +18,22 @@ struct sent {
     uint32_t i; /* the i-th chunk of all */
 };
 
+/* An owner of chunks of a file that all have one size. */
+struct turn {
+    int owner;
+    uint32_t chunks; /* that it has still to send */
+    uint64_t last;   /* round of the file in which it sent, from 1 on */
+};
+
 /* What writers take in, file by file. Rounds are counted on through all
  * files. */
 struct intake {
     struct bm_estimate *e;
-    uint64_t buffer; /* bytes of a round */
-    uint64_t begun;  /* rounds of the files before, and 1 */
-    uint64_t *last;  /* [ranks], the last round in which it sent */
-    uint64_t *sum;   /* [ranks], of the file: its chunks, or bytes */
-    int *owners;     /* [ranks], of the file */
+    uint64_t buffer;    /* bytes of a round */
+    uint64_t begun;     /* rounds of the files before, and 1 */
+    uint64_t *last;     /* [ranks], the last round in which it sent */
+    uint64_t *sum;      /* [ranks], of the file: its chunks, or bytes */
+    struct turn *turns; /* [ranks], of the owners of the file */
     size_t owner_count;
     int64_t *rounds;   /* [ranks], that it takes as a writer; -1: it is none */
     struct sent *sent; /* [2 most], of files with chunks of different sizes */
@@ -51,69 +58,95 @@ static void add_message(struct intake *in, int owner, int writer,
 
 static int ascending(const void *left, const void *right)
 {
-    const int *a = left, *b = right;
+    const struct turn *a = left, *b = right;
 
-    return *a < *b ? -1 : *a > *b;
+    return a->owner < b->owner ? -1 : a->owner > b->owner;
+}
+
+enum { DIGIT = 11, SMALL = 48, FEW_TURNS = 128 };
+
+static void sort_turns(struct turn *turns, size_t count)
+{
+    if (count > FEW_TURNS) {
+        qsort(turns, count, sizeof(*turns), ascending);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        int owner = turns[i].owner;
+        size_t k = i;
+
+        for (; k && owner < turns[k - 1].owner; k--)
+            turns[k].owner = turns[k - 1].owner;
+        turns[k].owner = owner;
+    }
 }
 
 /* The owners of a file's chunks, ascending, with their numbers of chunks. */
 static void list_owners(struct intake *in, int64_t file)
 {
     const struct bm_estimate *e = in->e;
-    int sorted = 1;
+    struct turn *turns = in->turns;
 
     in->owner_count = 0;
     for (size_t i = e->first[file], n, end = e->first[file + 1]; i < end;
          i += n) {
-        int owner = bm_estimate_owner(e, file, i), known;
+        int owner = bm_estimate_owner(e, file, i);
         uint32_t same;
 
         n = e->file_rank ? end - i
             : e->place   ? 1
                          : bm_even_list_run(&e->owners.owner, i, end, &same);
-        known = in->sum[owner] > 0;
+        if (!in->sum[owner])
+            turns[in->owner_count++].owner = owner;
         in->sum[owner] += n;
-        if (known)
-            continue;
-        sorted &= !in->owner_count || in->owners[in->owner_count - 1] < owner;
-        in->owners[in->owner_count++] = owner;
     }
-    if (!sorted)
-        qsort(in->owners, in->owner_count, sizeof(*in->owners), ascending);
+    sort_turns(turns, in->owner_count);
+    for (size_t k = 0; k < in->owner_count; k++) {
+        uint64_t *sum = &in->sum[turns[k].owner];
+
+        turns[k].chunks = (uint32_t)*sum;
+        turns[k].last = 0;
+        *sum = 0;
+    }
 }
 
 /* All chunks of the file have 'bytes'. */
 static void take_turns(struct intake *in, int writer, uint64_t bytes)
 {
     uint64_t whole = bytes / in->buffer, rest = bytes % in->buffer;
-    uint64_t round = 0, behind = 0; /* where the next chunk begins */
+    uint64_t round = 1, behind = 0; /* where the next chunk begins */
+    uint64_t messages = 0, chunks = 0;
+    size_t count = in->owner_count;
 
-    while (in->owner_count) {
+    while (count) {
         size_t left = 0;
 
-        for (size_t k = 0; k < in->owner_count; k++) {
-            int owner = in->owners[k];
-            uint64_t begin = round;
+        for (size_t k = 0; k < count; k++) {
+            struct turn t = in->turns[k];
+            uint64_t first = round > t.last ? round : t.last + 1;
 
-            if (owner != writer)
-                in->e->shipped_bytes += bytes;
             round += whole;
             behind += rest;
             if (behind >= in->buffer) {
                 behind -= in->buffer;
                 round++;
             }
-            add_message(in, owner, writer, begin, round - !behind);
-            if (--in->sum[owner])
-                in->owners[left++] = owner;
+            t.last = round - !behind;
+            if (t.owner != writer) {
+                messages += t.last + 1 - first;
+                chunks++;
+            }
+            t.chunks--;
+            in->turns[left] = t;
+            left += t.chunks > 0;
         }
-        in->owner_count = left;
+        count = left;
     }
+    in->e->shipped_messages += (int64_t)messages;
+    in->e->shipped_bytes += chunks * bytes;
 }
 
 /* ---- chunks of different sizes ------------------------------------------- */
-
-enum { DIGIT = 11, SMALL = 48 };
 
 static uint64_t key_of(const struct sent *s, int of_owner)
 {
@@ -293,17 +326,17 @@ int bm_estimate_ship(struct bm_estimate *e, const struct bm_estimate_task *task)
         task->rule.buffer_bytes ? task->rule.buffer_bytes : BM_BUFFER_BYTES;
     in->last = bm_new(e->a, ranks, sizeof(*in->last));
     in->sum = bm_new(e->a, ranks, sizeof(*in->sum));
-    in->owners = bm_new_raw(e->a, ranks, sizeof(*in->owners));
+    in->turns = bm_new_raw(e->a, ranks, sizeof(*in->turns));
     in->rounds = bm_new_raw(e->a, ranks, sizeof(*in->rounds));
-    rc = in->last && in->sum && in->owners && in->rounds ? BOUMA_OK
-                                                         : BOUMA_ENOMEM;
+    rc = in->last && in->sum && in->turns && in->rounds ? BOUMA_OK
+                                                        : BOUMA_ENOMEM;
     for (size_t r = 0; r < ranks && !rc; r++)
         in->rounds[r] = -1;
     for (int64_t f = 0; f < e->files && !rc; f++)
         rc = take_in(in, f);
     bm_drop(e->a, in->sent);
     bm_drop(e->a, in->rounds);
-    bm_drop(e->a, in->owners);
+    bm_drop(e->a, in->turns);
     bm_drop(e->a, in->sum);
     bm_drop(e->a, in->last);
     bm_drop(e->a, in);

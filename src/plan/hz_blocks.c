@@ -146,23 +146,32 @@ uint64_t bm_hz_blocks_block(const struct bm_hz_blocks *o, int64_t chunk)
     return block;
 }
 
-/* The samples of block 'at' of a run, which has some in the domain. */
-static struct bm_footprint block_at(const struct bm_hz_blocks *o,
-                                    const struct run *r, const int64_t at[3])
+/* Samples of a block along an axis, from the first one on. */
+static inline int64_t samples_along(const struct bm_hz_blocks *o,
+                                    const struct run *r, int d, int shift,
+                                    int64_t start)
 {
-    int inside = r->prefix + o->block_bits;
-    struct bm_footprint f;
+    int64_t count = (int64_t)1 << (r->shift[d] - shift);
+    int64_t most = ((o->shape[d] - 1 - start) >> shift) + 1;
 
-    for (int d = 0; d < 3; d++) {
-        int64_t most;
+    return count < most ? count : most;
+}
 
-        f.shift[d] = o->behind[inside][d];
-        f.start[d] = r->from[d] + (at[d] << r->shift[d]);
-        f.count[d] = (int64_t)1 << (r->shift[d] - f.shift[d]);
-        most = ((o->shape[d] - 1 - f.start[d]) >> f.shift[d]) + 1;
-        f.count[d] = f.count[d] < most ? f.count[d] : most;
-    }
-    return f;
+/* The samples of block 'at' of a run, which has some in the domain: all at once,
+ * as in chunking.c. */
+static inline struct bm_footprint
+block_at(const struct bm_hz_blocks *o, const struct run *r, const int64_t at[3])
+{
+    const uint8_t *shift = o->behind[r->prefix + o->block_bits];
+    int64_t z = r->from[0] + (at[0] << r->shift[0]);
+    int64_t y = r->from[1] + (at[1] << r->shift[1]);
+    int64_t x = r->from[2] + (at[2] << r->shift[2]);
+
+    return (struct bm_footprint){{z, y, x},
+                                 {samples_along(o, r, 0, shift[0], z),
+                                  samples_along(o, r, 1, shift[1], y),
+                                  samples_along(o, r, 2, shift[2], x)},
+                                 {shift[0], shift[1], shift[2]}};
 }
 
 struct bm_footprint bm_hz_blocks_footprint(const struct bm_hz_blocks *o,
@@ -461,6 +470,7 @@ static int64_t list_groups(const void *own, int64_t first, int64_t count,
             w.block += BM_CHUNK_GROUP - 1;
             for (int k = 0; k < BM_CHUNK_GROUP_BITS; k++) {
                 g->axis[k] = w.axis[k];
+                g->step[k] = (int64_t)1 << k;
                 w.at[w.axis[k]] |= w.far[k];
             }
         }

@@ -70,10 +70,18 @@ static int is_even(int *even, const struct bm_particle_rule *r,
                                        .ranks = r->ranks};
     uint64_t each = spec.target / r->bytes, largest = 0;
     struct bm_aggregation trial;
-    int rc = bm_aggregate(&trial, a, &spec, units, count);
     uint64_t wanted = each ? (r->particles + each / 2) / each : 1;
     double most = r->assign ? IMBALANCE_LIMIT : DEFAULT_IMBALANCE_LIMIT;
+    int rc;
 
+    for (size_t i = 0; i < count; i++)
+        if (units[i].count > largest)
+            largest = units[i].count;
+    *even = 0;
+    /* No file has less than a unit of it: often there is nothing to try. */
+    if ((double)largest * (double)wanted > most * (double)r->particles)
+        return BOUMA_OK;
+    rc = bm_aggregate(&trial, a, &spec, units, count);
     for (int64_t f = 0; f < trial.files && !rc; f++)
         if (trial.counts[f] > largest)
             largest = trial.counts[f];

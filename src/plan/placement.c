@@ -11,9 +11,26 @@ static int first_ranks(int64_t files, int ranks, int64_t file)
     return (int)(file % ranks);
 }
 
+static int64_t file_of_first(int64_t files, int ranks, int rank, int64_t i)
+{
+    int64_t file = rank + i * ranks;
+
+    return file < files ? file : -1;
+}
+
+/* The first one is the smallest with file * ranks >= rank * files. */
+static int64_t file_of_spread(int64_t files, int ranks, int rank, int64_t i)
+{
+    int64_t file = (rank * files + ranks - 1) / ranks + i;
+
+    return file < files && bm_spread_file(files, ranks, file) == rank ? file
+                                                                      : -1;
+}
+
 static const struct bm_placement placements[] = {
-    [BOUMA_PLACE_SPREAD] = {.formula = bm_spread_file},
-    [BOUMA_PLACE_FIRST] = {.formula = first_ranks},
+    [BOUMA_PLACE_SPREAD] = {.formula = bm_spread_file,
+                            .file_of = file_of_spread},
+    [BOUMA_PLACE_FIRST] = {.formula = first_ranks, .file_of = file_of_first},
     [BOUMA_PLACE_COST] = {.choose = bm_place_by_cost, .needs_machine = 1},
     [BOUMA_PLACE_LOCAL] = {.choose = bm_place_locally},
 };

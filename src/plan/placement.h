@@ -19,11 +19,14 @@ struct bm_place_task {
     int turn, turns;
 };
 
-/* One of the two functions is there. */
+/* Formulas are there, or a function that chooses. */
 struct bm_placement {
     /* The rank that writes 'file'; its tier is the one that is wanted, or DRAM.
      */
     int (*formula)(int64_t files, int ranks, int64_t file);
+    /* The other way round: the i-th file of a rank, ascending; -1 if it has no
+     * more. */
+    int64_t (*file_of)(int64_t files, int ranks, int rank, int64_t i);
     /* By who sends how much to which file; 'tier' and 'choice' may be NULL.
      * BOUMA_OK or ENOMEM. */
     int (*choose)(int *writer, bouma_tier *tier, struct bm_cost *choice,

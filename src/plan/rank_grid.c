@@ -100,24 +100,39 @@ static int64_t cell_of(const int64_t *cut, int64_t cells, int64_t near,
     return near;
 }
 
+/* Along one axis. */
+static void find_along(struct bm_holders_axis *x, const struct bm_rank_grid *g,
+                       int d, const struct bm_footprint *f)
+{
+    const int64_t *cut = g->cut[d];
+    int64_t start = f->start[d], count = f->count[d];
+    int shift = f->shift[d];
+    int64_t up = ((int64_t)1 << shift) - 1 - start;
+
+    x->count = 0;
+    for (int64_t i = 0, end; i < count; i = end) {
+        x->near = cell_of(cut, g->grid[d], x->near, start + (i << shift));
+        end = (cut[x->near + 1] + up) >> shift;
+        end = end < count ? end : count;
+        x->cell[x->count] = x->near;
+        x->samples[x->count++] = end - i;
+    }
+    x->start = start;
+    x->length = count;
+    x->shift = shift;
+}
+
 int64_t bm_holders_find(struct bm_holders *h, const struct bm_footprint *f)
 {
     int64_t ranks = 1;
 
     for (int d = 0; d < 3; d++) {
         struct bm_holders_axis *x = &h->axis[d];
-        const int64_t *cut = h->grid->cut[d];
-        int64_t up = ((int64_t)1 << f->shift[d]) - 1 - f->start[d];
 
-        x->count = 0;
-        for (int64_t i = 0, end; i < f->count[d]; i = end) {
-            x->near = cell_of(cut, h->grid->grid[d], x->near,
-                              f->start[d] + (i << f->shift[d]));
-            end = (cut[x->near + 1] + up) >> f->shift[d];
-            end = end < f->count[d] ? end : f->count[d];
-            x->cell[x->count] = x->near;
-            x->samples[x->count++] = end - i;
-        }
+        /* Mostly it differs from the last one along one axis. */
+        if (f->start[d] != x->start || f->count[d] != x->length ||
+            f->shift[d] != x->shift)
+            find_along(x, h->grid, d, f);
         ranks *= x->count;
     }
     return ranks;
@@ -125,25 +140,67 @@ int64_t bm_holders_find(struct bm_holders *h, const struct bm_footprint *f)
 
 /* ---- owners -------------------------------------------------------------- */
 
-/* Of the ranks with room[] (NULL: all have) the one that holds most of a chunk
- * or, of 'lowest', has the lowest number; -1 if there is none. */
-static int choose(const struct bm_holders *h, const int64_t *room, int lowest,
-                  uint64_t *held)
+/* The holder with the most samples, which has most along each axis; 0 if others
+ * may have as many. */
+static int find_largest(const struct bm_holders *h, struct bm_holder *out)
+{
+    const int64_t *grid = h->grid->grid;
+    int64_t cell = 0;
+
+    out->samples = 1;
+    for (int d = 0; d < 3; d++) {
+        const struct bm_holders_axis *x = &h->axis[d];
+        int64_t best = 0;
+
+        for (int64_t i = 1; i < x->count; i++) {
+            if (x->samples[i] == x->samples[best])
+                return 0;
+            best = x->samples[i] > x->samples[best] ? i : best;
+        }
+        out->at[d] = best;
+        out->samples *= (uint64_t)x->samples[best];
+        cell = cell * grid[d] + x->cell[best];
+    }
+    out->rank = h->grid->rank[cell];
+    return 1;
+}
+
+/* The same, or the holder with the lowest number, of those with room[] (NULL:
+ * all have): its rank, or -1 if there is none. */
+static int look_at_all(const struct bm_holders *h, const int64_t *room,
+                       int lowest, struct bm_holder *out)
 {
     struct bm_holder now = bm_holders_first(h);
+    int64_t at[3] = {0, 0, 0};
+    uint64_t held = 0;
     int best = -1;
 
-    *held = 0;
     do {
-        if (best >= 0 && (lowest || now.samples <= *held) &&
-            ((!lowest && now.samples < *held) || now.rank > best))
+        if (best >= 0 && (lowest || now.samples <= held) &&
+            ((!lowest && now.samples < held) || now.rank > best))
             continue;
         if (room && room[now.rank] <= 0)
             continue; /* last, as it is far away in memory */
         best = now.rank;
-        *held = now.samples;
+        held = now.samples;
+        for (int d = 0; d < 3; d++)
+            at[d] = now.at[d];
     } while (bm_holders_next(h, &now));
+    out->rank = best;
+    out->samples = held;
+    for (int d = 0; d < 3; d++)
+        out->at[d] = at[d];
     return best;
+}
+
+/* Of the ranks with room[] (NULL: all have) the one that holds most of a chunk
+ * or, of 'lowest', has the lowest number; -1 if there is none. */
+static int choose(const struct bm_holders *h, const int64_t *room, int lowest,
+                  struct bm_holder *out)
+{
+    if (!lowest && find_largest(h, out) && (!room || room[out->rank] > 0))
+        return out->rank;
+    return look_at_all(h, room, lowest, out);
 }
 
 int bm_owners_init(struct bm_owners *o, const struct bm_rank_grid *g,
@@ -171,6 +228,8 @@ void bm_owners_release(struct bm_owners *o)
     bm_drop(o->grid->a, o->shared);
     bm_drop(o->grid->a, o->place);
     bm_drop(o->grid->a, o->count);
+    bm_drop(o->grid->a, o->senders);
+    bm_drop(o->grid->a, o->far);
     bm_holders_release(&o->holders);
     memset(o, 0, sizeof(*o));
 }
@@ -201,79 +260,94 @@ static int64_t only_cell(struct bm_owners *o, int d, int64_t first,
     return last < g->cut[d][cell + 1] ? cell : -1;
 }
 
-/* Where the chunks of a group are: of each place along each axis the cell. */
+/* How the chunks of groups with such axes lie: mostly as those of the group
+ * before do. */
+static void learn_pattern(struct bm_group_pattern *p,
+                          const struct bm_chunk_group *g)
+{
+    if (p->known && !memcmp(p->axis, g->axis, sizeof(p->axis)))
+        return;
+    memset(p, 0, sizeof(*p));
+    memcpy(p->axis, g->axis, sizeof(p->axis));
+    p->known = 1;
+    for (int d = 0; d < 3; d++)
+        p->places[d] = 1;
+    for (int bit = 0; bit < BM_CHUNK_GROUP_BITS; bit++) {
+        int axis = g->axis[bit];
+
+        for (int i = 0; i < BM_CHUNK_GROUP; i++)
+            p->at[i][axis] += (uint8_t)(i >> bit & 1 ? p->places[axis] : 0);
+        p->places[axis] *= 2;
+    }
+}
+
+/* The owner of all chunks of a group; -1 if there are several. */
+static int only_owner(struct bm_owners *o, const struct bm_chunk_group *g)
+{
+    const struct bm_footprint *f = &g->first.footprint;
+    const struct bm_rank_grid *grid = o->grid;
+    int64_t cell = 0;
+
+    for (int d = 0; d < 3; d++) {
+        int64_t samples = f->count[d] * o->pattern.places[d];
+        int64_t here = only_cell(o, d, f->start[d],
+                                 f->start[d] + ((samples - 1) << f->shift[d]));
+
+        if (here < 0)
+            return -1;
+        cell = cell * grid->grid[d] + here;
+    }
+    return grid->rank[cell];
+}
+
+/* Of each place along each axis, what its cell adds to the index of a cell; if
+ * there are several, far less than nothing. */
 struct group_cells {
-    int64_t cell[3][BM_CHUNK_GROUP];
-    int places[3];
-    int far[BM_CHUNK_GROUP_BITS]; /* places that a bit leads along its axis */
-    int even;                     /* all are in one cell */
+    int64_t part[3][BM_CHUNK_GROUP];
 };
 
 static void find_cells(struct group_cells *c, struct bm_owners *o,
                        const struct bm_chunk_group *g)
 {
     const struct bm_footprint *f = &g->first.footprint;
+    int64_t far = 1; /* from a cell to the next one */
 
-    c->even = 1;
-    for (int d = 0; d < 3; d++)
-        c->places[d] = 1;
-    for (int i = 0; i < BM_CHUNK_GROUP_BITS; i++) {
-        c->far[i] = c->places[g->axis[i]];
-        c->places[g->axis[i]] *= 2;
-    }
-    for (int d = 0; d < 3; d++) {
+    for (int d = 2; d >= 0; d--) {
         int64_t first = f->start[d];
 
-        for (int i = 0; i < c->places[d]; i++) {
+        for (int i = 0; i < o->pattern.places[d]; i++) {
             int64_t end = first + (f->count[d] << f->shift[d]);
-
-            c->cell[d][i] =
+            int64_t cell =
                 only_cell(o, d, first, end - ((int64_t)1 << f->shift[d]));
-            c->even &= c->cell[d][i] >= 0 && c->cell[d][i] == c->cell[d][0];
+
+            c->part[d][i] = cell < 0 ? INT64_MIN / 4 : cell * far;
             first = end;
         }
+        far *= o->grid->grid[d];
     }
-}
-
-/* The owner of a chunk of a group; -1 if it is shared. */
-static int owner_in(const struct group_cells *c,
-                    const struct bm_rank_grid *grid,
-                    const struct bm_chunk_group *g, int chunk)
-{
-    int at[3] = {0, 0, 0};
-    int64_t cell[3];
-
-    for (int i = 0; i < BM_CHUNK_GROUP_BITS; i++)
-        at[g->axis[i]] += chunk >> i & 1 ? c->far[i] : 0;
-    for (int d = 0; d < 3; d++)
-        cell[d] = c->cell[d][at[d]];
-    if (cell[0] < 0 || cell[1] < 0 || cell[2] < 0)
-        return -1;
-    return grid
-        ->rank[(cell[0] * grid->grid[1] + cell[1]) * grid->grid[2] + cell[2]];
 }
 
 static void tell_several(struct bm_owners *o, int64_t first,
                          const struct bm_chunk_group *g)
 {
-    const struct bm_chunking *c = o->chunking;
-    struct group_cells cells;
+    struct group_cells c;
+    int owner;
 
-    find_cells(&cells, o, g);
-    if (cells.even) {
-        keep(o, first, g->count, owner_in(&cells, o->grid, g, 0));
+    learn_pattern(&o->pattern, g);
+    owner = only_owner(o, g);
+    if (owner >= 0) {
+        keep(o, first, g->count, owner);
         return;
     }
+    find_cells(&c, o, g);
     for (int i = 0; i < g->count; i++) {
-        int owner = owner_in(&cells, o->grid, g, i);
+        const uint8_t *at = o->pattern.at[i];
+        int64_t cell = c.part[0][at[0]] + c.part[1][at[1]] + c.part[2][at[2]];
 
-        if (owner >= 0)
-            keep(o, first + i, 1, owner);
+        if (cell >= 0)
+            keep(o, first + i, 1, o->grid->rank[cell]);
         else
-            mark(o, first + i,
-                 c->calls->position
-                     ? c->calls->find(c->own, g->first.key + (uint64_t)i)
-                     : first + i);
+            mark(o, first + i, bm_chunk_in_group(g, i));
     }
 }
 
@@ -288,41 +362,62 @@ void bm_owners_tell(struct bm_owners *o, int64_t first,
         keep(o, first, 1, bm_holders_first(&o->holders).rank);
 }
 
+/* Whether one of 'n' chunks is shared. */
+static int any_shared(const struct bm_owners *o, int64_t first, int64_t n)
+{
+    for (int64_t i = 0, run; i < n; i += run) {
+        uint32_t owner;
+
+        run = (int64_t)bm_even_list_run(&o->owner, (size_t)(first + i),
+                                        (size_t)(first + n), &owner);
+        if (owner == BM_NO_OWNER)
+            return 1;
+    }
+    return 0;
+}
+
+/* Where they are numbered on the order. */
+static void list_numbers(struct bm_owners *o)
+{
+    int64_t words = o->chunking->count / 64 + 1;
+    uint32_t n = 0;
+
+    for (int64_t word = 0; word < words; word++)
+        for (uint64_t bits = o->shared[word]; bits; bits &= bits - 1)
+            o->place[n++] = (uint32_t)(64 * word + __builtin_ctzll(bits));
+}
+
 /* The places of shared chunks, by their numbers; before[] has how many there
  * are before each word of bits. */
 static void list_places(struct bm_owners *o, const uint32_t *before)
 {
-    struct bm_listed_chunk list[64];
+    struct bm_chunk_group list[64];
     int64_t count = o->chunking->count;
 
     for (int64_t first = 0, n; first < count; first += n) {
-        int any = 0;
+        int64_t place = first, groups = 0;
 
         n = count - first < 64 ? count - first : 64;
-        for (int64_t i = 0, run; i < n; i += run) {
-            uint32_t owner;
+        if (any_shared(o, first, n))
+            groups = bm_chunking_list_groups(o->chunking, first, n, list);
+        for (int64_t k = 0; k < groups; k++)
+            for (int i = 0; i < list[k].count; i++, place++) {
+                int64_t chunk = bm_chunk_in_group(&list[k], i);
+                int64_t word = chunk >> 6;
+                uint64_t lower = ((uint64_t)1 << (chunk & 63)) - 1;
 
-            run = (int64_t)bm_even_list_run(&o->owner, (size_t)(first + i),
-                                            (size_t)(first + n), &owner);
-            any |= owner == BM_NO_OWNER;
-        }
-        if (any)
-            bm_chunking_list(o->chunking, first, n, list);
-        for (int64_t i = 0; i < n && any; i++) {
-            int64_t chunk = list[i].chunk, word = chunk >> 6;
-            uint64_t lower = ((uint64_t)1 << (chunk & 63)) - 1;
-
-            if (bm_owner_at(o, (size_t)(first + i)) == BM_NO_OWNER)
-                o->place[before[word] + (uint32_t)__builtin_popcountll(
-                                            o->shared[word] & lower)] =
-                    (uint32_t)(first + i);
-        }
+                if (bm_is_shared(o->shared, chunk))
+                    o->place[before[word] + (uint32_t)__builtin_popcountll(
+                                                o->shared[word] & lower)] =
+                        (uint32_t)place;
+            }
     }
 }
 
 static int find_places(struct bm_owners *o)
 {
     size_t words = (size_t)o->chunking->count / 64 + 1;
+    size_t ranks = (size_t)o->grid->ranks;
     uint32_t *before = bm_new_raw(o->grid->a, words, sizeof(*before)), n = 0;
 
     o->place = bm_new_raw(o->grid->a, (size_t)o->report.shared_patches,
@@ -331,10 +426,14 @@ static int find_places(struct bm_owners *o)
         before[w] = n;
         n += (uint32_t)__builtin_popcountll(o->shared[w]);
     }
-    if (before && o->place)
+    if (before && o->place && o->chunking->calls->position)
         list_places(o, before);
+    else if (o->place)
+        list_numbers(o);
+    o->senders = bm_new(o->grid->a, ranks, sizeof(*o->senders));
+    o->far = bm_new(o->grid->a, words, sizeof(*o->far));
     bm_drop(o->grid->a, before);
-    return before && o->place ? BOUMA_OK : BOUMA_ENOMEM;
+    return before && o->place && o->senders && o->far ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 /* How shared chunks are given: see distribute.h. */
@@ -356,6 +455,41 @@ static void give_place(struct bm_owners *o, struct giving *g, size_t place,
     bm_even_list_change(&o->owner, place, (uint32_t)owner);
 }
 
+/* The cells of holders along an axis, as bits: 1 is the cell before that of the
+ * owner, 2 its own and 4 the one after it; 0 if others are among them. */
+static uint32_t cells_around(const struct bm_holders_axis *x, int64_t owner)
+{
+    uint32_t bits = 0;
+
+    if (x->cell[0] < owner - 1 || x->cell[x->count - 1] > owner + 1)
+        return 0;
+    for (int64_t i = 0; i < x->count; i++)
+        bits |= 1u << (x->cell[i] - owner + 1);
+    return bits;
+}
+
+/* The other holders of a chunk send their parts to the owner; NULL: to a rank
+ * that holds none. */
+static void note_senders(struct bm_owners *o, int64_t chunk,
+                         const struct bm_holder *owner)
+{
+    uint32_t along[3] = {0, 0, 0}, all = 0;
+
+    for (int d = 0; d < 3 && owner && !o->all_far; d++) {
+        const struct bm_holders_axis *x = &o->holders.axis[d];
+
+        along[d] = cells_around(x, x->cell[owner->at[d]]);
+    }
+    if (!along[0] || !along[1] || !along[2]) {
+        o->far[chunk >> 6] |= (uint64_t)1 << (chunk & 63);
+        return;
+    }
+    for (int y = 0; y < 3; y++)
+        all |= along[1] >> y & 1 ? along[2] << 3 * y : 0;
+    for (int z = 0; z < 3; z++)
+        o->senders[owner->rank] |= along[0] >> z & 1 ? all << 9 * z : 0;
+}
+
 /* Give a chunk, or leave it for a later round unless this is the last one. */
 static void give(struct bm_owners *o, struct giving *g, int64_t chunk,
                  size_t place, int is_last)
@@ -363,17 +497,18 @@ static void give(struct bm_owners *o, struct giving *g, int64_t chunk,
     struct bm_footprint f =
         o->chunking->calls->footprint(o->chunking->own, chunk);
     int64_t holders = bm_holders_find(&o->holders, &f);
-    uint64_t held;
-    int owner = choose(&o->holders, g->room, g->lowest, &held);
+    struct bm_holder best;
+    int owner = choose(&o->holders, g->room, g->lowest, &best);
 
     if (owner >= 0 && g->left && g->left[owner] <= 0) {
         if (!is_last)
             return;
         owner = -1;
-        held = 0;
+        best.samples = 0;
     }
+    note_senders(o, chunk, owner >= 0 ? &best : NULL);
     o->report.messages += holders - (owner >= 0);
-    o->report.moved_samples += bm_footprint_samples(&f) - held;
+    o->report.moved_samples += bm_footprint_samples(&f) - best.samples;
     if (g->open) {
         g->open[chunk >> 6] &= ~((uint64_t)1 << (chunk & 63));
         g->open_count--;

@@ -32,6 +32,9 @@ struct bm_holders {
         int64_t *cell;    /* [count], ascending */
         int64_t *samples; /* [count] */
         int64_t near;     /* where the last search ended */
+        int64_t start;    /* of the last footprint; the order is such that it */
+        int shift;        /* is not read in pairs right after it was stored */
+        int64_t length;
     } axis[3];
 };
 
@@ -48,41 +51,65 @@ struct bm_holder {
     int rank;
     uint64_t samples;
     int64_t at[3];
+    const int *row; /* the ranks along the last axis, ... */
+    uint64_t each;  /* ...and samples that they hold of each of its planes */
 };
+
+static inline void bm_holder_look(const struct bm_holders *h,
+                                  struct bm_holder *now)
+{
+    const struct bm_holders_axis *last = &h->axis[2];
+
+    now->rank = now->row[last->cell[now->at[2]]];
+    now->samples = now->each * (uint64_t)last->samples[now->at[2]];
+}
+
+static inline void bm_holder_begin_row(const struct bm_holders *h,
+                                       struct bm_holder *now)
+{
+    const struct bm_holders_axis *a = h->axis;
+    int64_t z = now->at[0], y = now->at[1];
+    const int64_t *grid = h->grid->grid;
+
+    now->row =
+        h->grid->rank + (a[0].cell[z] * grid[1] + a[1].cell[y]) * grid[2];
+    now->each = (uint64_t)(a[0].samples[z] * a[1].samples[y]);
+    now->at[2] = 0;
+    bm_holder_look(h, now);
+}
 
 static inline struct bm_holder bm_holders_first(const struct bm_holders *h)
 {
-    const struct bm_holders_axis *a = h->axis;
-    const int64_t *grid = h->grid->grid;
+    struct bm_holder now = {.rank = 0};
 
-    return (struct bm_holder){
-        h->grid->rank[(a[0].cell[0] * grid[1] + a[1].cell[0]) * grid[2] +
-                      a[2].cell[0]],
-        (uint64_t)(a[0].samples[0] * a[1].samples[0] * a[2].samples[0]),
-        {0, 0, 0}};
+    bm_holder_begin_row(h, &now);
+    return now;
 }
 
 /* Go on to the next one; 0 if that was the last. */
 static inline int bm_holders_next(const struct bm_holders *h,
                                   struct bm_holder *now)
 {
-    const struct bm_holders_axis *a = h->axis;
-    const int64_t *grid = h->grid->grid;
-    int64_t *at = now->at;
-
-    for (int d = 2; ++at[d] == a[d].count; d--) {
-        at[d] = 0;
-        if (d == 0)
+    if (++now->at[2] < h->axis[2].count) {
+        bm_holder_look(h, now);
+        return 1;
+    }
+    if (++now->at[1] == h->axis[1].count) {
+        now->at[1] = 0;
+        if (++now->at[0] == h->axis[0].count)
             return 0;
     }
-    now->rank =
-        h->grid
-            ->rank[(a[0].cell[at[0]] * grid[1] + a[1].cell[at[1]]) * grid[2] +
-                   a[2].cell[at[2]]];
-    now->samples = (uint64_t)(a[0].samples[at[0]] * a[1].samples[at[1]] *
-                              a[2].samples[at[2]]);
+    bm_holder_begin_row(h, now);
     return 1;
 }
+
+/* Where the chunks of a group lie, by its axes: the place of each along each
+ * axis, and how many there are. */
+struct bm_group_pattern {
+    int known, axis[BM_CHUNK_GROUP_BITS];
+    int places[3];
+    uint8_t at[BM_CHUNK_GROUP][3];
+};
 
 /* The owners that bm_distribute() finds for such blocks, by places on the order
  * of keys. All chunks are told one after the other; then shared ones, which
@@ -94,7 +121,14 @@ struct bm_owners {
     uint64_t *shared; /* [chunks / 64 + 1], a bit for each chunk, by number */
     uint32_t *place;  /* [report.shared_patches], of those, by number */
     int64_t *count;   /* [ranks], chunks that it has */
+    /* Who sends parts of shared chunks to a rank: of the 27 cells around its
+     * own, bit 9 z + 3 y + x. Chunks with other senders are marked in 'far', or
+     * all shared ones if 'all_far' is set before they are shared out. */
+    uint32_t *senders; /* [ranks] */
+    uint64_t *far;     /* [chunks / 64 + 1] */
+    int all_far;
     struct bm_holders holders;
+    struct bm_group_pattern pattern; /* of the last group */
     struct bm_distribution report;
 };
 

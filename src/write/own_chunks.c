@@ -56,7 +56,7 @@ static int list_chunks(struct bm_making *m, size_t grid)
     size_t room = end - begin, n = 0, variable;
     struct bm_chunk_subset *s = g->subset = bm_new(m->a, 1, sizeof(*s));
 
-    for (size_t j = 0; j < g->count; j++)
+    for (size_t j = 0; j < g->count && !m->base; j++)
         room += (size_t)m->results[g->of[j] - m->plan->decompositions]
                     .chunks->count;
     if (!s)
@@ -69,7 +69,7 @@ static int list_chunks(struct bm_making *m, size_t grid)
     for (size_t i = begin; i < end; i++)
         s->chunk[n++] =
             chunk_at(&s->whole, place_of(m, grid, &m->entries[i], &variable));
-    for (size_t j = 0; j < g->count; j++) {
+    for (size_t j = 0; j < g->count && !m->base; j++) {
         const struct bm_chunk_subset *some =
             m->results[g->of[j] - m->plan->decompositions].chunks;
 
@@ -158,115 +158,226 @@ static size_t find_chunk(const struct bm_making *m, size_t grid,
     return g->first + at * g->count + variable;
 }
 
-/* The chunks of each file ascend with the entries. */
-static int list_files(struct bm_making *m)
+/* The writers that concern this rank: those of its entries, and itself; each
+ * once. NULL if there is no memory. */
+static int64_t *list_writers(const struct bm_making *m, size_t *count)
 {
-    struct bm_write_plan *plan = m->plan;
-    struct bm_assignment *out = &plan->own->files;
-    size_t grid = 0, count = m->entry_count;
-    struct bm_keyed *by_file = bm_new_raw(m->a, count, sizeof(*by_file));
+    size_t n = m->entry_count + 1;
+    int64_t *list = bm_new_raw(m->a, n, sizeof(*list));
 
-    out->a = m->a;
-    out->first = bm_new(m->a, count + 1, sizeof(*out->first));
-    out->chunk = bm_new_raw(m->a, count, sizeof(*out->chunk));
-    out->file = bm_new_raw(m->a, plan->chunks, sizeof(*out->file));
-    out->writer = bm_new_raw(m->a, count, sizeof(*out->writer));
-    out->tier = bm_new_raw(m->a, count, sizeof(*out->tier));
-    plan->file_number = bm_new_raw(m->a, count, sizeof(*plan->file_number));
-    if (!by_file || !out->first || !out->chunk || !out->file || !out->writer ||
-        !out->tier || !plan->file_number) {
-        bm_drop(m->a, by_file);
-        return BOUMA_ENOMEM;
-    }
-    memset(out->file, 0xff, plan->chunks * sizeof(*out->file));
-    for (size_t i = 0; i < count; i++)
-        by_file[i] = (struct bm_keyed){m->entries[i].file, i};
-    if (count)
-        qsort(by_file, count, sizeof(*by_file), bm_keyed_compare);
-    for (size_t i = 0; i < count; i++) {
-        const struct bm_own_entry *e = &m->entries[by_file[i].at];
-        bouma_tier only = m->job->ds->options.tier;
-        size_t chunk;
-
-        if (!i || by_file[i].key != by_file[i - 1].key) {
-            out->first[out->files] = i;
-            out->writer[out->files] = e->writer;
-            out->tier[out->files] = only ? only : BOUMA_TIER_DRAM;
-            plan->file_number[out->files++] = e->file;
-            grid = 0;
-        }
-        while (grid + 1 < plan->grid_count && m->first[grid + 1] <= e->chunk)
-            grid++;
-        chunk = find_chunk(m, grid, e);
-        out->chunk[i] = (uint32_t)chunk;
-        out->file[chunk] = (uint32_t)out->files - 1;
-        plan->owner[chunk] = e->owner;
-    }
-    out->first[out->files] = count;
-    plan->fixed_files = out->files;
-    plan->all_fixed_files = (int64_t)m->files;
-    bm_drop(m->a, by_file);
-    return BOUMA_OK;
-}
-
-/* ---- routes of sizes ----------------------------------------------------- */
-
-/* Feeders of this rank's files: each of the owners once, ascending. */
-static int64_t *list_feeders(struct bm_making *m, size_t *count)
-{
-    const struct bm_assignment *files = &m->plan->own->files;
-    size_t chunks = files->first[files->files], n = 0;
-    int64_t *list = bm_new_raw(m->a, chunks, sizeof(*list));
-    int me = m->job->comm->rank;
-
-    for (size_t i = 0; i < chunks && list; i++) {
-        int owner = m->plan->owner[files->chunk[i]];
-
-        if (owner != me && files->writer[files->file[files->chunk[i]]] == me)
-            list[n++] = owner;
-    }
-    if (n)
-        qsort(list, n, sizeof(*list), ascending);
     *count = 0;
+    if (!list)
+        return NULL;
+    for (size_t i = 0; i < m->entry_count; i++)
+        list[i] = m->entries[i].writer;
+    list[n - 1] = m->job->comm->rank;
+    qsort(list, n, sizeof(*list), ascending);
     for (size_t i = 0; i < n; i++)
         if (!i || list[i] != list[i - 1])
             list[(*count)++] = list[i];
     return list;
 }
 
+/* All files of some writers, as keys of NO_ENTRY; their number. NULL: they are
+ * only counted. */
+#define NO_ENTRY SIZE_MAX
+
+static size_t list_their_files(const struct bm_making *m,
+                               const int64_t *writers, size_t count,
+                               struct bm_keyed *out)
+{
+    const struct bm_placement *p = bm_placement_of(m->job->ds->options.place);
+    int ranks = m->job->comm->size;
+    size_t n = 0;
+
+    for (size_t k = 0; k < count && m->files; k++)
+        for (int64_t i = 0, file;; i++, n++) {
+            file = p->file_of((int64_t)m->files, ranks, (int)writers[k], i);
+            if (file < 0)
+                break;
+            if (out)
+                out[n] = (struct bm_keyed){(uint64_t)file, NO_ENTRY};
+        }
+    return n;
+}
+
+/* Entries by their files, and behind those of each file NO_ENTRY. NULL if there
+ * is no memory. */
+static struct bm_keyed *sort_entries(const struct bm_making *m, size_t *count)
+{
+    size_t writers, n = m->entry_count;
+    int64_t *writer = list_writers(m, &writers);
+    struct bm_keyed *by_file = NULL;
+
+    *count = 0;
+    if (!writer)
+        return NULL;
+    *count = n + list_their_files(m, writer, writers, NULL);
+    by_file = bm_new_raw(m->a, *count, sizeof(*by_file));
+    for (size_t i = 0; i < n && by_file; i++)
+        by_file[i] = (struct bm_keyed){m->entries[i].file, i};
+    if (by_file)
+        list_their_files(m, writer, writers, by_file + n);
+    if (by_file && *count)
+        qsort(by_file, *count, sizeof(*by_file), bm_keyed_compare);
+    bm_drop(m->a, writer);
+    return by_file;
+}
+
+/* One more file of the plan, which has no chunks yet. */
+static void begin_file(struct bm_making *m, uint64_t file, size_t chunks)
+{
+    struct bm_assignment *out = &m->plan->own->files;
+    bouma_tier only = m->job->ds->options.tier;
+
+    out->first[out->files] = chunks;
+    out->writer[out->files] = bm_own_writer(m, (uint32_t)file);
+    out->tier[out->files] = only ? only : BOUMA_TIER_DRAM;
+    m->plan->file_number[out->files++] = (uint32_t)file;
+}
+
+static int new_files(struct bm_making *m, size_t files)
+{
+    struct bm_write_plan *plan = m->plan;
+    struct bm_assignment *out = &plan->own->files;
+    size_t chunks = m->entry_count;
+
+    out->a = m->a;
+    out->first = bm_new(m->a, files + 1, sizeof(*out->first));
+    out->chunk = bm_new_raw(m->a, chunks, sizeof(*out->chunk));
+    out->file = bm_new_raw(m->a, plan->chunks, sizeof(*out->file));
+    out->writer = bm_new_raw(m->a, files, sizeof(*out->writer));
+    out->tier = bm_new_raw(m->a, files, sizeof(*out->tier));
+    plan->file_number = bm_new_raw(m->a, files, sizeof(*plan->file_number));
+    plan->own->at = bm_new_raw(m->a, plan->chunks, sizeof(*plan->own->at));
+    plan->own->file_bytes =
+        bm_new_raw(m->a, files, sizeof(*plan->own->file_bytes));
+    if (m->base)
+        plan->own->bytes =
+            bm_new(m->a, plan->chunks, sizeof(*plan->own->bytes));
+    if (!out->first || !out->chunk || !out->file || !out->writer ||
+        !out->tier || !plan->file_number || !plan->own->at ||
+        !plan->own->file_bytes || (m->base && !plan->own->bytes))
+        return BOUMA_ENOMEM;
+    memset(out->file, 0xff, plan->chunks * sizeof(*out->file));
+    return BOUMA_OK;
+}
+
+/* The chunks of each file ascend with the entries. */
+static int list_files(struct bm_making *m)
+{
+    struct bm_write_plan *plan = m->plan;
+    struct bm_assignment *out = &plan->own->files;
+    size_t grid = 0, count, n = 0;
+    struct bm_keyed *by_file = sort_entries(m, &count);
+    int rc = by_file ? new_files(m, count) : BOUMA_ENOMEM;
+
+    for (size_t i = 0; i < count && !rc; i++) {
+        const struct bm_own_entry *e;
+        size_t chunk;
+
+        if (!i || by_file[i].key != by_file[i - 1].key) {
+            begin_file(m, by_file[i].key, n);
+            grid = 0;
+        }
+        if (by_file[i].at == NO_ENTRY)
+            continue;
+        e = &m->entries[by_file[i].at];
+        while (grid + 1 < plan->grid_count && m->first[grid + 1] <= e->chunk)
+            grid++;
+        chunk = find_chunk(m, grid, e);
+        out->chunk[n++] = (uint32_t)chunk;
+        out->file[chunk] = (uint32_t)out->files - 1;
+        plan->owner[chunk] = e->owner;
+        if (m->base)
+            plan->own->bytes[chunk] = e->bytes;
+    }
+    if (!rc) {
+        out->first[out->files] = n;
+        plan->fixed_files = out->files;
+        plan->all_fixed_files = (int64_t)m->files;
+    }
+    bm_drop(m->a, by_file);
+    return rc;
+}
+
+/* ---- routes of sizes ----------------------------------------------------- */
+
+/* Owners of chunks in this rank's files: each once, ascending. */
+static int list_feeders(struct bm_making *m)
+{
+    struct bm_own_plan *own = m->plan->own;
+    const struct bm_assignment *files = &own->files;
+    size_t chunks = files->first[files->files], n = 0;
+    int64_t *list = bm_new_raw(m->a, chunks, sizeof(*list));
+
+    own->feeder = bm_new_raw(m->a, chunks, sizeof(*own->feeder));
+    for (size_t i = 0; i < chunks && list; i++) {
+        int owner = m->plan->owner[files->chunk[i]];
+
+        if (owner != m->job->comm->rank)
+            list[n++] = owner;
+    }
+    if (n)
+        qsort(list, n, sizeof(*list), ascending);
+    for (size_t i = 0; i < n && own->feeder; i++)
+        if (!i || list[i] != list[i - 1])
+            own->feeder[own->feeders++] = (int)list[i];
+    bm_drop(m->a, list);
+    return list && own->feeder ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+/* Chunks: sizes go one way, places the other one. */
+static void route_chunks(struct bm_making *m, int64_t file)
+{
+    struct bm_own_plan *own = m->plan->own;
+    const struct bm_assignment *files = &own->files;
+    int me = m->job->comm->rank, writer = files->writer[file];
+
+    for (size_t i = files->first[file]; i < files->first[file + 1]; i++) {
+        int owner = m->plan->owner[files->chunk[i]];
+
+        if (writer != me) {
+            bm_route_add(&own->to_writers, 0, writer, 8);
+            bm_route_add(&own->from_writers, 0, writer, 8);
+        } else if (owner != me) {
+            bm_route_add(&own->from_owners, 0, owner, 8);
+            bm_route_add(&own->to_feeders, 0, owner, 8);
+        }
+    }
+}
+
 static int make_routes(struct bm_making *m)
 {
     struct bm_own_plan *own = m->plan->own;
     const struct bm_assignment *files = &own->files;
-    size_t chunks = files->first[files->files], feeders;
-    int64_t *feeder = list_feeders(m, &feeders);
+    size_t most = 0;
     int me = m->job->comm->rank;
 
     bm_route_init(&own->to_writers, m->a);
     bm_route_init(&own->from_owners, m->a);
+    bm_route_init(&own->to_feeders, m->a);
     bm_route_init(&own->from_writers, m->a);
-    if (!feeder)
+    if (list_feeders(m))
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < chunks; i++) {
-        int owner = m->plan->owner[files->chunk[i]];
-        int writer = files->writer[files->file[files->chunk[i]]];
+    for (int64_t f = 0; f < files->files; f++) {
+        size_t chunks = files->first[f + 1] - files->first[f];
 
-        if (owner == me && writer != me)
-            bm_route_add(&own->to_writers, 0, writer, 8);
-        if (owner != me && writer == me)
-            bm_route_add(&own->from_owners, 0, owner, 8);
-        if (writer != me)
-            bm_route_add(&own->from_writers, 0, writer, 8);
-        own->told_count += writer == me;
+        route_chunks(m, f);
+        most = chunks > most && files->writer[f] == me ? chunks : most;
     }
-    own->told = bm_new_raw(m->a, own->told_count, 8);
-    own->tells = bm_new_raw(m->a, feeders, sizeof(*own->tells));
-    for (size_t k = 0; k < feeders && own->tells; k++)
-        own->tells[own->tell_count++] =
-            (struct bm_message){(int)feeder[k], own->told, 8 * own->told_count};
-    bm_drop(m->a, feeder);
-    return !own->told || !own->tells || bm_route_seal(&own->to_writers) ||
+    /* Then the bytes of files. */
+    for (size_t k = 0; k < own->feeders; k++)
+        for (int64_t f = 0; f < files->files; f++)
+            if (files->writer[f] == me)
+                bm_route_add(&own->to_feeders, 0, own->feeder[k], 8);
+    for (int64_t f = 0; f < files->files; f++)
+        if (files->writer[f] != me)
+            bm_route_add(&own->from_writers, 0, files->writer[f], 8);
+    own->slots = bm_new_raw(m->a, most, sizeof(*own->slots));
+    return !own->slots || bm_route_seal(&own->to_writers) ||
                    bm_route_seal(&own->from_owners) ||
+                   bm_route_seal(&own->to_feeders) ||
                    bm_route_seal(&own->from_writers)
                ? BOUMA_ENOMEM
                : BOUMA_OK;
@@ -282,7 +393,9 @@ static int list_owners(struct bm_making *m)
     size_t n = 0;
 
     plan->owner = bm_new_raw(m->a, plan->chunks, sizeof(*plan->owner));
-    for (size_t i = 0; i < plan->grid_count && plan->owner; i++) {
+    for (; n < plan->chunks && plan->owner && m->base; n++)
+        plan->owner[n] = -1; /* till files are listed */
+    for (size_t i = 0; i < plan->grid_count && plan->owner && !m->base; i++) {
         const struct bm_plan_grid *g = &plan->grids[i];
 
         for (int64_t p = 0; p < g->chunking.count; p++)
@@ -302,7 +415,7 @@ int bm_own_chunks_list(struct bm_making *m)
         if (!rc)
             rc = list_order(m, i);
     }
-    for (size_t i = 0; i < plan->grid_count && !rc; i++)
+    for (size_t i = 0; i < plan->grid_count && !rc && !m->base; i++)
         for (size_t j = 0; j < plan->grids[i].count && !rc; j++)
             if (!plan->grids[i].of[j]->owner)
                 rc = spread_result(m, plan->grids[i].of[j], &plan->grids[i]);

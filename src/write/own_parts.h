@@ -11,6 +11,7 @@ struct bm_own_entry {
     uint32_t file;  /* likewise */
     int owner;
     int writer;
+    uint64_t bytes; /* if files follow from sizes */
 };
 
 /* A plan while it is made. */
@@ -26,7 +27,18 @@ struct bm_making {
     uint64_t files;                  /* likewise */
     struct bm_own_entry *entries;    /* ascending by chunk */
     size_t entry_count;
+    /* If files follow from sizes, the plan of a step's files: the one of who
+     * holds and encodes what, and where each file ends. */
+    const struct bm_write_plan *base; /* else NULL */
+    const uint64_t *end;              /* [files] */
 };
+
+/* The rank that writes a file (own_files.c). */
+int bm_own_writer(const struct bm_making *m, uint32_t file);
+
+/* This rank's chunks in the step, ascending by their grids; their number. NULL:
+ * they are only counted. */
+size_t bm_own_list_mine(const struct bm_making *m, uint64_t *out);
 
 /* Which files concern this rank, and which chunks are in them (own_files.c).
  * Collective; one status on all ranks. */

@@ -17,14 +17,8 @@ const char *bm_own_plan_refuses(const struct bouma_dataset *ds)
     bouma_assign assign = bm_assign_in_order(o->assign);
     const char *why = NULL;
 
-    if (assign != BOUMA_ASSIGN_COUNT && assign != BOUMA_ASSIGN_PER_RANK &&
-        assign != BOUMA_ASSIGN_SINGLE)
-        return "'assign' must be count, per-rank or single: others cut files "
-               "by "
-               "the sizes of all chunks";
-    if (assign == BOUMA_ASSIGN_COUNT && !o->files)
-        return "'files' must be a number: it follows from the sizes of all "
-               "chunks otherwise";
+    if (assign == BOUMA_ASSIGN_PER_NODE)
+        return "'assign' must not be per-node, nor 'files' by nodes";
     if (!bm_placement_of(o->place)->formula)
         return "'place' must be spread or first: others compare what all ranks "
                "send";
@@ -45,6 +39,15 @@ const char *bm_own_plan_refuses(const struct bouma_dataset *ds)
     return why;
 }
 
+/* Whether files follow from the sizes of all chunks. */
+static int waits_for_sizes(const struct bm_options *o)
+{
+    bouma_assign assign = bm_assign_in_order(o->assign);
+
+    return assign == BOUMA_ASSIGN_OPTIMAL || assign == BOUMA_ASSIGN_RUNNING ||
+           (assign == BOUMA_ASSIGN_COUNT && !o->files);
+}
+
 void bm_own_plan_free(struct bm_own_plan *own, const bouma_allocator *a)
 {
     if (!own)
@@ -52,26 +55,38 @@ void bm_own_plan_free(struct bm_own_plan *own, const bouma_allocator *a)
     bm_assignment_release(&own->files);
     bm_route_release(&own->to_writers);
     bm_route_release(&own->from_owners);
-    bm_drop(a, own->told);
-    bm_drop(a, own->tells);
+    bm_route_release(&own->to_feeders);
     bm_route_release(&own->from_writers);
+    bm_drop(a, own->at);
+    bm_drop(a, own->file_bytes);
+    bm_drop(a, own->slots);
+    bm_drop(a, own->feeder);
+    bm_drop(a, own->first);
+    bm_drop(a, own->bytes);
+    bm_plan_free(own->cut);
     bm_drop(a, own);
 }
 
 /* ---- what all ranks have of a variable ----------------------------------- */
 
-/* The puts of a variable are some in a row. */
+/* The first put of a variable, or of one behind it. */
+static size_t first_put(const struct bouma_dataset *ds, uint64_t variable)
+{
+    const struct bm_put *puts = ds->given.puts;
+    size_t count = ds->given.put_count, at = 0;
+
+    if (!count || puts[0].variable->id >= variable)
+        return 0;
+    BM_BISECT(at, count, i, puts[i].variable->id < variable);
+    return at + 1;
+}
+
+/* They are sorted by variables: the number of those of one. */
 static size_t find_puts(const struct bouma_dataset *ds, uint32_t variable,
                         size_t *first)
 {
-    const struct bm_put *puts = ds->given.puts;
-    size_t count = ds->given.put_count, end;
-
-    for (*first = 0; *first < count && puts[*first].variable->id != variable;)
-        ++*first;
-    for (end = *first; end < count && puts[end].variable->id == variable;)
-        end++;
-    return end - *first;
+    *first = first_put(ds, variable);
+    return first_put(ds, (uint64_t)variable + 1) - *first;
 }
 
 /* Variables that are laid out alike have the same hash. */
@@ -241,8 +256,24 @@ static void drop_grids(struct bm_making *m)
     }
 }
 
+/* The most chunks of any rank; and what the plans of files need later on. */
+static int end_without_files(struct bm_making *m)
+{
+    struct bm_own_plan *own = m->plan->own;
+    uint64_t most = bm_own_list_mine(m, NULL);
+    int rc = bm_comm_max(m->job->comm, &most, 1, &m->job->ds->error);
+
+    m->plan->most_patches = (int64_t)most;
+    own->waits = 1;
+    own->chunks = m->chunks;
+    own->first = m->first;
+    m->first = NULL;
+    return rc;
+}
+
 static int make(struct bm_making *m)
 {
+    int waits = waits_for_sizes(&m->job->ds->options);
     struct bouma_dataset *ds = m->job->ds;
     int rc = begin(m);
 
@@ -254,7 +285,7 @@ static int make(struct bm_making *m)
     for (int i = 0; i < ds->schema.count && !rc; i++)
         if (ds->schema.objects[i]->layout->chunking)
             rc = begin_grid(m, ds->schema.objects[i]);
-    if (!rc && m->chunks)
+    if (!rc && m->chunks && !waits)
         rc = bm_own_files_find(m);
     if (!rc && m->chunks) {
         rc = bm_own_chunks_list(m);
@@ -262,6 +293,8 @@ static int make(struct bm_making *m)
             bm_fail(&ds->error, rc, "no memory to plan the step");
         rc = bm_comm_agree(m->job->comm, rc, &ds->error);
     }
+    if (!rc && m->chunks && waits)
+        rc = end_without_files(m);
     return rc;
 }
 

@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "engine/flow_builder.h"
 #include "plan/schedule.h"
+#include "write/own_plan.h"
 #include "write/predict.h"
 
 /* Values are made where any of them may be. */
@@ -42,18 +43,35 @@ uint64_t bm_ship_bytes(const struct bm_write_job *job, size_t chunk)
     return bm_predict_slot_bytes(job, chunk);
 }
 
+/* Whether this rank knows of a file only what its writer told it. */
+static int is_told(const struct bm_write_job *job, size_t file)
+{
+    return job->plan.grids->own && bm_job_writer(job, file) != job->comm->rank;
+}
+
 static uint64_t file_bytes(const struct bm_write_job *job, size_t file)
 {
     uint64_t bytes = 0;
 
+    if (is_told(job, file))
+        return job->plan.grids->own->file_bytes[file];
     for (size_t t = job->plan.files.first[file];
          t < job->plan.files.first[file + 1]; t++)
         bytes += bm_ship_bytes(job, job->plan.files.chunk[t]);
     return bytes;
 }
 
-/* The chunks of a file in the order of the stream, into r->slots; their
- * number. */
+static int by_place(const void *left, const void *right)
+{
+    const struct bm_slot *a = left, *b = right;
+
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* The chunks of a file in the order of the stream, into r->slots; their number.
+ * Of one that this rank is told of, its own. */
 static size_t schedule_file(struct routes *r, size_t file)
 {
     const struct bm_write_job *job = r->job;
@@ -67,9 +85,23 @@ static size_t schedule_file(struct routes *r, size_t file)
             r->slots[n++] =
                 (struct bm_slot){(uint32_t)(t - first),
                                  job->plan.grids->owner[chunk], bytes, 0, 0};
+        if (is_told(job, file))
+            r->slots[n - 1].at = job->plan.grids->own->at[chunk];
     }
-    bm_schedule(r->slots, n);
+    if (!is_told(job, file))
+        bm_schedule(r->slots, n);
+    else if (n)
+        qsort(r->slots, n, sizeof(*r->slots), by_place);
     return n;
+}
+
+/* What others send to the writer of a file, up to a place in its stream. */
+static void skip_to(struct routes *r, int writer, uint64_t at)
+{
+    uint64_t now = bm_flow_builder_bytes(&r->flows, writer);
+
+    if (at > now)
+        bm_flow_builder_skip(&r->flows, writer, at - now);
 }
 
 /* The record of a chunk that goes from one rank to another, apart. */
@@ -99,7 +131,8 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
     struct bm_job_transit *transit = &job->transit;
     int me = job->comm->rank, writer = bm_job_writer(job, file);
     size_t count = schedule_file(r, file);
-    int rc = BOUMA_OK;
+    uint64_t begin = bm_flow_builder_bytes(&r->flows, writer);
+    int told = is_told(job, file), rc = BOUMA_OK;
 
     for (size_t i = 0; i < count && !rc; i++) {
         const struct bm_slot *slot = &r->slots[i];
@@ -109,6 +142,8 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
             slot->owner == me ? index_in_mine(job->plan.grids, chunk) : 0;
         uint64_t at;
 
+        if (told)
+            skip_to(r, writer, begin + slot->at);
         bm_flow_builder_fit(&r->flows, writer, slot->bytes, r->most);
         at =
             bm_flow_builder_add(&r->flows, writer, slot->owner, slot->bytes, m);
@@ -122,6 +157,8 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
         if (transit->cargo == BM_SLOTS && slot->owner == me)
             bm_predict_turn(job, m, at);
     }
+    if (told)
+        skip_to(r, writer, begin + file_bytes(job, file));
     return rc;
 }
 

@@ -163,13 +163,17 @@ static int take_own_files(struct bm_write_job *job)
                : BOUMA_OK;
 }
 
-/* With the sizes of all chunks there, on the first rank of the node.
- * Collective among its ranks. */
+/* With the sizes of all chunks there, on the first rank of the node. Collective
+ * among its ranks, or among all if each knows only what concerns it. */
 static int assign(struct bm_write_job *job, int rc)
 {
     int own = job->plan.grids->own != NULL;
     int leads = own || bm_comm_leads(job->comm);
 
+    if (own) {
+        rc = bm_own_plan_cut(job, rc);
+        rc = bm_own_plan_places(job, rc);
+    }
     if (!rc && leads)
         rc = own ? take_own_files(job) : assign_files(job);
     if (!rc && leads && bm_writers_init(&job->plan.writers, &job->plan.files))

@@ -109,14 +109,15 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
     return rc;
 }
 
-/* The same where each rank knows what concerns it. Collective. */
+/* The same where each rank knows what concerns it; if files follow from sizes,
+ * that comes later. Collective. */
 static int swap_sizes(struct bm_write_job *job, int rc)
 {
     const struct bm_write_plan *plan = job->plan.grids;
 
     for (size_t m = 0; m < plan->mine_count && !rc; m++)
-        job->plan.bytes[plan->mine[m]] = job->held.shaper.encoded_bytes[m];
-    return bm_own_plan_sizes(job, rc);
+        record_size(&job->plan, plan->mine[m], tell_size(job, m));
+    return plan->own->waits ? rc : bm_own_plan_sizes(job, rc);
 }
 
 int bm_stage_shape_grids(struct bm_write_job *job, int rc)

@@ -9,7 +9,7 @@
 #include "fault_alloc.h"
 #include "write/own_plan.h"
 
-enum { STEPS = 4, TRIALS = 24 };
+enum { STEPS = 4, TRIALS = 40 };
 
 /* What is written, the same on all ranks. */
 struct load {
@@ -20,21 +20,28 @@ struct load {
     enum cut cuts[STEPS][2]; /* of two variables; those of a third are as the
                                 first's */
     uint64_t salt;
+    int per_node; /* ranks, as if on several nodes; 0: they take turns on two */
 };
 
 static void random_load(struct load *l, uint64_t *random)
 {
     static const bouma_codec codecs[] = {BOUMA_CODEC_RAW, BOUMA_CODEC_ZSTD};
     static const bouma_assign assigns[] = {
-        BOUMA_ASSIGN_COUNT, BOUMA_ASSIGN_PER_RANK, BOUMA_ASSIGN_SINGLE};
+        BOUMA_ASSIGN_COUNT,   BOUMA_ASSIGN_PER_RANK, BOUMA_ASSIGN_SINGLE,
+        BOUMA_ASSIGN_OPTIMAL, BOUMA_ASSIGN_RUNNING,  BOUMA_ASSIGN_COUNT};
+    int64_t scheme = check_below(random, 6);
 
     memset(l, 0, sizeof(*l));
     l->options.size = sizeof(l->options);
     l->options.durability = BOUMA_DURABILITY_FAST;
     l->options.timeout = 250;
     l->options.threads = 1;
-    l->options.assign = assigns[check_below(random, 3)];
+    l->options.assign = assigns[scheme];
     l->options.files = 1 + (int)check_below(random, 9);
+    if (scheme > 2 && (scheme == 5 || check_below(random, 2))) {
+        l->options.files = 0; /* their number follows from sizes */
+        l->options.file_size = 1000 + (uint64_t)check_below(random, 20000);
+    }
     l->options.place =
         check_below(random, 2) ? BOUMA_PLACE_SPREAD : BOUMA_PLACE_FIRST;
     l->options.distribute =
@@ -55,6 +62,7 @@ static void random_load(struct load *l, uint64_t *random)
             l->cuts[s][v] = s && s % 2 ? l->cuts[s - 1][v]
                                        : (enum cut)check_below(random, CUTS);
     l->salt = (uint64_t)check_below(random, 1 << 30);
+    l->per_node = (int)check_below(random, 4);
 }
 
 /* Grid "g" with "v", "w" and "u", and grid "h" with "v". */
@@ -101,14 +109,52 @@ static int write_step(bouma_dataset *ds, bouma_variable *v[4],
     return rc;
 }
 
-/* What a writer tells all who feed it is in memory once. */
-static void check_told(const struct bm_own_plan *own)
+/* The last step gets the variable that it does not have. */
+static int extend_step(bouma_dataset *ds, bouma_variable *v,
+                       const struct load *l, int ranks)
 {
-    CHECK(own->told_count <= own->files.first[own->files.files]);
-    for (size_t i = 0; i < own->tell_count; i++) {
-        CHECK(own->tells[i].data == own->told);
-        CHECK_EQ(own->tells[i].bytes, 8 * own->told_count);
+    uint64_t random = l->salt;
+    struct cutting cutting;
+    struct puts puts;
+    int rc;
+
+    cutting_make(&cutting, l->cuts[0][1], &l->field, ranks, &random);
+    REQUIRE(!bouma_step_extend(ds, STEPS - 1));
+    REQUIRE(!puts_make(&puts, v, &l->field, &cutting, 0, &random));
+    rc = bouma_step_end(ds);
+    CHECK(!rc || (printf("%s\n", bouma_error_message(ds)), 0));
+    CHECK_EQ(bouma_dataset_flush(ds), rc);
+    CHECK_EQ(puts_free(&puts), 0);
+    return rc;
+}
+
+/* As if ranks were on several nodes. */
+static void settle(bouma_dataset *ds, int per_node)
+{
+    int rank = ds->comm->rank, node = per_node ? rank / per_node : rank % 2;
+    struct bm_error error = {0};
+
+    CHECK_EQ(bm_comm_settle(ds->comm, 1 + (uint64_t)node, &error), BOUMA_OK);
+}
+
+/* A rank knows of files that others write its own chunks alone; and a writer
+ * tells those who feed it no more than that, and the bytes of its files. */
+static void check_known(const struct bm_write_plan *plan, int me)
+{
+    const struct bm_own_plan *own =
+        plan->own->cut ? plan->own->cut->own : plan->own;
+    const struct bm_assignment *files = &own->files;
+    const int *owner = plan->own->cut ? plan->own->cut->owner : plan->owner;
+    size_t others = 0, written = 0;
+
+    for (int64_t f = 0; f < files->files; f++) {
+        written += files->writer[f] == me;
+        for (size_t i = files->first[f]; i < files->first[f + 1]; i++) {
+            CHECK(files->writer[f] == me || owner[files->chunk[i]] == me);
+            others += owner[files->chunk[i]] != me;
+        }
     }
+    CHECK_EQ(own->to_feeders.count, others + own->feeders * written);
 }
 
 /* All steps, to 'path'. */
@@ -121,15 +167,21 @@ static void write_all(const struct load *l, bouma_planning planning,
 
     options.planning = planning;
     REQUIRE(!bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options));
+    settle(ds, l->per_node);
     define(v, ds, l);
     for (int64_t s = 0; s < STEPS; s++) {
+        const void *last = ds->carried.plan;
+
         CHECK_EQ(write_step(ds, v, l, s, ranks), BOUMA_OK);
         REQUIRE(ds->carried.plan);
+        if (s % 2) /* it repeats the step before */
+            CHECK(ds->carried.plan == last);
         CHECK_EQ(ds->carried.plan->own != NULL,
                  planning == BOUMA_PLANNING_LOCAL);
         if (planning == BOUMA_PLANNING_LOCAL)
-            check_told(ds->carried.plan->own);
+            check_known(ds->carried.plan, ds->comm->rank);
     }
+    CHECK_EQ(extend_step(ds, v[3], l, ranks), BOUMA_OK);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
 }
@@ -210,8 +262,7 @@ static void what_needs_all_chunks_is_refused(const struct ranks *r)
         const char *name, *part;
         bouma_options options;
     } cases[] = {
-        {"optimal", "'assign' must be", {.files = 2}},
-        {"sizes", "'files' must be", {.assign = BOUMA_ASSIGN_COUNT}},
+        {"nodes", "'assign' must not be", {.assign = BOUMA_ASSIGN_PER_NODE}},
         {"cost",
          "'place' must be",
          {.assign = BOUMA_ASSIGN_SINGLE, .place = BOUMA_PLACE_COST}},
@@ -254,6 +305,10 @@ static void a_lack_of_memory_is_told_to_all(const struct ranks *r, int poor,
     fault_alloc_init(&memory);
     random_load(&l, &random);
     l.codec = BOUMA_CODEC_ZSTD;
+    if (sticky) { /* files that follow from sizes */
+        l.options.assign = BOUMA_ASSIGN_OPTIMAL;
+        l.options.files = 3;
+    }
     l.options.allocator = &memory.table;
     l.options.planning = BOUMA_PLANNING_LOCAL;
     l.options.async = 0;

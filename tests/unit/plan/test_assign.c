@@ -444,6 +444,27 @@ static void the_number_of_files_is_chosen_well(void)
     CHECK_EQ(bm_assign_files(0, 0, 512, 8, 0), 1);
 }
 
+/* The files of each rank, by the formula and the other way round. */
+static void the_files_of_a_rank_are_known(void)
+{
+    static const bouma_place places[] = {BOUMA_PLACE_SPREAD, BOUMA_PLACE_FIRST};
+
+    for (int ranks = 1; ranks < 40; ranks++)
+        for (int64_t files = 1; files < 90; files++)
+            for (int k = 0; k < 2; k++) {
+                const struct bm_placement *p = bm_placement_of(places[k]);
+                int64_t next[40] = {0};
+
+                for (int64_t f = 0; f < files; f++) {
+                    int rank = p->formula(files, ranks, f);
+
+                    CHECK_EQ(p->file_of(files, ranks, rank, next[rank]++), f);
+                }
+                for (int r = 0; r < ranks; r++)
+                    CHECK_EQ(p->file_of(files, ranks, r, next[r]), -1);
+            }
+}
+
 static void spread_files_lie_evenly_over_the_ranks(void)
 {
     for (int ranks = 1; ranks < 40; ranks++)
@@ -536,6 +557,7 @@ int main(void)
     no_chunks_and_no_bytes_are_no_trouble();
     wrong_questions_are_refused();
     the_number_of_files_is_chosen_well();
+    the_files_of_a_rank_are_known();
     spread_files_lie_evenly_over_the_ranks();
     return check_result();
 }
