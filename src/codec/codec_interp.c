@@ -193,28 +193,6 @@ static int decode_codes(struct reading *r, const struct bm_lookup *l,
     return kept;
 }
 
-/* How octant p is predicted; 0 if there is no such way. */
-static int get_shares(struct bm_shares *shares, struct bm_bit_reader *bits,
-                      const struct bm_octants *o, int p)
-{
-    int choice = (int)bm_bits_get(bits, 4), m = bm_interp_weights(o, p);
-    int32_t weights[MAX_WEIGHTS];
-
-    if (choice != FITTED) {
-        bm_shares_of_choice(shares, choice);
-        return choice & 7 && !(choice & 7 & ~p);
-    }
-    for (int i = 0; i < m; i++) {
-        uint32_t folded = bm_golomb_get(bits, WEIGHT_ORDER);
-
-        if (folded > 2 * MAX_WEIGHT)
-            return 0;
-        weights[i] = bm_unfold(folded);
-    }
-    bm_shares_of_weights(shares, o, p, weights);
-    return 1;
-}
-
 static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
 {
     const struct bm_octants *o = l->octants;
@@ -223,7 +201,7 @@ static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
     size_t index = o->at[p];
     struct bm_shares shares;
 
-    if (!get_shares(&shares, &r->choices, o, p)) {
+    if (!bm_shares_get(&shares, &r->choices, o, p)) {
         r->failed = 1;
         return;
     }
@@ -300,23 +278,6 @@ static void decode_root(struct reading *r, uint8_t *decoded)
     }
 }
 
-/* Go over the predictions of all octants; 0 if one is none. */
-static int skip_shares(struct reading *r, struct bm_bit_reader *bits)
-{
-    const struct bm_passes *p = r->passes;
-    int ok = 1;
-
-    for (int j = r->k < p->root ? r->k : p->count - 1; j >= r->k; j--)
-        for (int i = 1; i < BM_OCTANTS && ok; i++) {
-            const struct bm_octants *o = &p->octants[j];
-            struct bm_shares shares;
-
-            if (o->size[bm_octant_order[i]])
-                ok = get_shares(&shares, bits, o, bm_octant_order[i]);
-        }
-    return ok;
-}
-
 /* The bits before all else: gives the bytes beside the symbols. */
 static size_t get_header(struct reading *r, struct bm_cursor *in)
 {
@@ -333,7 +294,7 @@ static size_t get_header(struct reading *r, struct bm_cursor *in)
     r->failed |= !bm_interp_can_quantise(r->w.field, &r->w.quantum);
     r->exact_count = bm_golomb_get(&bits, 0);
     r->choices = bits;
-    r->failed |= !skip_shares(r, &bits);
+    r->failed |= !bm_shares_skip(&bits, r->passes, r->k);
     if (r->how == HOW_GOLOMB)
         r->order = (int)bm_bits_get(&bits, 4);
     else if (r->how == HOW_RANS)

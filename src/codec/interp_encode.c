@@ -237,7 +237,6 @@ static int put_integers(struct bm_interp_piece *w, struct way *way)
 static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
                       const struct bm_interp_piece *w, struct way way)
 {
-    struct bm_cursor choices = bm_cursor_of(w->choices.data, w->choices.size);
     struct bm_bit_writer bits = {out, 0, 0};
     size_t at, count = w->exact.size / w->field->size;
     int rc;
@@ -246,11 +245,7 @@ static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
     bm_bits_put(&bits, (uint32_t)way.how, 2);
     bm_golomb_put(&bits, (uint32_t)w->finer, 0);
     bm_golomb_put(&bits, (uint32_t)count, 0);
-    while (bm_cursor_left(&choices)) {
-        bm_bits_put(&bits, bm_get_u8(&choices), 4);
-        for (int m = bm_get_u8(&choices); m > 0; m--)
-            bm_golomb_put(&bits, bm_get_u32(&choices), WEIGHT_ORDER);
-    }
+    bm_shares_put(&bits, &w->choices);
     if (way.how == HOW_GOLOMB)
         bm_bits_put(&bits, (uint32_t)way.order, 4);
     else if (way.how == HOW_RANS)
