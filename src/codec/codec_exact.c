@@ -65,7 +65,7 @@ static void get_samples(struct reading *r, uint8_t *views, const uint8_t *row,
 
     k->get(w->folded, &r->bits, symbols, n);
     k->rebuild(views, w->w.contexts.magnitudes + index, w->folded, row, n,
-               w->base, w->view.kind != BM_EXACT_REALS);
+               w->view.kind != BM_EXACT_REALS);
     if (memchr(symbols, BM_ESCAPE, (size_t)n))
         keep_some(r, views, row, symbols, n, index);
 }
@@ -81,7 +81,7 @@ static void decode_batch(struct reading *r, const struct bm_lookup *l,
         uint8_t *context = w->w.context;
 
         bm_contexts_expect(c, l->octants, b, y, 1);
-        bm_exact_lengths(context, c->expected, w->units + y * n, n);
+        bm_exact_lengths(context, c->expected, n);
         for (int64_t i = 0; i < n; i++)
             context[i] = r->of[context[i]];
         bm_rans_next(r->rans, w->w.symbols, context, (size_t)n);
@@ -172,10 +172,9 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
     const uint8_t *data;
     int rc = BOUMA_OK, ok;
 
-    w->base = bm_get_u16(in);
     w->ranges.low = bm_get_u8(in);
     w->ranges.step = bm_get_u8(in);
-    if (in->failed || w->base >= 1 << 13 || w->ranges.step < 1 ||
+    if (in->failed || w->ranges.step < 1 ||
         w->ranges.step > EXACT_MOST_STEP)
         return BOUMA_EFORMAT;
     bits = bm_bit_reader_of(in->p, bm_cursor_left(in));

@@ -43,29 +43,26 @@ struct bm_exact_reader {
 };
 
 /* The inner loops for one type of view. Logarithms are in quarters of an
- * octave; those of magnitudes are above 'base', 0 to 255. */
+ * octave, 0 to 255. */
 struct bm_exact_kernels {
     const struct bm_interp_kernels *interp;
     bouma_type type; /* of views */
     size_t size;
     double limit; /* of whole numbers */
-    int (*log_of)(double x);
-    /* Predictions to what words are made of. */
+    /* Predictions to what views can be. */
     void (*settle)(void *predicted, int64_t n, int whole);
-    /* The logarithm of what the last bit of predictions counts, less 'base', or
-     * 0 if that is larger. */
-    void (*units)(int16_t *out, const void *predicted, int64_t n, int base,
-                  int whole);
-    /* 2 log |a|; and log((|a| + |b|) / 2) more. */
-    void (*logs)(uint16_t *out, const void *row, int64_t n, int base);
-    void (*add_logs)(uint16_t *out, const void *first, const void *second,
-                     int64_t n, int base);
+    /* Logarithms of how far words are from those of predictions: twice, of a
+     * more than these; and once more, of (|a| + |b|) / 2 more. */
+    void (*logs)(uint16_t *out, const void *predicted, const void *a,
+                 int64_t n, int whole);
+    void (*add_logs)(uint16_t *out, const void *predicted, const void *a,
+                     const void *b, int64_t n, int whole);
     /* Folded differences between the words of samples and of predictions, and
-     * logarithms of magnitudes; and back. */
+     * the logarithms of their magnitudes; and back. */
     void (*code)(void *folded, uint8_t *magnitudes, const void *views,
-                 const void *predicted, int64_t n, int base, int whole);
+                 const void *predicted, int64_t n, int whole);
     void (*rebuild)(void *views, uint8_t *magnitudes, const void *folded,
-                    const void *predicted, int64_t n, int base, int whole);
+                    const void *predicted, int64_t n, int whole);
     /* The symbols of folded differences, with the bits beside them; and back.
      * BM_ESCAPE gives 0. */
     void (*put)(uint8_t *symbols, struct bm_exact_writer *bits,
@@ -80,10 +77,8 @@ extern const struct bm_exact_kernels bm_exact_f32, bm_exact_f64;
 
 /* ---- contexts ----------------------------------------------------------- */
 
-/* How long a difference is likely to be, in quarters of an octave, 0 to 255:
- * from what is expected of its magnitude and the unit of its prediction. */
-void bm_exact_lengths(uint8_t *lengths, const uint16_t *expected,
-                      const int16_t *units, int64_t n);
+/* How long a difference is likely to be, in quarters of an octave, 0 to 255. */
+void bm_exact_lengths(uint8_t *lengths, const uint16_t *expected, int64_t n);
 
 /* Lengths have contexts of 'step' quarters each, from 'low' on. */
 #define EXACT_CONTEXTS  22
@@ -103,7 +98,7 @@ void bm_exact_contexts(uint8_t of[256], const struct bm_exact_ranges *r,
  *     the samples, sorted, as bm_zstd_pack() makes them
  *   EXACT_CODED, EXACT_STEPS:
  *     EXACT_STEPS: f64 step
- *     u16 base | u8 low | u8 step of contexts
+ *     u8 low, u8 step of contexts
  *     bits: Golomb number: samples that are kept as they are
  *           the predictions, as in interp.h
  *           Golomb number: bytes of the bits beside the symbols
@@ -116,10 +111,8 @@ struct bm_exact_piece {
     struct bm_exact_view view;
     struct bm_interp_piece w; /* of a field of views */
     struct bm_field field;
-    int base;
     struct bm_exact_ranges ranges;
     uint8_t *folded; /* of a batch: words */
-    int16_t *units;  /* of a batch */
 };
 
 void bm_exact_piece_init(struct bm_exact_piece *e, const struct bm_field *f,
@@ -129,7 +122,7 @@ void bm_exact_lay_out(struct bm_carver *c, struct bm_interp_space *s,
                       struct bm_exact_piece *e, const struct bm_passes *p,
                       int first);
 
-/* The predictions of a batch to w.row, their units, and all that contexts depend
+/* The predictions of a batch to w.row, and all that contexts depend
  * on but the magnitudes of these rows. */
 void bm_exact_predict(struct bm_exact_piece *e, const struct bm_lookup *l,
                       const struct bm_batch *b, const struct bm_shares *shares);

@@ -86,7 +86,7 @@ static void put_samples(struct encoding *e, uint8_t *view, size_t index,
     uint8_t *symbols = w->w.symbols + w->w.done;
     int kept = 0;
 
-    k->code(w->folded, magnitudes, samples, w->w.row, n, w->base,
+    k->code(w->folded, magnitudes, samples, w->w.row, n,
             w->view.kind != BM_EXACT_REALS);
     if (!e->finite)
         kept = keep_some(e, view, magnitudes, samples, n);
@@ -117,7 +117,7 @@ static void encode_octant(struct encoding *e, const struct bm_lookup *l, int p,
         put_samples(e, l->sorted + index * l->size, index, samples, n);
         bm_contexts_expect(&w->w.contexts, o, &b, 0, b.rows);
         bm_exact_lengths(w->w.context + w->w.done, w->w.contexts.expected,
-                         w->units, n);
+                         n);
         w->w.done += (size_t)n;
         y += b.rows;
         index += (size_t)n;
@@ -203,7 +203,6 @@ static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
     bm_put_u8(out, w->view.kind == BM_EXACT_STEPS ? EXACT_STEPS : EXACT_CODED);
     if (w->view.kind == BM_EXACT_STEPS)
         bm_put_f64(out, w->view.step);
-    bm_put_u16(out, (uint16_t)w->base);
     bm_put_u8(out, (uint8_t)w->ranges.low);
     bm_put_u8(out, (uint8_t)w->ranges.step);
     bm_golomb_put(&bits, (uint32_t)count, 0);
@@ -382,14 +381,6 @@ static void lay_out(struct bm_carver *c, struct encoding *e, struct memory *m)
     m->sorted = bm_carve(c, all);
 }
 
-/* Logarithms begin so far below the largest number that its own is 247. */
-static int choose_base(const struct encoding *e)
-{
-    int base = e->piece.view.kernels->log_of(e->largest) - 247;
-
-    return base > 0 ? base : 0;
-}
-
 int bm_exact_encode(struct bm_codec_state *state, struct bm_buffer *out,
                     uint32_t *sizes, struct bm_loss *loss,
                     const struct bm_field *f, const void *samples)
@@ -434,7 +425,6 @@ int bm_exact_encode(struct bm_codec_state *state, struct bm_buffer *out,
             views = m.views;
         }
         e.largest = bm_values_largest(e.piece.field.type, views, n);
-        e.piece.base = choose_base(&e);
         rc = encode_pieces(state, out, sizes, f, &e);
     } else {
         rc = pack_all(state, out, sizes, f, &e);

@@ -59,6 +59,7 @@ static uint64_t get_last_bits(struct bm_exact_reader *r, int bits)
 #define NAME(x)     x##_f32
 #define ABS         __builtin_fabsf
 #define WORD        uint32_t
+#define SIGNED      int32_t
 #define BITS        32
 #define FRACTION    23
 #define DIRECT      16
@@ -71,6 +72,7 @@ static uint64_t get_last_bits(struct bm_exact_reader *r, int bits)
 #undef NAME
 #undef ABS
 #undef WORD
+#undef SIGNED
 #undef BITS
 #undef FRACTION
 #undef DIRECT
@@ -82,6 +84,7 @@ static uint64_t get_last_bits(struct bm_exact_reader *r, int bits)
 #define NAME(x)     x##_f64
 #define ABS         __builtin_fabs
 #define WORD        uint64_t
+#define SIGNED      int64_t
 #define BITS        64
 #define FRACTION    52
 #define DIRECT      8
@@ -94,15 +97,10 @@ static uint64_t get_last_bits(struct bm_exact_reader *r, int bits)
 /* ---- contexts ----------------------------------------------------------- */
 
 BM_CLONES void bm_exact_lengths(uint8_t *restrict lengths,
-                                const uint16_t *restrict expected,
-                                const int16_t *restrict units, int64_t n)
+                                const uint16_t *restrict expected, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        int32_t length = (expected[i] - 4 * units[i] + 64) >> 2;
-
-        length = length > 0 ? length : 0;
-        lengths[i] = (uint8_t)(length < 255 ? length : 255);
-    }
+    for (int64_t i = 0; i < n; i++)
+        lengths[i] = (uint8_t)(expected[i] >> 2);
 }
 
 void bm_exact_contexts(uint8_t of[256], const struct bm_exact_ranges *r,
@@ -123,26 +121,27 @@ static int log_bends(struct bm_exact_piece *e, const struct bm_lookup *l,
     const struct bm_exact_kernels *k = e->view.kernels;
     struct bm_contexts *c = &e->w.contexts;
     int64_t n = b->rows * l->octants->count[b->p][2];
+    int whole = e->view.kind != BM_EXACT_REALS;
 
     bm_interp_predict(l, c->along_row, b, &c->along[b->p >> 1]);
-    k->logs(c->beside, c->along_row, n, e->base);
+    k->logs(c->beside, e->w.row, c->along_row, n, whole);
     if (bends)
-        k->add_logs(c->beside, l->bends[0], l->bends[bends - 1], n, e->base);
+        k->add_logs(c->beside, e->w.row, l->bends[0], l->bends[bends - 1], n,
+                    whole);
     return bends ? 3 : 2;
 }
 
 void bm_exact_predict(struct bm_exact_piece *e, const struct bm_lookup *l,
                       const struct bm_batch *b, const struct bm_shares *shares)
 {
-    const struct bm_exact_kernels *k = e->view.kernels;
     int64_t n = b->rows * l->octants->count[b->p][2];
-    int parts = 0, whole = e->view.kind != BM_EXACT_REALS;
+    int one = bm_is_odd_along_one(b->p), parts = 0;
+    int bends = one ? bm_interp_bend(l, b) : 0;
 
-    if (bm_is_odd_along_one(b->p))
-        parts = log_bends(e, l, b, bm_interp_bend(l, b));
     bm_interp_predict(l, e->w.row, b, shares);
-    k->settle(e->w.row, n, whole);
-    k->units(e->units, e->w.row, n, e->base, whole);
+    e->view.kernels->settle(e->w.row, n, e->view.kind != BM_EXACT_REALS);
+    if (one)
+        parts = log_bends(e, l, b, bends);
     bm_contexts_mix(&e->w.contexts, l->octants, b, parts);
 }
 
@@ -168,5 +167,4 @@ void bm_exact_lay_out(struct bm_carver *c, struct bm_interp_space *s,
 
     bm_interp_lay_out(c, s, &e->w, p, first, e->field.size);
     e->folded = bm_carve(c, batch * e->field.size);
-    e->units = bm_carve(c, batch * sizeof(*e->units));
 }

@@ -10,6 +10,7 @@
  * number, as no bit below 1 is left; it rounds others. */
 #define LIMIT ((REAL)((WORD)1 << (FRACTION - 1)))
 #define MAGIC ((REAL)((WORD)3 << (FRACTION - 1)))
+#define LARGEST (whole ? LIMIT : NAME(real_of)(NAME(bits_of)((REAL)__builtin_inf()) - 1))
 #define TOP   ((WORD)1 << (BITS - 1))
 
 static inline WORD NAME(bits_of)(REAL x)
@@ -40,20 +41,19 @@ static inline WORD NAME(unordered)(WORD w)
     return w ^ ((WORD)((w >> (BITS - 1)) - 1) | TOP);
 }
 
-static inline int32_t NAME(log_of_bits)(WORD w)
+/* The word of a number. */
+static inline WORD NAME(word_of)(REAL x, const int whole)
 {
-    return (int32_t)((WORD)(w << 1) >> (FRACTION - 1));
+    return whole ? NAME(bits_of)(x + MAGIC) : NAME(ordered)(NAME(bits_of)(x));
 }
 
-static int NAME(log_of)(double x)
+/* 4 log2(1 + |d|), roughly, up to 255: the bits of a number tell. */
+static inline uint8_t NAME(log)(WORD d)
 {
-    return NAME(log_of_bits)(NAME(bits_of)((REAL)x));
-}
+    SIGNED v = (SIGNED)d < 0 ? (SIGNED)~d : (SIGNED)d;
+    WORD log = (NAME(bits_of)((REAL)v + 1) >> (FRACTION - 2)) -
+               ((WORD)(((WORD)1 << (BITS - FRACTION - 2)) - 1) << 2);
 
-static inline uint8_t NAME(above)(int32_t log, int base)
-{
-    log -= base;
-    log = log > 0 ? log : 0;
     return (uint8_t)(log < 255 ? log : 255);
 }
 
@@ -73,49 +73,41 @@ BM_CLONES static void NAME(settle)(void *predicted, int64_t n, int whole)
             p[i] = p[i] - p[i] == 0 ? p[i] : 0;
 }
 
-/* Of the logarithm of a number, that of its last bit. */
-static inline int32_t NAME(unit)(WORD w)
+/* How far words are from those of a sum; a sum may be no number. */
+static inline uint8_t NAME(log_of_sum)(REAL p, REAL a, const int whole)
 {
-    return (NAME(log_of_bits)(w) & ~3) - 4 * FRACTION;
+    REAL sum = p + a;
+
+    sum = sum < LARGEST ? sum : LARGEST; /* NaN, too */
+    sum = sum > -LARGEST ? sum : -LARGEST;
+    return NAME(log)(NAME(word_of)(sum, whole) - NAME(word_of)(p, whole));
 }
 
-BM_CLONES static void NAME(units)(int16_t *restrict out, const void *predicted,
-                                  int64_t n, int base, int whole)
+BM_CLONES static void NAME(logs)(uint16_t *restrict out, const void *predicted,
+                                 const void *row, int64_t n, int whole)
 {
-    const WORD *restrict p = predicted;
-    int32_t log = NAME(log_of)(1) - base;
-    int16_t one = (int16_t)(log > 0 ? log : 0);
+    const REAL *restrict p = predicted, *restrict a = row;
 
     if (whole)
         for (int64_t i = 0; i < n; i++)
-            out[i] = one;
+            out[i] = (uint16_t)(2 * NAME(log_of_sum)(p[i], a[i], 1));
     else
-        for (int64_t i = 0; i < n; i++) {
-            int32_t unit = NAME(unit)(p[i]) - base;
-
-            out[i] = (int16_t)(unit > 0 ? unit : 0);
-        }
+        for (int64_t i = 0; i < n; i++)
+            out[i] = (uint16_t)(2 * NAME(log_of_sum)(p[i], a[i], 0));
 }
 
-BM_CLONES static void NAME(logs)(uint16_t *restrict out, const void *row,
-                                 int64_t n, int base)
+BM_CLONES static void NAME(add_logs)(uint16_t *restrict out,
+                                     const void *predicted, const void *first,
+                                     const void *second, int64_t n, int whole)
 {
-    const WORD *restrict a = row;
-
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (uint16_t)(2 * NAME(above)(NAME(log_of_bits)(a[i]), base));
-}
-
-BM_CLONES static void NAME(add_logs)(uint16_t *restrict out, const void *first,
-                                     const void *second, int64_t n, int base)
-{
+    const REAL *restrict p = predicted;
     const REAL *restrict a = first, *restrict b = second;
 
     for (int64_t i = 0; i < n; i++) {
-        WORD w = NAME(bits_of)((ABS(a[i]) + ABS(b[i])) * (REAL)0.5);
+        REAL mean = (ABS(a[i]) + ABS(b[i])) * (REAL)0.5;
 
-        out[i] =
-            (uint16_t)(out[i] + NAME(above)(NAME(log_of_bits)(w), base));
+        out[i] = (uint16_t)(out[i] + (whole ? NAME(log_of_sum)(p[i], mean, 1)
+                                            : NAME(log_of_sum)(p[i], mean, 0)));
     }
 }
 
@@ -129,62 +121,53 @@ static inline WORD NAME(unfold)(WORD f)
     return (f >> 1) ^ (WORD)(0 - (f & 1));
 }
 
-/* A magnitude is at least half of a unit. */
-static inline uint8_t NAME(magnitude)(REAL x, REAL p, int32_t unit, int base)
+/* Of words, which are of whole numbers or of others. */
+static inline void NAME(code_as)(WORD *restrict f, uint8_t *restrict magnitudes,
+                                 const REAL *restrict x,
+                                 const REAL *restrict p, int64_t n,
+                                 const int whole)
 {
-    int32_t log = NAME(log_of_bits)(NAME(bits_of)(x - p));
+    for (int64_t i = 0; i < n; i++) {
+        WORD d = NAME(word_of)(x[i], whole) - NAME(word_of)(p[i], whole);
 
-    log = log > unit - 4 ? log : unit - 4;
-    return NAME(above)(log, base);
+        f[i] = NAME(fold)(d);
+        magnitudes[i] = NAME(log)(d);
+    }
 }
 
-BM_CLONES static void NAME(code)(void *folded, uint8_t *restrict magnitudes,
+BM_CLONES static void NAME(code)(void *folded, uint8_t *magnitudes,
                                  const void *views, const void *predicted,
-                                 int64_t n, int base, int whole)
+                                 int64_t n, int whole)
 {
-    const REAL *restrict x = views, *restrict p = predicted;
-    WORD *restrict f = folded;
-    int32_t one = NAME(log_of)(1);
-
     if (whole)
-        for (int64_t i = 0; i < n; i++) {
-            f[i] = NAME(fold)(NAME(bits_of)(x[i] + MAGIC) -
-                              NAME(bits_of)(p[i] + MAGIC));
-            magnitudes[i] = NAME(magnitude)(x[i], p[i], one, base);
-        }
+        NAME(code_as)(folded, magnitudes, views, predicted, n, 1);
     else
-        for (int64_t i = 0; i < n; i++) {
-            WORD a = NAME(bits_of)(x[i]), b = NAME(bits_of)(p[i]);
-
-            f[i] = NAME(fold)(NAME(ordered)(a) - NAME(ordered)(b));
-            magnitudes[i] = NAME(magnitude)(x[i], p[i], NAME(unit)(b), base);
-        }
+        NAME(code_as)(folded, magnitudes, views, predicted, n, 0);
 }
 
-BM_CLONES static void NAME(rebuild)(void *views, uint8_t *restrict magnitudes,
-                                    const void *folded, const void *predicted,
-                                    int64_t n, int base, int whole)
+static inline void NAME(rebuild_as)(REAL *restrict x,
+                                    uint8_t *restrict magnitudes,
+                                    const WORD *restrict f,
+                                    const REAL *restrict p, int64_t n,
+                                    const int whole)
 {
-    const WORD *restrict f = folded;
-    const REAL *restrict p = predicted;
-    REAL *restrict x = views;
-    int32_t one = NAME(log_of)(1);
+    for (int64_t i = 0; i < n; i++) {
+        WORD d = NAME(unfold)(f[i]), w = NAME(word_of)(p[i], whole) + d;
 
+        x[i] = whole ? NAME(real_of)(w) - MAGIC
+                     : NAME(real_of)(NAME(unordered)(w));
+        magnitudes[i] = NAME(log)(d);
+    }
+}
+
+BM_CLONES static void NAME(rebuild)(void *views, uint8_t *magnitudes,
+                                    const void *folded, const void *predicted,
+                                    int64_t n, int whole)
+{
     if (whole)
-        for (int64_t i = 0; i < n; i++) {
-            x[i] = NAME(real_of)(NAME(bits_of)(p[i] + MAGIC) +
-                                 NAME(unfold)(f[i])) -
-                   MAGIC;
-            magnitudes[i] = NAME(magnitude)(x[i], p[i], one, base);
-        }
+        NAME(rebuild_as)(views, magnitudes, folded, predicted, n, 1);
     else
-        for (int64_t i = 0; i < n; i++) {
-            WORD b = NAME(bits_of)(p[i]);
-
-            x[i] = NAME(real_of)(NAME(unordered)(NAME(ordered)(b) +
-                                                 NAME(unfold)(f[i])));
-            magnitudes[i] = NAME(magnitude)(x[i], p[i], NAME(unit)(b), base);
-        }
+        NAME(rebuild_as)(views, magnitudes, folded, predicted, n, 0);
 }
 
 static void NAME(put)(uint8_t *symbols, struct bm_exact_writer *bits,
@@ -246,9 +229,7 @@ const struct bm_exact_kernels NAME(bm_exact) = {
     .type = BOUMA_TYPE,
     .size = sizeof(REAL),
     .limit = (double)((uint64_t)1 << (FRACTION - 1)),
-    .log_of = NAME(log_of),
     .settle = NAME(settle),
-    .units = NAME(units),
     .logs = NAME(logs),
     .add_logs = NAME(add_logs),
     .code = NAME(code),
@@ -260,3 +241,4 @@ const struct bm_exact_kernels NAME(bm_exact) = {
 #undef LIMIT
 #undef MAGIC
 #undef TOP
+#undef LARGEST
