@@ -17,7 +17,8 @@
  * over what the last bit of the prediction counts. So near 0, where words are
  * dense, long ones are expected.
  *
- * Numbers that are not finite are kept as they are. So is what would not be
+ * Numbers that are not finite are kept as they are; so is -0 among whole numbers
+ * of steps. So is what would not be
  * shorter, by zstd. */
 #include "codec/exact.h"
 #include "codec/values.h"
@@ -65,7 +66,7 @@ static void get_samples(struct reading *r, uint8_t *views, const uint8_t *row,
 
     k->get(w->folded, &r->bits, symbols, n);
     k->rebuild(views, w->w.contexts.magnitudes + index, w->folded, row, n,
-               w->view.kind != BM_EXACT_REALS);
+               w->view.kind != BM_EXACT_REALS, w->view.drop);
     if (memchr(symbols, BM_ESCAPE, (size_t)n))
         keep_some(r, views, row, symbols, n, index);
 }
@@ -184,7 +185,7 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
     bytes = bm_golomb_get(&bits, 0);
     in->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
     if (bits.failed || !ok || r->exact_count > n ||
-        (r->exact_count && w->view.kind != BM_EXACT_REALS))
+        (r->exact_count && w->view.kind == BM_EXACT_WHOLE))
         return BOUMA_EFORMAT;
     if (r->exact_count) {
         size_t packed = bm_get_u32(in);
@@ -193,6 +194,9 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
         rc = data ? bm_zstd_unpack(state, r->exact, r->exact_count,
                                    w->field.size, data, packed)
                   : BOUMA_EFORMAT;
+        if (!rc && w->view.kind == BM_EXACT_STEPS &&
+            !w->view.kernels->are_whole(r->exact, r->exact_count))
+            rc = BOUMA_EFORMAT;
     }
     data = rc ? NULL : bm_get_bytes(in, bytes);
     if (!data)
@@ -308,6 +312,11 @@ static int get_view(struct bm_exact_view *v, bouma_type type,
         v->kind = BM_EXACT_STEPS;
         v->step = bm_get_f64(c);
         if (!(v->step > 0x1p-100 && v->step < 0x1p100))
+            return BOUMA_EFORMAT;
+    } else if (*form == EXACT_CODED) {
+        v->drop = bm_get_u8(c);
+        if (v->drop > v->kernels->fraction ||
+            (v->drop && v->kind != BM_EXACT_REALS))
             return BOUMA_EFORMAT;
     }
     return c->failed || *form > EXACT_STEPS ? BOUMA_EFORMAT : BOUMA_OK;

@@ -15,6 +15,7 @@ struct bm_exact_view {
     enum bm_exact_kind kind;
     bouma_type type; /* of samples */
     double step;     /* of BM_EXACT_STEPS */
+    int drop;        /* of BM_EXACT_REALS: last bits that are 0 in all */
     const struct bm_exact_kernels *kernels;
 };
 
@@ -48,21 +49,22 @@ struct bm_exact_kernels {
     const struct bm_interp_kernels *interp;
     bouma_type type; /* of views */
     size_t size;
+    int fraction; /* its bits */
     double limit; /* of whole numbers */
     /* Predictions to what views can be. */
     void (*settle)(void *predicted, int64_t n, int whole);
     /* Logarithms of how far words are from those of predictions: twice, of a
      * more than these; and once more, of (|a| + |b|) / 2 more. */
     void (*logs)(uint16_t *out, const void *predicted, const void *a,
-                 int64_t n, int whole);
+                 int64_t n, int whole, int drop);
     void (*add_logs)(uint16_t *out, const void *predicted, const void *a,
-                     const void *b, int64_t n, int whole);
+                     const void *b, int64_t n, int whole, int drop);
     /* Folded differences between the words of samples and of predictions, and
      * the logarithms of their magnitudes; and back. */
     void (*code)(void *folded, uint8_t *magnitudes, const void *views,
-                 const void *predicted, int64_t n, int whole);
+                 const void *predicted, int64_t n, int whole, int drop);
     void (*rebuild)(void *views, uint8_t *magnitudes, const void *folded,
-                    const void *predicted, int64_t n, int whole);
+                    const void *predicted, int64_t n, int whole, int drop);
     /* The symbols of folded differences, with the bits beside them; and back.
      * BM_ESCAPE gives 0. */
     void (*put)(uint8_t *symbols, struct bm_exact_writer *bits,
@@ -71,6 +73,11 @@ struct bm_exact_kernels {
                 const uint8_t *symbols, int64_t n);
     /* Whether all are whole numbers up to the limit. */
     int (*are_whole)(const void *views, size_t n);
+    /* Whether view i has no word and is kept as it is; whether there is any. */
+    int (*is_kept)(const void *views, size_t i, int whole);
+    int (*any_kept)(const void *views, size_t n, int whole);
+    /* How many of the last bits are 0 in all, up to those of a fraction. */
+    int (*unused_bits)(const void *views, size_t n);
 };
 
 extern const struct bm_exact_kernels bm_exact_f32, bm_exact_f64;
@@ -97,12 +104,12 @@ void bm_exact_contexts(uint8_t of[256], const struct bm_exact_ranges *r,
  *   EXACT_PACKED:
  *     the samples, sorted, as bm_zstd_pack() makes them
  *   EXACT_CODED, EXACT_STEPS:
- *     EXACT_STEPS: f64 step
+ *     EXACT_STEPS: f64 step; EXACT_CODED: u8 last bits that are dropped
  *     u8 low, u8 step of contexts
  *     bits: Golomb number: samples that are kept as they are
  *           the predictions, as in interp.h
  *           Golomb number: bytes of the bits beside the symbols
- *     if samples are kept: u32 bytes, and they, as bm_zstd_pack() makes them
+ *     if samples are kept: u32 bytes, and their views, as bm_zstd_pack() makes them
  *     the bits beside the symbols, then what bm_rans_encode() makes
  */
 enum { EXACT_PACKED = 0, EXACT_CODED = 1, EXACT_STEPS = 2 };

@@ -10,7 +10,7 @@ struct encoding {
     /* Views of each pass, sorted, the first octant being those of the next; of
      * the last one, the single sample. */
     const uint8_t *original[MAX_PASSES + 1];
-    int finite;     /* all samples are */
+    int kept;       /* some samples have no words */
     double largest; /* magnitude of a view */
     uint8_t *bits;  /* room for those beside the symbols */
     uint8_t *plain; /* room for samples of a piece */
@@ -52,20 +52,20 @@ static void choose_unit(struct encoding *e, int j)
     w->w.quantum.inverse = 1 / (2 * bound);
 }
 
-/* Samples that are not finite are kept; others are predicted from their
+/* Samples without words are kept; others are predicted from their
  * predictions. Returns how many of 'n' there are. */
 static int keep_some(struct encoding *e, uint8_t *view, uint8_t *magnitudes,
                      const uint8_t *samples, int64_t n)
 {
     struct bm_exact_piece *w = &e->piece;
     size_t size = w->field.size;
-    int kept = 0;
+    int kept = 0, whole = w->view.kind != BM_EXACT_REALS;
 
     memcpy(view, samples, (size_t)n * size);
     for (int64_t i = 0; i < n; i++) {
         size_t at = (size_t)i * size;
 
-        if (bm_value_finite(w->field.type, samples, (size_t)i))
+        if (!w->view.kernels->is_kept(samples, (size_t)i, whole))
             continue;
         bm_put_bytes(&w->w.exact, samples + at, size);
         memcpy(view + at, w->w.row + at, size);
@@ -84,15 +84,14 @@ static void put_samples(struct encoding *e, uint8_t *view, size_t index,
     const struct bm_exact_kernels *k = w->view.kernels;
     uint8_t *magnitudes = w->w.contexts.magnitudes + index;
     uint8_t *symbols = w->w.symbols + w->w.done;
-    int kept = 0;
+    int kept = 0, whole = w->view.kind != BM_EXACT_REALS;
 
-    k->code(w->folded, magnitudes, samples, w->w.row, n,
-            w->view.kind != BM_EXACT_REALS);
-    if (!e->finite)
+    k->code(w->folded, magnitudes, samples, w->w.row, n, whole, w->view.drop);
+    if (e->kept)
         kept = keep_some(e, view, magnitudes, samples, n);
     k->put(symbols, &e->writer, w->folded, n);
     for (int64_t i = 0; i < n && kept; i++)
-        if (!bm_value_finite(w->field.type, samples, (size_t)i))
+        if (k->is_kept(samples, (size_t)i, whole))
             symbols[i] = BM_ESCAPE;
 }
 
@@ -134,11 +133,11 @@ static void encode_pass(struct encoding *e, int j)
                           w->view.kernels->interp,
                           w->field.size,
                           all,
-                          e->finite ? (uint8_t *)(uintptr_t)all
-                                    : e->space.sorted,
+                          e->kept ? e->space.sorted
+                                  : (uint8_t *)(uintptr_t)all,
                           w->w.bends};
 
-    if (!e->finite && !bm_values_finite(w->field.type, all, o->size[0])) {
+    if (e->kept && !bm_values_finite(w->field.type, all, o->size[0])) {
         bm_values_clean(w->field.type, e->space.cleaned, all, o->size[0]);
         l.coarse = e->space.cleaned;
     }
@@ -203,6 +202,8 @@ static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
     bm_put_u8(out, w->view.kind == BM_EXACT_STEPS ? EXACT_STEPS : EXACT_CODED);
     if (w->view.kind == BM_EXACT_STEPS)
         bm_put_f64(out, w->view.step);
+    else
+        bm_put_u8(out, (uint8_t)w->view.drop);
     bm_put_u8(out, (uint8_t)w->ranges.low);
     bm_put_u8(out, (uint8_t)w->ranges.step);
     bm_golomb_put(&bits, (uint32_t)count, 0);
@@ -260,11 +261,12 @@ static int put_packed(struct bm_codec_state *state, struct bm_buffer *out,
     return bm_zstd_pack(state, out, from, n, f->size);
 }
 
-/* Whether zstd may be shorter: where values come again and again, or there are
- * few of them. */
+/* Whether zstd may be shorter: where values come again and again, where they have
+ * nothing to do with each other, or where there are few of them. */
 static int may_repeat(const struct encoding *e, size_t coded, size_t plain)
 {
     return e->piece.view.kind == BM_EXACT_WHOLE || coded < plain / 2 ||
+           coded > plain / 4 * 3 ||
            e->piece.w.done < FEW_SAMPLES;
 }
 
@@ -403,6 +405,8 @@ int bm_exact_encode(struct bm_codec_state *state, struct bm_buffer *out,
         view.step = bm_exact_step(f->type, samples, n);
         if (view.step > 0)
             view.kind = BM_EXACT_STEPS;
+        else
+            view.drop = view.kernels->unused_bits(samples, n);
     }
     bm_exact_piece_init(&e.piece, f, &view, state->a);
     lay_out(&c, &e, &m);
@@ -416,11 +420,11 @@ int bm_exact_encode(struct bm_codec_state *state, struct bm_buffer *out,
         good = bm_exact_to_views(&view, m.views, samples, n);
         views = good ? m.views : samples;
     }
-    e.finite = view.kind != BM_EXACT_REALS ||
-               bm_values_finite(f->type, samples, n);
+    e.kept = good && view.kernels->any_kept(views, n,
+                                            view.kind != BM_EXACT_REALS);
     sort_all(&e, m.sorted, views, good ? e.piece.field.size : f->size);
     if (good) {
-        if (!e.finite) {
+        if (e.kept && view.kind == BM_EXACT_REALS) {
             bm_values_clean(f->type, m.views, samples, n);
             views = m.views;
         }

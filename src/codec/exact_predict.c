@@ -124,10 +124,10 @@ static int log_bends(struct bm_exact_piece *e, const struct bm_lookup *l,
     int whole = e->view.kind != BM_EXACT_REALS;
 
     bm_interp_predict(l, c->along_row, b, &c->along[b->p >> 1]);
-    k->logs(c->beside, e->w.row, c->along_row, n, whole);
+    k->logs(c->beside, e->w.row, c->along_row, n, whole, e->view.drop);
     if (bends)
         k->add_logs(c->beside, e->w.row, l->bends[0], l->bends[bends - 1], n,
-                    whole);
+                    whole, e->view.drop);
     return bends ? 3 : 2;
 }
 

@@ -41,10 +41,12 @@ static inline WORD NAME(unordered)(WORD w)
     return w ^ ((WORD)((w >> (BITS - 1)) - 1) | TOP);
 }
 
-/* The word of a number. */
-static inline WORD NAME(word_of)(REAL x, const int whole)
+/* The word of a number: a whole one, or another of which the last bits, 'drop' of
+ * them, are all 0. */
+static inline WORD NAME(word_of)(REAL x, const int whole, int drop)
 {
-    return whole ? NAME(bits_of)(x + MAGIC) : NAME(ordered)(NAME(bits_of)(x));
+    return whole ? NAME(bits_of)(x + MAGIC)
+                 : NAME(ordered)(NAME(bits_of)(x)) >> drop;
 }
 
 /* 4 log2(1 + |d|), roughly, up to 255: the bits of a number tell. */
@@ -74,31 +76,33 @@ BM_CLONES static void NAME(settle)(void *predicted, int64_t n, int whole)
 }
 
 /* How far words are from those of a sum; a sum may be no number. */
-static inline uint8_t NAME(log_of_sum)(REAL p, REAL a, const int whole)
+static inline uint8_t NAME(log_of_sum)(REAL p, REAL a, const int whole,
+                                       int drop)
 {
     REAL sum = p + a;
 
     sum = sum < LARGEST ? sum : LARGEST; /* NaN, too */
     sum = sum > -LARGEST ? sum : -LARGEST;
-    return NAME(log)(NAME(word_of)(sum, whole) - NAME(word_of)(p, whole));
+    return NAME(log)(NAME(word_of)(sum, whole, drop) -
+                     NAME(word_of)(p, whole, drop));
 }
 
 BM_CLONES static void NAME(logs)(uint16_t *restrict out, const void *predicted,
-                                 const void *row, int64_t n, int whole)
+                                 const void *row, int64_t n, int whole, int drop)
 {
     const REAL *restrict p = predicted, *restrict a = row;
 
     if (whole)
         for (int64_t i = 0; i < n; i++)
-            out[i] = (uint16_t)(2 * NAME(log_of_sum)(p[i], a[i], 1));
+            out[i] = (uint16_t)(2 * NAME(log_of_sum)(p[i], a[i], 1, 0));
     else
         for (int64_t i = 0; i < n; i++)
-            out[i] = (uint16_t)(2 * NAME(log_of_sum)(p[i], a[i], 0));
+            out[i] = (uint16_t)(2 * NAME(log_of_sum)(p[i], a[i], 0, drop));
 }
 
 BM_CLONES static void NAME(add_logs)(uint16_t *restrict out,
                                      const void *predicted, const void *first,
-                                     const void *second, int64_t n, int whole)
+                                     const void *second, int64_t n, int whole, int drop)
 {
     const REAL *restrict p = predicted;
     const REAL *restrict a = first, *restrict b = second;
@@ -106,8 +110,8 @@ BM_CLONES static void NAME(add_logs)(uint16_t *restrict out,
     for (int64_t i = 0; i < n; i++) {
         REAL mean = (ABS(a[i]) + ABS(b[i])) * (REAL)0.5;
 
-        out[i] = (uint16_t)(out[i] + (whole ? NAME(log_of_sum)(p[i], mean, 1)
-                                            : NAME(log_of_sum)(p[i], mean, 0)));
+        out[i] = (uint16_t)(out[i] + (whole ? NAME(log_of_sum)(p[i], mean, 1, 0)
+                                            : NAME(log_of_sum)(p[i], mean, 0, drop)));
     }
 }
 
@@ -125,10 +129,12 @@ static inline WORD NAME(unfold)(WORD f)
 static inline void NAME(code_as)(WORD *restrict f, uint8_t *restrict magnitudes,
                                  const REAL *restrict x,
                                  const REAL *restrict p, int64_t n,
-                                 const int whole)
+                                 const int whole, int drop)
 {
     for (int64_t i = 0; i < n; i++) {
-        WORD d = NAME(word_of)(x[i], whole) - NAME(word_of)(p[i], whole);
+        WORD d = NAME(word_of)(x[i], whole, drop) -
+                 NAME(word_of)(p[i], whole, drop);
+
 
         f[i] = NAME(fold)(d);
         magnitudes[i] = NAME(log)(d);
@@ -137,37 +143,39 @@ static inline void NAME(code_as)(WORD *restrict f, uint8_t *restrict magnitudes,
 
 BM_CLONES static void NAME(code)(void *folded, uint8_t *magnitudes,
                                  const void *views, const void *predicted,
-                                 int64_t n, int whole)
+                                 int64_t n, int whole, int drop)
 {
     if (whole)
-        NAME(code_as)(folded, magnitudes, views, predicted, n, 1);
+        NAME(code_as)(folded, magnitudes, views, predicted, n, 1, 0);
     else
-        NAME(code_as)(folded, magnitudes, views, predicted, n, 0);
+        NAME(code_as)(folded, magnitudes, views, predicted, n, 0, drop);
 }
 
 static inline void NAME(rebuild_as)(REAL *restrict x,
                                     uint8_t *restrict magnitudes,
                                     const WORD *restrict f,
                                     const REAL *restrict p, int64_t n,
-                                    const int whole)
+                                    const int whole, int drop)
 {
     for (int64_t i = 0; i < n; i++) {
-        WORD d = NAME(unfold)(f[i]), w = NAME(word_of)(p[i], whole) + d;
+        WORD d = NAME(unfold)(f[i]), w = NAME(word_of)(p[i], whole, drop) + d;
+        WORD high = w << drop;
+
 
         x[i] = whole ? NAME(real_of)(w) - MAGIC
-                     : NAME(real_of)(NAME(unordered)(w));
+                     : NAME(real_of)(NAME(unordered)(high) >> drop << drop);
         magnitudes[i] = NAME(log)(d);
     }
 }
 
 BM_CLONES static void NAME(rebuild)(void *views, uint8_t *magnitudes,
                                     const void *folded, const void *predicted,
-                                    int64_t n, int whole)
+                                    int64_t n, int whole, int drop)
 {
     if (whole)
-        NAME(rebuild_as)(views, magnitudes, folded, predicted, n, 1);
+        NAME(rebuild_as)(views, magnitudes, folded, predicted, n, 1, 0);
     else
-        NAME(rebuild_as)(views, magnitudes, folded, predicted, n, 0);
+        NAME(rebuild_as)(views, magnitudes, folded, predicted, n, 0, drop);
 }
 
 static void NAME(put)(uint8_t *symbols, struct bm_exact_writer *bits,
@@ -224,10 +232,44 @@ BM_CLONES static int NAME(are_whole)(const void *views, size_t n)
     return !wrong;
 }
 
+/* As a whole number, -0 has no word of its own. */
+static int NAME(is_kept)(const void *views, size_t i, int whole)
+{
+    REAL x = ((const REAL *)views)[i];
+
+    return whole ? NAME(bits_of)(x) == TOP : !(x - x == 0);
+}
+
+BM_CLONES static int NAME(any_kept)(const void *views, size_t n, int whole)
+{
+    const WORD *restrict w = views;
+    WORD last = NAME(bits_of)((REAL)__builtin_inf());
+    int32_t any = 0;
+
+    if (whole)
+        for (size_t i = 0; i < n; i++)
+            any |= w[i] == TOP;
+    else
+        for (size_t i = 0; i < n; i++)
+            any |= (w[i] & ~TOP) >= last;
+    return any;
+}
+
+BM_CLONES static int NAME(unused_bits)(const void *views, size_t n)
+{
+    const WORD *restrict w = views;
+    WORD all = TOP;
+
+    for (size_t i = 0; i < n; i++)
+        all |= w[i];
+    return __builtin_ctzll(all) < FRACTION ? __builtin_ctzll(all) : FRACTION;
+}
+
 const struct bm_exact_kernels NAME(bm_exact) = {
     .interp = &NAME(bm_interp),
     .type = BOUMA_TYPE,
     .size = sizeof(REAL),
+    .fraction = FRACTION,
     .limit = (double)((uint64_t)1 << (FRACTION - 1)),
     .settle = NAME(settle),
     .logs = NAME(logs),
@@ -236,7 +278,10 @@ const struct bm_exact_kernels NAME(bm_exact) = {
     .rebuild = NAME(rebuild),
     .put = NAME(put),
     .get = NAME(get),
-    .are_whole = NAME(are_whole)};
+    .are_whole = NAME(are_whole),
+    .is_kept = NAME(is_kept),
+    .any_kept = NAME(any_kept),
+    .unused_bits = NAME(unused_bits)};
 
 #undef LIMIT
 #undef MAGIC

@@ -56,7 +56,7 @@ VIEWS(u64, uint64_t, double)
                                                                                \
             k = k < limit ? k : limit;                                         \
             k = k > -limit ? k : -limit;                                       \
-            b[i] = (real)((k + 0x3p51) - 0x3p51);                              \
+            b[i] = (real)__builtin_copysign((k + 0x3p51) - 0x3p51, k);         \
         }                                                                      \
     }                                                                          \
     BM_CLONES static void sample_##name(void *out, const void *in, size_t n,   \
@@ -109,7 +109,7 @@ void bm_exact_from_views(const struct bm_exact_view *v, void *samples,
 
 /* ---- steps -------------------------------------------------------------- */
 
-/* A view of samples and back must give every bit, that of -0, too. */
+/* A view of samples and back must give every bit. */
 static int is_step(bouma_type type, const void *samples, size_t n, double step)
 {
     struct bm_exact_view v = bm_exact_view_of(type);
@@ -177,34 +177,69 @@ static int some_of(double *x, bouma_type type, const void *samples, size_t n)
     return different;
 }
 
-/* The smallest difference, made exact by ever larger ones: those that are not
- * whole numbers of it make it smaller, as Euclid does. */
+/* Make *step one of which 'distance' is a whole number, too, by Euclid's way if
+ * it is not about one already. 0 if there is none that is large enough. */
+static int divide(double *step, double distance, double limit)
+{
+    for (int turn = 0; turn < 40; turn++) {
+        double k = distance / *step, off;
+
+        if (!(k < limit))
+            return 0;
+        k = (double)(int64_t)(k + 0.5);
+        off = __builtin_fabs(distance - k * *step);
+        if (off <= *step / 64 && k >= 1) {
+            *step = distance / k;
+            return 1;
+        }
+        if (off <= *step / 64)
+            return 1;
+        distance = *step;
+        *step = off;
+    }
+    return 0;
+}
+
+/* The smallest distance, corrected by ever larger ones. */
 static double common_step(const double *x, int n, double limit)
 {
-    double step = x[1], at;
+    double step = x[1];
 
     for (int i = 2; i < n; i++)
         step = x[i] - x[i - 1] < step ? x[i] - x[i - 1] : step;
-    for (int i = 1; i < n; i++) {
-        double rest = x[i];
+    for (int i = 2; i < n; i++)
+        if (!divide(&step, x[i] - x[1], limit))
+            return 0;
+    return divide(&step, x[n - 1], limit) ? step : 0;
+}
 
-        for (int turn = 0; turn < 40; turn++) {
-            double k = rest / step, off;
+/* Steps that people take are decimal numbers, or f32. */
+static double try_near(bouma_type type, const void *samples, size_t n,
+                       double step)
+{
+    uint32_t bits;
+    float f;
 
-            if (!(k < limit))
-                return 0;
-            k = (double)(int64_t)(k + 0.5);
-            off = __builtin_fabs(rest - k * step);
-            if (off <= 0x1p-20 * rest || k < 1) {
-                at = k >= 1 && off > 0 ? rest / k : step;
-                step = at;
-                break;
-            }
-            rest = step;
-            step = off;
-        }
+    for (double unit = 1e12; unit > 0.5; unit /= 10) {
+        double whole = step * unit, near;
+
+        if (!(whole > 0.5 && whole < 1e6))
+            continue;
+        near = (double)(int64_t)(whole + 0.5) / unit;
+        if (__builtin_fabs(near - step) < 1e-3 * step &&
+            is_step(type, samples, n, near))
+            return near;
     }
-    return step;
+    f = (float)step;
+    memcpy(&bits, &f, sizeof(bits));
+    for (uint32_t i = 0; i < 5; i++) {
+        uint32_t other = bits + i - 2;
+
+        memcpy(&f, &other, sizeof(f));
+        if (is_step(type, samples, n, (double)f))
+            return (double)f;
+    }
+    return is_step(type, samples, n, step) ? step : 0;
 }
 
 double bm_exact_step(bouma_type type, const void *samples, size_t n)
@@ -215,19 +250,6 @@ double bm_exact_step(bouma_type type, const void *samples, size_t n)
     if (count < 2)
         return 0;
     step = common_step(x, count, limit);
-    if (!(step > 0))
-        return 0;
-    if (is_step(type, samples, n, step))
-        return step;
-    /* A decimal one, or its reciprocal a whole number. */
-    for (double unit = 1e-9; unit < 2; unit *= 10) {
-        double whole = (double)(int64_t)(step / unit + 0.5);
-        double near = whole / (double)(int64_t)(1 / unit + 0.5);
-
-        if (whole >= 1 && whole < 1e12 &&
-            __builtin_fabs(near - step) < 1e-4 * step &&
-            is_step(type, samples, n, near))
-            return near;
-    }
-    return 0;
+    return step > 0x1p-90 && step < 0x1p90 ? try_near(type, samples, n, step)
+                                           : 0;
 }
