@@ -18,7 +18,10 @@
  * kept as it is. The integers go to the range coder, with tables by how large
  * they are likely to be (interp_context.c).
  *
- * The coarsest level goes on in the same way down to a single sample. */
+ * The coarsest level goes on in the same way down to a single sample.
+ *
+ * Where codec exact is shorter, all pieces of a chunk are its: if values lie on a
+ * lattice that is coarser than the bound, say. */
 #include <string.h>
 
 #include "codec/clones.h"
@@ -428,6 +431,11 @@ static int decode_field(struct bm_codec_state *state, void *samples,
         memcpy(samples, coarse, f->size);
         return piece->bytes ? BOUMA_EFORMAT : BOUMA_OK;
     }
+    form = bm_get_u8(&c);
+    if (form == FORM_PREDICTED)
+        return bm_codec_exact.decode_field(
+            state, samples, coarse, f,
+            &(struct bm_coded_level){k, c.p, bm_cursor_left(&c)});
     memset(&r, 0, sizeof(r));
     r.passes = &p;
     r.k = k < p.root ? k : p.root;
@@ -437,7 +445,6 @@ static int decode_field(struct bm_codec_state *state, void *samples,
     if (!memory.at)
         return BOUMA_ENOMEM;
     lay_out(&memory, &r);
-    form = bm_get_u8(&c);
     if (form == FORM_EXACT)
         rc = decode_exact(state, &r, samples, coarse, &c);
     else if (form == FORM_CODED)

@@ -283,6 +283,8 @@ void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
  *     u8   form: as below
  *   FORM_EXACT:
  *     the samples, sorted, as bm_zstd_pack() makes them
+ *   FORM_PREDICTED:
+ *     a piece of codec exact
  *   FORM_CODED:
  *     bits: 2, how: 0 all integers are 0, 1 Golomb, 2 range coder
  *           Golomb number: by how much the bound is finer
@@ -297,7 +299,7 @@ void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
  *   range coder:
  *     the bits beside the symbols, then what bm_rans_encode() makes
  */
-enum { FORM_EXACT = 0, FORM_CODED = 2 };
+enum { FORM_EXACT = 0, FORM_CODED = 2, FORM_PREDICTED = 3 };
 enum { HOW_ZERO = 0, HOW_GOLOMB = 1, HOW_RANS = 2 };
 
 struct bm_interp_piece {
@@ -348,6 +350,16 @@ struct bm_interp_space {
 void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
                        struct bm_interp_piece *w, const struct bm_passes *p,
                        int first, size_t size);
+
+/* A part in the middle of a patch, by trying which all is chosen: an eighth of
+ * all samples, or less; 0 if these are few. And its samples, dense, of a patch
+ * of n, appended. */
+struct bm_middle {
+    int64_t begin[3], n[3];
+};
+int bm_middle_of(struct bm_middle *m, const int64_t n[3]);
+int bm_middle_take(struct bm_buffer *out, const struct bm_middle *m,
+                   const int64_t n[3], const uint8_t *samples, size_t size);
 
 /* See struct bm_codec. */
 int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
