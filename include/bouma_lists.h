@@ -101,7 +101,8 @@
     X(CODEC_INTERP, 3, "interp")                                               \
     X(CODEC_WAVELET, 4, "wavelet")                                             \
     X(CODEC_ZFP_REVERSIBLE, 5, "zfp-reversible")                               \
-    X(CODEC_QUANTISE, 6, "quantise")
+    X(CODEC_QUANTISE, 6, "quantise")                                           \
+    X(CODEC_EXACT, 7, "exact")
 
 #define BOUMA_TIER_LIST(X)                                                     \
     X(TIER_DRAM, 1, "dram")                                                    \

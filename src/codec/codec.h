@@ -185,7 +185,8 @@ const struct bm_codec *bm_codec_find(int codec);
     X(interp, INTERP)                                                          \
     X(wavelet, WAVELET)                                                        \
     X(zfp_reversible, ZFP_REVERSIBLE)                                          \
-    X(quantise, QUANTISE)
+    X(quantise, QUANTISE)                                                      \
+    X(exact, EXACT)
 #define BM_CODECS_ENTRY(name, number)                                          \
     extern const struct bm_codec bm_codec_##name;
 BM_CODECS(BM_CODECS_ENTRY)

@@ -18,7 +18,10 @@
  * kept as it is. The integers go to the range coder, with tables by how large
  * they are likely to be (interp_context.c).
  *
- * The coarsest level goes on in the same way down to a single sample. */
+ * The coarsest level goes on in the same way down to a single sample.
+ *
+ * Where codec exact is shorter, all pieces of a chunk are its: if values lie on a
+ * lattice that is coarser than the bound, say. */
 #include <string.h>
 
 #include "codec/clones.h"
@@ -193,28 +196,6 @@ static int decode_codes(struct reading *r, const struct bm_lookup *l,
     return kept;
 }
 
-/* How octant p is predicted; 0 if there is no such way. */
-static int get_shares(struct bm_shares *shares, struct bm_bit_reader *bits,
-                      const struct bm_octants *o, int p)
-{
-    int choice = (int)bm_bits_get(bits, 4), m = bm_interp_weights(o, p);
-    int32_t weights[MAX_WEIGHTS];
-
-    if (choice != FITTED) {
-        bm_shares_of_choice(shares, choice);
-        return choice & 7 && !(choice & 7 & ~p);
-    }
-    for (int i = 0; i < m; i++) {
-        uint32_t folded = bm_golomb_get(bits, WEIGHT_ORDER);
-
-        if (folded > 2 * MAX_WEIGHT)
-            return 0;
-        weights[i] = bm_unfold(folded);
-    }
-    bm_shares_of_weights(shares, o, p, weights);
-    return 1;
-}
-
 static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
 {
     const struct bm_octants *o = l->octants;
@@ -223,7 +204,7 @@ static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
     size_t index = o->at[p];
     struct bm_shares shares;
 
-    if (!get_shares(&shares, &r->choices, o, p)) {
+    if (!bm_shares_get(&shares, &r->choices, o, p)) {
         r->failed = 1;
         return;
     }
@@ -300,23 +281,6 @@ static void decode_root(struct reading *r, uint8_t *decoded)
     }
 }
 
-/* Go over the predictions of all octants; 0 if one is none. */
-static int skip_shares(struct reading *r, struct bm_bit_reader *bits)
-{
-    const struct bm_passes *p = r->passes;
-    int ok = 1;
-
-    for (int j = r->k < p->root ? r->k : p->count - 1; j >= r->k; j--)
-        for (int i = 1; i < BM_OCTANTS && ok; i++) {
-            const struct bm_octants *o = &p->octants[j];
-            struct bm_shares shares;
-
-            if (o->size[bm_octant_order[i]])
-                ok = get_shares(&shares, bits, o, bm_octant_order[i]);
-        }
-    return ok;
-}
-
 /* The bits before all else: gives the bytes beside the symbols. */
 static size_t get_header(struct reading *r, struct bm_cursor *in)
 {
@@ -333,7 +297,7 @@ static size_t get_header(struct reading *r, struct bm_cursor *in)
     r->failed |= !bm_interp_can_quantise(r->w.field, &r->w.quantum);
     r->exact_count = bm_golomb_get(&bits, 0);
     r->choices = bits;
-    r->failed |= !skip_shares(r, &bits);
+    r->failed |= !bm_shares_skip(&bits, r->passes, r->k);
     if (r->how == HOW_GOLOMB)
         r->order = (int)bm_bits_get(&bits, 4);
     else if (r->how == HOW_RANS)
@@ -467,6 +431,11 @@ static int decode_field(struct bm_codec_state *state, void *samples,
         memcpy(samples, coarse, f->size);
         return piece->bytes ? BOUMA_EFORMAT : BOUMA_OK;
     }
+    form = bm_get_u8(&c);
+    if (form == FORM_PREDICTED)
+        return bm_codec_exact.decode_field(
+            state, samples, coarse, f,
+            &(struct bm_coded_level){k, c.p, bm_cursor_left(&c)});
     memset(&r, 0, sizeof(r));
     r.passes = &p;
     r.k = k < p.root ? k : p.root;
@@ -476,7 +445,6 @@ static int decode_field(struct bm_codec_state *state, void *samples,
     if (!memory.at)
         return BOUMA_ENOMEM;
     lay_out(&memory, &r);
-    form = bm_get_u8(&c);
     if (form == FORM_EXACT)
         rc = decode_exact(state, &r, samples, coarse, &c);
     else if (form == FORM_CODED)

@@ -137,6 +137,9 @@ struct bm_lookup {
  * these depend on the axes along which there is no right neighbour (as bits),
  * as lines take the place of the means. */
 #define PLACES 7
+enum { MIDDLE, FEW, FIRST, LAST, BEYOND_2, BEYOND_1, CONSTANT };
+/* Sample 2j + 1 of a line from four of its even samples. */
+extern const double bm_cubic_weights[PLACES][4], bm_line_weights[PLACES][4];
 struct bm_shares {
     int fitted;
     int axes[BM_OCTANTS]; /* that have a share, as bits */
@@ -154,6 +157,16 @@ void bm_shares_of_weights(struct bm_shares *shares, const struct bm_octants *o,
 void bm_shares_of_term(struct bm_shares *shares, const struct bm_octants *o,
                        int p, int term);
 int bm_interp_choice_terms(int p);
+/* Axes along which octant p is even and that have more than one sample. */
+int bm_interp_other_axes(const struct bm_octants *o, int p);
+/* How octant p is predicted, from bits; 0 if there is no such way. Go over all
+ * octants of the piece of level k, 0 if one has no such way. And to bits, all
+ * that bm_interp_choose() added to 'choices'. */
+int bm_shares_get(struct bm_shares *shares, struct bm_bit_reader *bits,
+                  const struct bm_octants *o, int p);
+int bm_shares_skip(struct bm_bit_reader *bits, const struct bm_passes *p,
+                   int k);
+void bm_shares_put(struct bm_bit_writer *bits, const struct bm_buffer *choices);
 /* Only along one axis. */
 void bm_shares_of_axis(struct bm_shares *shares, int axis, double cubic,
                        double line);
@@ -238,7 +251,13 @@ struct bm_contexts {
 /* 'of' is the number of the context, or what 'table' has for it. */
 void bm_contexts_init(struct bm_contexts *c, const uint8_t *table);
 
-/* All that the contexts of rows depend on but the magnitudes of these rows;
+/* All that the contexts of rows depend on but the magnitudes of these rows; if
+ * the octant is odd along one axis, after c->beside was made the sum of 'parts'
+ * logarithms that bends give. */
+void bm_contexts_mix(struct bm_contexts *c, const struct bm_octants *o,
+                     const struct bm_batch *b, int parts);
+
+/* The same, c->beside being made here,
  * after bm_interp_bend() gave 'bends' if the octant is odd along one axis. Of
  * samples, only those of octant 0 count. */
 void bm_contexts_begin(struct bm_contexts *c, const struct bm_lookup *l,
@@ -264,6 +283,8 @@ void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
  *     u8   form: as below
  *   FORM_EXACT:
  *     the samples, sorted, as bm_zstd_pack() makes them
+ *   FORM_PREDICTED:
+ *     a piece of codec exact
  *   FORM_CODED:
  *     bits: 2, how: 0 all integers are 0, 1 Golomb, 2 range coder
  *           Golomb number: by how much the bound is finer
@@ -278,7 +299,7 @@ void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
  *   range coder:
  *     the bits beside the symbols, then what bm_rans_encode() makes
  */
-enum { FORM_EXACT = 0, FORM_CODED = 2 };
+enum { FORM_EXACT = 0, FORM_CODED = 2, FORM_PREDICTED = 3 };
 enum { HOW_ZERO = 0, HOW_GOLOMB = 1, HOW_RANS = 2 };
 
 struct bm_interp_piece {
@@ -329,6 +350,16 @@ struct bm_interp_space {
 void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
                        struct bm_interp_piece *w, const struct bm_passes *p,
                        int first, size_t size);
+
+/* A part in the middle of a patch, by trying which all is chosen: an eighth of
+ * all samples, or less; 0 if these are few. And its samples, dense, of a patch
+ * of n, appended. */
+struct bm_middle {
+    int64_t begin[3], n[3];
+};
+int bm_middle_of(struct bm_middle *m, const int64_t n[3]);
+int bm_middle_take(struct bm_buffer *out, const struct bm_middle *m,
+                   const int64_t n[3], const uint8_t *samples, size_t size);
 
 /* See struct bm_codec. */
 int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,

@@ -215,18 +215,27 @@ static int log_bends(struct bm_contexts *c, const struct bm_lookup *l,
     return bends ? 3 : 2;
 }
 
+void bm_contexts_mix(struct bm_contexts *c, const struct bm_octants *o,
+                     const struct bm_batch *b, int parts)
+{
+    int before = add_before(c, o, b), sides = parts;
+
+    if (!bm_is_odd_along_one(b->p)) {
+        sides = add_beside(c, o, b);
+        parts = 4;
+    }
+    c->top = mix_of(parts, sides, before);
+    c->other = mix_of(parts, sides, before + 4);
+}
+
 void bm_contexts_begin(struct bm_contexts *c, const struct bm_lookup *l,
                        const struct bm_batch *b, int bends,
                        const struct bm_quantum *quantum)
 {
-    int before = add_before(c, l->octants, b), sides, parts = 4;
+    int parts =
+        bm_is_odd_along_one(b->p) ? log_bends(c, l, b, bends, quantum) : 0;
 
-    if (bm_is_odd_along_one(b->p))
-        sides = parts = log_bends(c, l, b, bends, quantum);
-    else
-        sides = add_beside(c, l->octants, b);
-    c->top = mix_of(parts, sides, before);
-    c->other = mix_of(parts, sides, before + 4);
+    bm_contexts_mix(c, l->octants, b, parts);
 }
 
 BM_CLONES int bm_contexts_are_lowest(const uint16_t *restrict expected,

@@ -1,8 +1,9 @@
 /* interp_encode.c -- samples to pieces: see interp.h and codec_interp.c. */
 #include <string.h>
 
+#include "base/tiling.h"
 #include "codec/clones.h"
-#include "codec/interp.h"
+#include "codec/exact.h"
 #include "codec/values.h"
 
 /* Bounds of coarse levels: up to a quarter of what is asked for, by half an
@@ -237,7 +238,6 @@ static int put_integers(struct bm_interp_piece *w, struct way *way)
 static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
                       const struct bm_interp_piece *w, struct way way)
 {
-    struct bm_cursor choices = bm_cursor_of(w->choices.data, w->choices.size);
     struct bm_bit_writer bits = {out, 0, 0};
     size_t at, count = w->exact.size / w->field->size;
     int rc;
@@ -246,11 +246,7 @@ static int put_header(struct bm_codec_state *state, struct bm_buffer *out,
     bm_bits_put(&bits, (uint32_t)way.how, 2);
     bm_golomb_put(&bits, (uint32_t)w->finer, 0);
     bm_golomb_put(&bits, (uint32_t)count, 0);
-    while (bm_cursor_left(&choices)) {
-        bm_bits_put(&bits, bm_get_u8(&choices), 4);
-        for (int m = bm_get_u8(&choices); m > 0; m--)
-            bm_golomb_put(&bits, bm_get_u32(&choices), WEIGHT_ORDER);
-    }
+    bm_shares_put(&bits, &w->choices);
     if (way.how == HOW_GOLOMB)
         bm_bits_put(&bits, (uint32_t)way.order, 4);
     else if (way.how == HOW_RANS)
@@ -522,77 +518,60 @@ static int encode_block(struct bm_codec_state *state, struct bm_buffer *out,
     return rc;
 }
 
-/* A part in the middle of a patch, by which bounds are chosen. */
-struct middle {
-    int64_t begin[3], n[3];
+/* What trials on a part of a chunk tell. */
+struct trials {
+    int slope; /* that pays */
+    int exact; /* codec exact may be shorter */
 };
 
-#define MIDDLE_MOST  32768
-#define MIDDLE_LEAST 4096
-
-/* An eighth of all samples, or less; 0 if these are few. */
-static int middle_of(struct middle *m, const int64_t n[3])
+/* Bytes of the samples of a part, as codec exact has them. */
+static int try_exact(struct bm_codec_state *state, const struct bm_field *f,
+                     const struct bm_middle *m, const void *samples,
+                     size_t *bytes)
 {
-    int64_t all = n[0] * n[1] * n[2], most = all / 8;
+    struct bm_lattice lattice = f->lattice[0];
+    struct bm_field part = *f;
+    struct bm_loss none = {0, 0};
+    struct bm_buffer out;
+    uint32_t size;
+    int rc;
 
-    most = most < MIDDLE_MOST ? most : MIDDLE_MOST;
-    if (most < MIDDLE_LEAST)
-        return 0;
-    for (int d = 0; d < 3; d++)
-        m->n[d] = n[d];
-    while (m->n[0] * m->n[1] * m->n[2] > most) {
-        int longest = 0;
-
-        for (int d = 1; d < 3; d++)
-            if (m->n[d] > m->n[longest])
-                longest = d;
-        m->n[longest] = (m->n[longest] + 1) / 2;
-    }
-    for (int d = 0; d < 3; d++)
-        m->begin[d] = (n[d] - m->n[d]) / 2;
-    return 1;
-}
-
-/* Its samples, dense. */
-static int take_middle(struct bm_buffer *out, const struct middle *m,
-                       const int64_t n[3], const uint8_t *samples, size_t size)
-{
-    for (int64_t z = 0; z < m->n[0]; z++)
-        for (int64_t y = 0; y < m->n[1]; y++) {
-            int64_t row = (m->begin[0] + z) * n[1] + m->begin[1] + y;
-
-            bm_put_bytes(out,
-                         samples + (size_t)(row * n[2] + m->begin[2]) * size,
-                         (size_t)m->n[2] * size);
-        }
-    return out->failed ? BOUMA_ENOMEM : BOUMA_OK;
+    memcpy(lattice.count, m->n, sizeof(m->n));
+    part.lattice = &lattice;
+    part.levels = 1;
+    bm_buffer_init(&out, state->a);
+    rc = bm_exact_encode(state, &out, &size, &none, &part, samples);
+    *bytes = out.size;
+    bm_buffer_release(&out);
+    return rc;
 }
 
 /* Whether finer bounds on coarse levels pay, by trying both on a part: with no
- * more bytes, or hardly more and smaller errors. */
-static int choose_slope(struct bm_codec_state *state, const struct bm_field *f,
-                        const struct bm_passes *p, const void *samples,
-                        int *slope)
+ * more bytes, or hardly more and smaller errors. And whether codec exact is to be
+ * tried on all: it is unless it has far more bytes. */
+static int try_part(struct bm_codec_state *state, const struct bm_field *f,
+                    const struct bm_passes *p, const void *samples,
+                    struct trials *t)
 {
     const int64_t *n = f->lattice[0].count;
     struct bm_loss loss[2] = {{0, 0}, {0, 0}};
     struct bm_quantum finest = bm_interp_quantum(f, FINEST);
     uint32_t sizes[MAX_PASSES + 1];
     struct bm_buffer none, part;
-    size_t bytes[2] = {0, 0};
+    size_t bytes[2] = {0, 0}, exact = 0;
     struct bm_passes passes;
     struct encoding e = {.passes = &passes};
-    struct middle m;
+    struct bm_middle m;
     int rc;
 
-    *slope = 0;
-    if (!middle_of(&m, n) || !bm_interp_can_quantise(f, &finest))
+    *t = (struct trials){0, 1};
+    if (!bm_middle_of(&m, n) || !bm_interp_can_quantise(f, &finest))
         return BOUMA_OK;
     bm_buffer_init(&part, state->a);
     bm_buffer_init(&none, state->a);
     bm_interp_passes_of(&passes, m.n,
                         p->coarsest < MAX_PASSES ? p->coarsest : MAX_PASSES);
-    rc = take_middle(&part, &m, n, samples, f->size);
+    rc = bm_middle_take(&part, &m, n, samples, f->size);
     for (int i = 0; i < 2 && !rc; i++) {
         e.slope = i * SLOPE;
         e.trial = i ? AGAIN : TRIAL;
@@ -602,10 +581,45 @@ static int choose_slope(struct bm_codec_state *state, const struct bm_field *f,
     if (!rc &&
         (bytes[1] < bytes[0] || (bytes[1] <= bytes[0] + bytes[0] / 32 &&
                                  loss[1].squares < 0.8 * loss[0].squares)))
-        *slope = SLOPE;
+        t->slope = SLOPE;
+    if (!rc)
+        rc = try_exact(state, f, &m, part.data, &exact);
+    t->exact = exact < bytes[0] + bytes[0] / 2;
     bm_buffer_release(&part);
     bm_buffer_release(&none);
     return rc;
+}
+
+/* If codec exact has fewer bytes than those from 'begin' on, they take their
+ * place, and *exact is set. */
+static int take_exact(struct bm_codec_state *state, struct bm_buffer *out,
+                      size_t begin, uint32_t *sizes, const struct bm_field *f,
+                      const void *samples, int *exact)
+{
+    uint32_t others[BM_MAX_LEVELS];
+    struct bm_loss none = {0, 0};
+    struct bm_buffer other;
+    size_t forms = 0, at = 0;
+    int rc;
+
+    *exact = 0;
+    bm_buffer_init(&other, state->a);
+    rc = bm_exact_encode(state, &other, others, &none, f, samples);
+    for (int k = 0; k < f->levels && !rc; k++)
+        forms += others[k] > 0;
+    if (!rc && other.size + forms < out->size - begin) {
+        *exact = 1;
+        out->size = begin;
+        for (int k = f->levels - 1; k >= 0; k--) {
+            sizes[k] = others[k] ? others[k] + 1 : 0;
+            if (others[k])
+                bm_put_u8(out, FORM_PREDICTED);
+            bm_put_bytes(out, other.data + at, others[k]);
+            at += others[k];
+        }
+    }
+    bm_buffer_release(&other);
+    return rc ? rc : out->failed ? BOUMA_ENOMEM : BOUMA_OK;
 }
 
 int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
@@ -614,12 +628,22 @@ int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
 {
     struct bm_passes p;
     struct encoding e = {.passes = &p};
-    int rc;
+    struct bm_loss before = *loss;
+    size_t begin = out->size;
+    struct trials t;
+    int rc, exact = 0;
 
     memset(sizes, 0, sizeof(*sizes) * (size_t)f->levels);
     if (!bm_lattice_samples(&f->lattice[0]))
         return BOUMA_OK;
     bm_interp_passes(&p, f);
-    rc = choose_slope(state, f, &p, samples, &e.slope);
-    return rc ? rc : encode_block(state, out, sizes, loss, f, &e, samples);
+    rc = try_part(state, f, &p, samples, &t);
+    e.slope = t.slope;
+    if (!rc)
+        rc = encode_block(state, out, sizes, loss, f, &e, samples);
+    if (!rc && t.exact)
+        rc = take_exact(state, out, begin, sizes, f, samples, &exact);
+    if (exact)
+        *loss = before;
+    return rc;
 }

@@ -95,170 +95,6 @@ static const uint8_t *octant_data(const struct bm_lookup *l, int p)
     return p ? l->sorted + l->octants->at[p] * l->size : l->coarse;
 }
 
-/* Sample 2j + 1 of a line from four of its even samples: by what weights. */
-enum { MIDDLE, FEW, FIRST, LAST, BEYOND_2, BEYOND_1, CONSTANT };
-static const double cubic_weights[PLACES][4] = {
-    {-1. / 16, 9. / 16, 9. / 16, -1. / 16},
-    {0, 1. / 2, 1. / 2, 0},
-    {0, 3. / 8, 6. / 8, -1. / 8},
-    {-1. / 8, 6. / 8, 3. / 8, 0},
-    {3. / 8, -10. / 8, 15. / 8, 0},
-    {0, -1. / 2, 3. / 2, 0},
-    {0, 0, 1, 0}};
-static const double line_weights[PLACES][4] = {{0, 1. / 2, 1. / 2, 0},
-                                               {0, 1. / 2, 1. / 2, 0},
-                                               {0, 1. / 2, 1. / 2, 0},
-                                               {0, 1. / 2, 1. / 2, 0},
-                                               {0, -1. / 2, 3. / 2, 0},
-                                               {0, -1. / 2, 3. / 2, 0},
-                                               {0, 0, 1, 0}};
-
-/* The weights where the axes in 'missing' have no right neighbour. */
-static void weigh(struct bm_shares *shares, int missing)
-{
-    double line[3];
-
-    for (int i = 0; i < 3; i++)
-        line[i] = shares->line[i];
-    for (int i = 0; i < 3; i++)
-        for (int axis = 0; axis < 3; axis++)
-            if (axis != i && (missing & 7 & ~(4 >> i)))
-                line[axis] += shares->diagonal[i] / 2;
-    for (int axis = 0; axis < 3 && missing; axis++)
-        line[axis] += shares->corner / 3;
-    shares->axes[missing] = 0;
-    for (int axis = 0; axis < 3; axis++)
-        if (shares->cubic[axis] != 0 || line[axis] != 0)
-            shares->axes[missing] |= 4 >> axis;
-    for (int axis = 0; axis < 3; axis++)
-        for (int place = 0; place < PLACES && shares->axes[missing] & 4 >> axis;
-             place++)
-            for (int i = 0; i < 4; i++)
-                shares->weight[missing][axis][place][i] =
-                    shares->cubic[axis] * cubic_weights[place][i] +
-                    line[axis] * line_weights[place][i];
-}
-
-static void shares_clear(struct bm_shares *shares)
-{
-    shares->fitted = 0;
-    for (int i = 0; i < 3; i++)
-        shares->cubic[i] = shares->line[i] = shares->diagonal[i] = 0;
-    shares->corner = shares->bend[0] = shares->bend[1] = 0;
-}
-
-void bm_shares_of_axis(struct bm_shares *shares, int axis, double cubic,
-                       double line)
-{
-    shares_clear(shares);
-    shares->cubic[axis] = cubic;
-    shares->line[axis] = line;
-    weigh(shares, 0);
-}
-
-void bm_shares_of_choice(struct bm_shares *shares, int choice)
-{
-    int axes = (choice & 1) + (choice >> 1 & 1) + (choice >> 2 & 1);
-
-    shares_clear(shares);
-    for (int axis = 0; axis < 3; axis++)
-        if (choice & (4 >> axis))
-            (choice & LINEAR ? shares->line : shares->cubic)[axis] = 1. / axes;
-    weigh(shares, 0);
-}
-
-static int odd_axes(int p)
-{
-    return (p & 1) + (p >> 1 & 1) + (p >> 2 & 1);
-}
-
-/* Axes along which octant p is even and that have more than one sample. */
-static int other_axes(const struct bm_octants *o, int p)
-{
-    int others = 0;
-
-    for (int axis = 0; axis < 3; axis++)
-        others += !(p & (4 >> axis)) && o->n[axis] > 1;
-    return others;
-}
-
-int bm_interp_weights(const struct bm_octants *o, int p)
-{
-    static const int weights[4] = {0, 1, 4, 9};
-
-    return weights[odd_axes(p)] +
-           (bm_is_odd_along_one(p) ? other_axes(o, p) : 0);
-}
-
-/* The shares that weights are for, in the order in which they are stored, but
- * for the first, which has none: cubics of the axes along which p is odd; lines;
- * diagonals, corners, and bends. */
-static int list_shares(double **list, struct bm_shares *shares,
-                       const struct bm_octants *o, int p)
-{
-    int n = 0;
-
-    for (int axis = 0; axis < 3; axis++)
-        if (p & (4 >> axis))
-            list[n++] = &shares->cubic[axis];
-    for (int axis = 0; axis < 3; axis++)
-        if (p & (4 >> axis))
-            list[n++] = &shares->line[axis];
-    for (int i = 2; i >= 0; i--)
-        if ((p | 4 >> i) == 7 && odd_axes(p & ~(4 >> i)) == 2)
-            list[n++] = &shares->diagonal[i];
-    if (p == 7)
-        list[n++] = &shares->corner;
-    for (int i = 0; bm_is_odd_along_one(p) && i < other_axes(o, p); i++)
-        list[n++] = &shares->bend[i];
-    return n;
-}
-
-static void weigh_all(struct bm_shares *shares, int p)
-{
-    shares->fitted = 1;
-    for (int missing = 0; missing < BM_OCTANTS; missing++)
-        if (!(missing & ~p))
-            weigh(shares, missing);
-}
-
-/* Weights of cubics are less what all have alike. The first has what is missing
- * from 1 in all but bends. */
-void bm_shares_of_weights(struct bm_shares *shares, const struct bm_octants *o,
-                          int p, const int32_t *weights)
-{
-    double *list[MAX_WEIGHTS + 1];
-    int n = list_shares(list, shares, o, p), axes = odd_axes(p);
-    int32_t rest = WEIGHT_ONE;
-
-    shares_clear(shares);
-    for (int i = 1; i < n; i++) {
-        int32_t w = weights[i - 1] + (i < axes ? WEIGHT_ONE / axes : 0);
-
-        *list[i] = (double)w / WEIGHT_ONE;
-        if (axes > 1 || i < 2)
-            rest -= w;
-    }
-    *list[0] = (double)rest / WEIGHT_ONE;
-    weigh_all(shares, p);
-}
-
-void bm_shares_of_term(struct bm_shares *shares, const struct bm_octants *o,
-                       int p, int term)
-{
-    double *list[MAX_WEIGHTS + 1];
-
-    list_shares(list, shares, o, p);
-    shares_clear(shares);
-    *list[term] = 1;
-    weigh_all(shares, p);
-}
-
-int bm_interp_choice_terms(int p)
-{
-    return 2 * odd_axes(p);
-}
-
 /* Which four samples, and which weights. */
 struct taps {
     int64_t at[4];
@@ -498,7 +334,7 @@ void bm_interp_predict(const struct bm_lookup *l, uint8_t *to,
                      last_column);
     }
     if (shares->bend[0] != 0 || shares->bend[1] != 0) {
-        const void *bends[2] = {l->bends[0], l->bends[other_axes(o, b->p) - 1]};
+        const void *bends[2] = {l->bends[0], l->bends[bm_interp_other_axes(o, b->p) - 1]};
 
         l->kernels->add_bends(to, bends, shares->bend, b->rows * n);
     }
@@ -519,8 +355,8 @@ void bm_interp_terms(const struct bm_lookup *l, uint8_t *const to[2], int p,
         data += d == axis ? 0 : at[d] * step[d];
     for (int64_t j = 0; j < n; j += length) {
         struct taps t = taps_at(axis == 2 ? j : at[axis], count[axis]);
-        const double *const weight[2] = {cubic_weights[t.place],
-                                         line_weights[t.place]};
+        const double *const weight[2] = {bm_cubic_weights[t.place],
+                                         bm_line_weights[t.place]};
         void *const out[2] = {to[0] + j * size, to[1] + j * size};
         const void *rows[4];
 

@@ -56,8 +56,22 @@ void bm_octants_init(struct bm_octants *o, const int64_t n[3])
         if (n & 1)                                                             \
             out[2 * pairs] = e[pairs];                                         \
     }
+ROW_FUNCTIONS(uint8_t)
+ROW_FUNCTIONS(uint16_t)
 ROW_FUNCTIONS(uint32_t)
 ROW_FUNCTIONS(uint64_t)
+
+/* By the bytes of a sample. */
+static void (*const splits[])(void *, void *, const void *, int64_t) = {
+    [1] = split_uint8_t,
+    [2] = split_uint16_t,
+    [4] = split_uint32_t,
+    [8] = split_uint64_t};
+static void (*const merges[])(void *, const void *, const void *, int64_t) = {
+    [1] = merge_uint8_t,
+    [2] = merge_uint16_t,
+    [4] = merge_uint32_t,
+    [8] = merge_uint64_t};
 
 /* Index of the first sample of the row (z, y) of octant p, which may be empty.
  */
@@ -78,10 +92,7 @@ void bm_octants_split(const struct bm_octants *o, size_t size, void *sorted,
             uint8_t *even = out + (o->at[p] + row_at(o, p, z, y)) * size;
             uint8_t *odd = out + (o->at[p | 1] + row_at(o, p | 1, z, y)) * size;
 
-            if (size == 4)
-                split_uint32_t(even, odd, in, o->n[2]);
-            else
-                split_uint64_t(even, odd, in, o->n[2]);
+            splits[size](even, odd, in, o->n[2]);
             in += (size_t)o->n[2] * size;
         }
 }
@@ -100,10 +111,7 @@ void bm_octants_merge_with(const struct bm_octants *o, size_t size, void *dense,
             const uint8_t *odd =
                 in + (o->at[p | 1] + row_at(o, p | 1, z, y)) * size;
 
-            if (size == 4)
-                merge_uint32_t(out, even, odd, o->n[2]);
-            else
-                merge_uint64_t(out, even, odd, o->n[2]);
+            merges[size](out, even, odd, o->n[2]);
             out += (size_t)o->n[2] * size;
         }
 }

@@ -29,8 +29,8 @@ extern const uint8_t bm_octant_order[BM_OCTANTS];
 /* Of a dense array of n[0] x n[1] x n[2] samples, whose first index is even. */
 void bm_octants_init(struct bm_octants *o, const int64_t n[3]);
 
-/* Sort, and put back with octant 0 ('first') in an array of its own; 'size' (4
- * or 8) bytes a sample. */
+/* Sort, and put back with octant 0 ('first') in an array of its own; 'size' (1,
+ * 2, 4 or 8) bytes a sample. */
 void bm_octants_split(const struct bm_octants *o, size_t size, void *sorted,
                       const void *dense);
 void bm_octants_merge_with(const struct bm_octants *o, size_t size, void *dense,

@@ -32,7 +32,7 @@ struct bm_codec_rates {
     double encode, decode, encode_list, decode_list;
 };
 
-#define BM_RATED_CODECS (BOUMA_CODEC_QUANTISE + 1)
+#define BM_RATED_CODECS (BOUMA_CODEC_EXACT + 1)
 
 /* 0: not told. */
 struct bm_work_rates {
