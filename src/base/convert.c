@@ -141,6 +141,12 @@ static convert_run *const runs[10][10] = {
 size_t bm_convert(const struct bm_conversion *c, uint8_t *to, int64_t to_stride,
                   const uint8_t *from, int64_t from_stride, size_t n)
 {
+    int64_t size = (int64_t)bouma_type_size(c->from);
+
+    if (c->from == c->to && n && to_stride == size && from_stride == size) {
+        memmove(to, from, n * (size_t)size);
+        return n;
+    }
     return runs[c->from - 1][c->to - 1](to, to_stride, from, from_stride, n,
                                         c->rounds);
 }

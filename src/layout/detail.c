@@ -67,6 +67,23 @@ static void fill_ranks(uint16_t *rank, uint32_t chunk)
         }
 }
 
+#define BEFORE_STEP 16 /* slots, from one to the next that 'before' has */
+
+/* Counted from one step to the next. */
+static void fill_before(struct bm_detail *d)
+{
+    size_t levels = (size_t)d->levels;
+
+    memset(d->before, 0, sizeof(*d->before) * levels);
+    for (uint32_t i = 0; i < d->chunk / d->step; i++) {
+        uint16_t *next = d->before + (i + 1) * levels;
+
+        memcpy(next, next - levels, sizeof(*next) * levels);
+        for (uint32_t p = i * d->step; p < (i + 1) * d->step; p++)
+            next[d->level[p]]++;
+    }
+}
+
 int bm_detail_init(struct bm_detail *d, const bouma_allocator *a,
                    uint32_t chunk, int levels, const uint32_t *limit)
 {
@@ -78,7 +95,10 @@ int bm_detail_init(struct bm_detail *d, const bouma_allocator *a,
     memcpy(d->limit, limit, sizeof(*limit) * (size_t)levels);
     d->rank = bm_new_raw(a, chunk, sizeof(*d->rank));
     d->level = bm_new_raw(a, chunk, sizeof(*d->level));
-    if (!d->rank || !d->level) {
+    d->step = chunk < BEFORE_STEP ? chunk : BEFORE_STEP;
+    d->before = bm_new_raw(a, (chunk / d->step + 1) * (size_t)levels,
+                           sizeof(*d->before));
+    if (!d->rank || !d->level || !d->before) {
         bm_detail_release(d);
         return BOUMA_ENOMEM;
     }
@@ -90,6 +110,7 @@ int bm_detail_init(struct bm_detail *d, const bouma_allocator *a,
             k++;
         d->level[p] = (uint8_t)k;
     }
+    fill_before(d);
     return BOUMA_OK;
 }
 
@@ -98,6 +119,7 @@ void bm_detail_release(struct bm_detail *d)
     if (d->a) {
         bm_drop(d->a, d->rank);
         bm_drop(d->a, d->level);
+        bm_drop(d->a, d->before);
     }
     memset(d, 0, sizeof(*d));
 }
@@ -119,11 +141,35 @@ double bm_detail_offset(uint64_t seed, uint64_t chunk)
 void bm_detail_counts(const struct bm_detail *d, uint32_t shift, uint32_t slots,
                       uint64_t counts[BM_MAX_LEVELS])
 {
+    uint32_t before[BM_MAX_LEVELS];
+
     assert(shift < d->chunk && slots <= d->chunk);
+    if (slots < d->chunk)
+        bm_detail_before(d, shift, slots, before);
     for (int k = 0; k < d->levels; k++)
         counts[k] =
-            slots == d->chunk ? d->limit[k] - d->limit[k + 1] : (uint64_t)0;
-    for (uint32_t p = 0; p < slots && slots < d->chunk; p++)
+            slots < d->chunk ? before[k] : d->limit[k] - d->limit[k + 1];
+}
+
+/* The slots before one are a run of 2^j slots for each bit j of it that is set,
+ * and with a shift such a run is another one, that begins at a multiple of 2^j,
+ * too. The few slots behind the last step are counted. */
+void bm_detail_before(const struct bm_detail *d, uint32_t shift, uint32_t slot,
+                      uint32_t counts[BM_MAX_LEVELS])
+{
+    size_t levels = (size_t)d->levels;
+
+    assert(shift < d->chunk && slot <= d->chunk);
+    memset(counts, 0, sizeof(*counts) * levels);
+    for (uint32_t run = d->chunk; run >= d->step; run /= 2) {
+        uint32_t begin = ((slot & ~(2 * run - 1)) ^ shift) & ~(run - 1);
+        const uint16_t *low = d->before + begin / d->step * levels;
+        const uint16_t *high = low + run / d->step * levels;
+
+        for (size_t k = 0; k < levels && (slot & run); k++)
+            counts[k] += (uint32_t)high[k] - low[k];
+    }
+    for (uint32_t p = slot & ~(d->step - 1); p < slot; p++)
         counts[d->level[p ^ shift]]++;
 }
 

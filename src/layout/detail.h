@@ -57,6 +57,9 @@ struct bm_detail {
     uint32_t limit[BM_MAX_LEVELS + 1]; /* [levels + 1]; 0 at the end */
     uint16_t *rank;                    /* [chunk] */
     uint8_t *level;                    /* [chunk] of the same slots */
+    uint16_t *before; /* [chunk / step + 1][levels], without a shift: how many
+                         of the slots before every step-th are of each level */
+    uint32_t step;
 };
 
 /* The usual limits: tenths down to a tenth of the chunk, then halves as long as
@@ -88,6 +91,11 @@ double bm_detail_threshold(const struct bm_detail *d, double q);
 /* Particles of each level among the first 'slots' of a chunk. */
 void bm_detail_counts(const struct bm_detail *d, uint32_t shift, uint32_t slots,
                       uint64_t counts[BM_MAX_LEVELS]);
+
+/* The same by slots: how many of those before 'slot' are of each level. So a run
+ * of slots is a run of values of each level, which are in their order. */
+void bm_detail_before(const struct bm_detail *d, uint32_t shift, uint32_t slot,
+                      uint32_t counts[BM_MAX_LEVELS]);
 
 /* All levels at once: the slots of each level in ascending order, the coarsest
  * level first. Those of level k are order[first[k]] up to the first of level

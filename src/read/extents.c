@@ -17,6 +17,17 @@ static int by_offset(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
+/* Who asks in the order of the file need not wait. */
+static void sort(struct bm_extent *extents, size_t count)
+{
+    size_t i = 1;
+
+    while (i < count && extents[i - 1].offset <= extents[i].offset)
+        i++;
+    if (i < count)
+        qsort(extents, count, sizeof(*extents), by_offset);
+}
+
 /* The end of the run of extents that are read together, from 'first' on: they
  * are not further apart than 'gap'. */
 static size_t run_end(const struct bm_extent *extents, size_t first, size_t n,
@@ -114,8 +125,7 @@ int bm_extents_read(struct bouma_step *step, size_t source,
     rc = see_what_is_lost(step, source, extents, count);
     if (rc)
         return rc;
-    if (count)
-        qsort(extents, count, sizeof(*extents), by_offset);
+    sort(extents, count);
     gap = exact ? 0 : choose_gap(extents, count);
     for (size_t i = 0, next; i < count; i = next) {
         next = run_end(extents, i, count, gap, &end);
@@ -172,8 +182,7 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
 
     if (rc)
         return rc;
-    if (count)
-        qsort(extents, count, sizeof(*extents), by_offset);
+    sort(extents, count);
     for (size_t i = 0; i < count; i++) {
         extents[i].data = bm_shelf_find(shelf, extents[i].offset,
                                         extents[i].offset + extents[i].bytes);

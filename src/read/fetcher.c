@@ -104,6 +104,9 @@ void bm_workers_release(struct bouma_step *step)
 {
     for (int i = 0; i < step->worker_count; i++)
         bm_coder_release(&step->workers[i].coder);
+    for (int i = 0; i < BM_SPARE_BLOCKS; i++)
+        bm_drop(step->ds->a, step->spare[i].data);
+    memset(step->spare, 0, sizeof(step->spare));
     bm_drop(step->ds->a, step->workers);
     step->workers = NULL;
     step->worker_count = 0;

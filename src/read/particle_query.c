@@ -131,16 +131,35 @@ static int add_piece(struct bm_query_state *s,
     return BOUMA_OK;
 }
 
+/* The levels of a chunk in which a slot of a run is, as bits. */
+static uint64_t met_levels(const struct bm_query_state *s, size_t chunk)
+{
+    struct bm_query_cover cover = bm_query_cover_of(s, chunk);
+    uint64_t levels = 0;
+
+    if (cover.whole)
+        return UINT64_MAX;
+    for (size_t i = 0; i < cover.count; i++) {
+        struct bm_query_span span;
+
+        bm_query_span(s, chunk, &cover.runs[i], &span);
+        for (int k = 0; k < s->set->levels; k++)
+            levels |= (uint64_t)(span.begin[k] < span.end[k]) << k;
+    }
+    return levels;
+}
+
 /* Enter the pieces of a chunk; gives their stored bytes, of all columns. */
 static int add_chunk(struct bm_query_state *s, size_t chunk, uint64_t *bytes)
 {
     const struct bm_particle_summary *summary = s->file.summary;
     const struct bm_query_column *columns = s->asked.columns;
     uint64_t values[BM_MAX_LEVELS];
-    uint64_t drawn =
-        s->query->draw ? bm_query_draw_levels(s, chunk) : UINT64_MAX;
+    uint64_t met = met_levels(s, chunk);
     int rc = BOUMA_OK;
 
+    if (s->query->draw)
+        met &= bm_query_draw_levels(s, chunk);
     bm_particle_summary_values(s->set, summary->count, summary->seed, chunk,
                                values);
     for (int k = s->set->levels - 1; k >= 0 && !rc; k--) {
@@ -153,7 +172,7 @@ static int add_chunk(struct bm_query_state *s, size_t chunk, uint64_t *bytes)
 
         if (!level_wanted(s, k) || !values[k])
             continue;
-        if (!(drawn >> k & 1)) {
+        if (!(met >> k & 1)) {
             s->done += values[k];
             continue;
         }
@@ -164,20 +183,53 @@ static int add_chunk(struct bm_query_state *s, size_t chunk, uint64_t *bytes)
     return rc;
 }
 
+/* The pieces by level, from coarse to fine: files have them in this order. */
+static int sort_pieces(struct bm_query_state *s)
+{
+    struct bm_query_batch *b = &s->batch;
+    size_t first[BM_MAX_LEVELS + 1] = {0}, levels = (size_t)s->set->levels;
+    uint32_t *order;
+
+    if (bm_block_grow(s->step->ds->a, &b->by_level,
+                      b->piece_count * sizeof(*order)))
+        return no_memory(s);
+    order = b->by_level.data;
+    for (size_t p = 0; p < b->piece_count; p++)
+        first[levels - (size_t)b->pieces[p].level]++;
+    for (size_t k = 1; k <= levels; k++)
+        first[k] += first[k - 1];
+    for (size_t p = 0; p < b->piece_count; p++)
+        order[first[levels - 1 - (size_t)b->pieces[p].level]++] = (uint32_t)p;
+    return BOUMA_OK;
+}
+
 /* Read and check some columns of those pieces that have a match. */
 static int read_columns(struct bm_query_state *s, struct bm_fetcher *f,
                         int first, int last)
 {
     const struct bm_query_batch *b = &s->batch;
+    const uint32_t *order = b->by_level.data;
     size_t width = (size_t)(last - first);
     int rc;
 
     if (bm_fetcher_begin(f, s->file.source, b->piece_count * width))
         return no_memory(s);
-    for (size_t p = 0; p < b->piece_count; p++)
-        for (int i = first; i < last && b->pieces[p].choice; i++)
-            bm_fetcher_add(f, s->asked.columns[i].section, b->pieces[p].chunk,
-                           b->pieces[p].level, p * width + (size_t)(i - first));
+    for (size_t from = 0, to; from < b->piece_count; from = to) {
+        int level = b->pieces[order[from]].level;
+
+        to = from + 1;
+        while (to < b->piece_count && b->pieces[order[to]].level == level)
+            to++;
+        for (int i = first; i < last; i++)
+            for (size_t k = from; k < to; k++) {
+                const struct bm_query_piece *p = &b->pieces[order[k]];
+
+                if (p->choice)
+                    bm_fetcher_add(f, s->asked.columns[i].section, p->chunk,
+                                   level,
+                                   order[k] * width + (size_t)(i - first));
+            }
+    }
     rc = bm_fetcher_read(f);
     return rc ? rc : bm_fetcher_check(f);
 }
@@ -193,11 +245,11 @@ static int run_batch(struct bm_query_state *s)
 {
     struct bm_query_batch *b = &s->batch;
     int tested = s->asked.tested_count, all = s->asked.column_count;
-    int rc = BOUMA_OK;
+    int rc = sort_pieces(s);
 
-    if (!s->query->each) {
+    if (!rc && !s->query->each) {
         rc = read_columns(s, &b->tested, 0, all);
-    } else {
+    } else if (!rc) {
         if (tested)
             rc = read_columns(s, &b->tested, 0, tested);
         if (!rc)
@@ -306,11 +358,13 @@ static void look_at_chunks(struct bm_query_state *s, size_t chunks)
     size_t levels = (size_t)s->set->levels;
 
     for (size_t c = next_chunk(s, 0); c < chunks; c = next_chunk(s, c + 1)) {
-        uint64_t values[BM_MAX_LEVELS];
+        uint64_t values[BM_MAX_LEVELS], met = met_levels(s, c);
 
         bm_particle_summary_values(s->set, summary->count, summary->seed, c,
                                    values);
         for (size_t k = 0; k < levels; k++) {
+            if (!(met >> k & 1))
+                continue;
             look->particles[k] += values[k];
             for (int i = 0; i < s->asked.column_count && values[k]; i++)
                 look->bytes[k] += columns[i].section->sizes[c * levels + k];

@@ -89,10 +89,11 @@ struct bm_query_batch {
     uint64_t slots;                   /* particles of all pieces */
     struct bm_fetcher tested, others; /* columns */
     /* Memory, kept from one batch to the next: */
-    struct bm_block_of_memory choices; /* uint16_t [slots] */
-    struct bm_block_of_memory keys;    /* uint64_t [slots], if drawn */
-    struct bm_block_of_memory out;     /* const void * [pieces][out_count] */
-    struct bm_block_of_memory picked;  /* values of those that match */
+    struct bm_block_of_memory by_level; /* uint32_t [pieces], their numbers */
+    struct bm_block_of_memory choices;  /* uint16_t [slots] */
+    struct bm_block_of_memory keys;     /* uint64_t [slots], if drawn */
+    struct bm_block_of_memory out;      /* const void * [pieces][out_count] */
+    struct bm_block_of_memory picked;   /* values of those that match */
 };
 
 struct bm_query_state {
@@ -128,6 +129,25 @@ int bm_query_level_whole(const struct bm_query_state *s, int k);
 
 /* ---- which particles match: particle_query_choose.c
  * -------------------------------- */
+
+/* What the runs have of a chunk: all of it, wholly inside the box or not; or
+ * some slots. */
+struct bm_query_cover {
+    const struct bm_run *runs; /* that meet it */
+    size_t count;
+    int whole;  /* one run has all of it */
+    int inside; /* no run has to be compared with the box */
+};
+struct bm_query_cover bm_query_cover_of(const struct bm_query_state *s,
+                                        size_t chunk);
+
+/* Where a run that meets a chunk is in each of its levels. */
+struct bm_query_span {
+    uint32_t begin[BM_MAX_LEVELS], end[BM_MAX_LEVELS];
+    int inside;
+};
+void bm_query_span(const struct bm_query_state *s, size_t chunk,
+                   const struct bm_run *run, struct bm_query_span *out);
 
 /* Which particles of all pieces of the batch match, on the threads. */
 int bm_query_choose(struct bm_query_state *s);
@@ -167,6 +187,6 @@ int bm_query_values(struct bm_query_state *s, const struct bm_turn *turn,
 int bm_query_deliver(struct bm_query_state *s);
 
 /* The rooms of a coder. */
-enum { BM_QUERY_LISTS, BM_QUERY_VALUES, BM_QUERY_TESTED };
+enum { BM_QUERY_LISTS, BM_QUERY_VALUES, BM_QUERY_TESTED, BM_QUERY_SPANS };
 
 #endif

@@ -41,22 +41,16 @@ static uint32_t (*const keepers[])(const void *data, uint16_t *list, uint32_t n,
     [BOUMA_TYPE_U32] = keep_u32, [BOUMA_TYPE_U64] = keep_u64,
     [BOUMA_TYPE_F32] = keep_f32, [BOUMA_TYPE_F64] = keep_f64};
 
-/* What the runs have of a chunk: all of it, wholly inside the box or not; or
- * some slots. */
-struct cover {
-    const struct bm_run *runs; /* that meet it */
-    size_t count;
-    int whole;  /* one run has all of it */
-    int inside; /* no run has to be compared with the box */
-};
+/* ---- by slot -------------------------------------------------------------- */
 
-static struct cover cover_of(const struct bm_query_state *s, size_t chunk)
+struct bm_query_cover bm_query_cover_of(const struct bm_query_state *s,
+                                        size_t chunk)
 {
     const struct bm_query_file *f = &s->file;
     uint64_t begin = (uint64_t)chunk * bm_bat_of(s->set)->detail.chunk;
     uint64_t end = begin + bm_particle_summary_chunk_slots(
                                s->set, f->summary->count, chunk);
-    struct cover c = {NULL, 0, 0, 1};
+    struct bm_query_cover c = {NULL, 0, 0, 1};
     size_t lo = 0, hi = f->run_count;
 
     while (lo < hi) { /* the first run that ends behind the chunk's begin */
@@ -76,45 +70,69 @@ static struct cover cover_of(const struct bm_query_state *s, size_t chunk)
     return c;
 }
 
+void bm_query_span(const struct bm_query_state *s, size_t chunk,
+                   const struct bm_run *run, struct bm_query_span *out)
+{
+    const struct bm_particle_summary *summary = s->file.summary;
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
+    uint32_t shift = bm_detail_shift(d, summary->seed, chunk);
+    uint32_t slots =
+        bm_particle_summary_chunk_slots(s->set, summary->count, chunk);
+    uint64_t base = (uint64_t)chunk * d->chunk;
+
+    bm_detail_before(d, shift,
+                     run->begin > base ? (uint32_t)(run->begin - base) : 0,
+                     out->begin);
+    bm_detail_before(
+        d, shift, run->end - base < slots ? (uint32_t)(run->end - base) : slots,
+        out->end);
+    out->inside = run->inside;
+}
+
 /* A chunk while it is looked at, with the memory for it. */
 struct look {
     struct bm_query_state *s;
     const struct bm_turn *turn;
-    struct cover cover;
+    struct bm_query_cover cover;
+    struct bm_query_span *spans; /* [cover.count] */
     struct bm_query_chunk chunk;
+    uint32_t outside; /* of those chosen, the first so many are in runs that
+                         have to be compared with the box */
     uint16_t *slots;
-    uint8_t *in_run; /* [chunk] of its slots */
     uint16_t *trial; /* [chunk] candidates of a group of tests */
     uint8_t *passed; /* [chunk] those that met one of them */
     uint32_t first[BM_MAX_LEVELS];
     int arranged;
 };
 
-/* The slots of its levels, and which of them are in runs. */
+/* The slots of its levels: for those who ask for ranks or keys. */
 static void arrange(struct look *l)
 {
     const struct bm_query_state *s = l->s;
     const struct bm_particle_summary *summary = s->file.summary;
     const struct bm_detail *d = &bm_bat_of(s->set)->detail;
     size_t chunk = l->chunk.chunk;
-    uint32_t slots =
-        bm_particle_summary_chunk_slots(s->set, summary->count, chunk);
-    uint64_t base = (uint64_t)chunk * d->chunk;
 
-    if (l->arranged)
-        return;
+    if (!l->arranged)
+        bm_detail_order(
+            d, bm_detail_shift(d, summary->seed, chunk),
+            bm_particle_summary_chunk_slots(s->set, summary->count, chunk),
+            l->slots, l->first);
     l->arranged = 1;
-    bm_detail_order(d, bm_detail_shift(d, summary->seed, chunk), slots,
-                    l->slots, l->first);
-    memset(l->in_run, 0, slots);
-    for (size_t i = 0; i < l->cover.count; i++) {
-        const struct bm_run *run = &l->cover.runs[i];
-        uint64_t begin = run->begin > base ? run->begin - base : 0;
-        uint64_t end = run->end - base;
+}
 
-        memset(l->in_run + begin, 1,
-               (size_t)((end < slots ? end : slots) - begin));
-    }
+/* Where its runs are in its levels. */
+static int find_spans(struct look *l)
+{
+    struct bm_coder *coder = l->turn->coder;
+    struct bm_block_of_memory *room = &coder->room[BM_QUERY_SPANS];
+
+    if (bm_block_grow(coder->a, room, l->cover.count * sizeof(*l->spans)))
+        return bm_query_no_memory(l->turn->error);
+    l->spans = room->data;
+    for (size_t i = 0; i < l->cover.count; i++)
+        bm_query_span(l->s, l->chunk.chunk, &l->cover.runs[i], &l->spans[i]);
+    return BOUMA_OK;
 }
 
 /* A number of ranks from which on, with the offset, they are at least t. */
@@ -125,40 +143,73 @@ static uint32_t rank_from(double t, double offset)
     return r > 0 ? (uint32_t)r : 0;
 }
 
-/* The candidates of a piece by slot and rank. */
-static void list_candidates(struct look *l, const struct bm_query_piece *p)
+/* Append those of a piece that are in runs of one kind. */
+static void list_spans(struct look *l, const struct bm_query_piece *p,
+                       int inside)
+{
+    uint16_t *chosen = l->chunk.chosen;
+    uint32_t n = l->chunk.count;
+
+    for (size_t i = 0; i < l->cover.count; i++) {
+        const struct bm_query_span *span = &l->spans[i];
+
+        if (span->inside == inside)
+            for (uint32_t k = span->begin[p->level]; k < span->end[p->level];
+                 k++)
+                chosen[n++] = (uint16_t)k;
+    }
+    l->chunk.count = n;
+}
+
+/* Those of list[n] whose rank is wanted. */
+static uint32_t keep_ranks(struct look *l, const struct bm_query_piece *p,
+                           uint16_t *list, uint32_t n)
 {
     const struct bm_query_state *s = l->s;
     const struct bm_detail *d = &bm_bat_of(s->set)->detail;
     uint32_t shift = bm_detail_shift(d, s->file.summary->seed, p->chunk);
     double offset = bm_detail_offset(s->file.summary->seed, p->chunk);
-    uint32_t low = rank_from(s->asked.t_from, offset), n = 0;
+    uint32_t low = rank_from(s->asked.t_from, offset), m = 0;
     uint32_t high = rank_from(s->asked.t_to, offset);
-    int whole_level = bm_query_level_whole(s, p->level);
-    uint16_t *chosen = l->chunk.chosen;
-    const uint16_t *slots;
+    const uint16_t *slots = l->slots + l->first[p->level];
 
-    l->chunk.count = p->count;
-    if (l->cover.whole && whole_level) {
-        for (uint32_t i = 0; i < p->count; i++)
-            chosen[i] = (uint16_t)i;
-        return;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t rank = d->rank[slots[list[i]] ^ shift];
+
+        list[m] = list[i];
+        m += (rank >= low) & (rank < high);
     }
-    arrange(l);
-    slots = l->slots + l->first[p->level];
-    if (whole_level)
-        for (uint32_t i = 0; i < p->count; i++) {
-            chosen[n] = (uint16_t)i;
-            n += l->in_run[slots[i]];
-        }
-    else
-        for (uint32_t i = 0; i < p->count; i++) {
-            uint32_t rank = d->rank[slots[i] ^ shift];
+    return m;
+}
 
-            chosen[n] = (uint16_t)i;
-            n += l->in_run[slots[i]] & (rank >= low) & (rank < high);
-        }
-    l->chunk.count = n;
+/* Go on with the first 'outside' candidates of those that were outside, and
+ * with 'inside' of the others. */
+static void close_up(struct look *l, uint32_t outside, uint32_t inside)
+{
+    uint16_t *chosen = l->chunk.chosen;
+
+    if (outside < l->outside)
+        memmove(chosen + outside, chosen + l->outside,
+                inside * sizeof(*chosen));
+    l->outside = outside;
+    l->chunk.count = outside + inside;
+}
+
+/* The candidates of a piece by slot and rank. */
+static void list_candidates(struct look *l, const struct bm_query_piece *p)
+{
+    uint16_t *chosen = l->chunk.chosen;
+
+    l->chunk.count = 0;
+    list_spans(l, p, 0);
+    l->outside = l->chunk.count;
+    list_spans(l, p, 1);
+    if (!bm_query_level_whole(l->s, p->level)) {
+        arrange(l);
+        close_up(
+            l, keep_ranks(l, p, chosen, l->outside),
+            keep_ranks(l, p, chosen + l->outside, l->chunk.count - l->outside));
+    }
 }
 
 /* Keep those of list[n] that pass a test of these values of its column. */
@@ -183,14 +234,20 @@ static int test_common(struct look *l, const struct bm_query_piece *p)
     for (size_t i = 0; i < q->common.count && l->chunk.count && !rc; i++) {
         const struct bm_query_test *t = &q->tests[i];
 
-        if (t->of_position && l->cover.inside)
+        uint32_t inside = l->chunk.count - l->outside, outside;
+
+        if (t->of_position && !l->outside)
             continue;
         if (t->column != decoded)
             rc = bm_query_values(l->s, l->turn, p, t->column, NULL, &values);
         decoded = t->column;
-        if (!rc)
-            l->chunk.count =
-                keep(l, p, t, values, l->chunk.chosen, l->chunk.count);
+        if (rc)
+            break;
+        outside = keep(l, p, t, values, l->chunk.chosen, l->outside);
+        if (!t->of_position)
+            inside =
+                keep(l, p, t, values, l->chunk.chosen + l->outside, inside);
+        close_up(l, outside, inside);
     }
     return rc;
 }
@@ -308,10 +365,16 @@ static int choose_piece(struct look *l, struct bm_query_piece *p)
     if (l->cover.whole && bm_query_level_whole(s, p->level) &&
         !s->asked.test_count && !drawn)
         return BOUMA_OK;
+    if (!l->spans) {
+        rc = find_spans(l);
+        if (rc)
+            return rc;
+    }
     list_candidates(l, p);
     if (drawn) {
         arrange(l);
         bm_query_draw(s, &l->chunk, p->level);
+        l->outside = l->chunk.count; /* which are which is not known now */
     }
     rc = test_values(l, p);
     if (rc || (l->chunk.count == p->count && !drawn))
@@ -337,18 +400,17 @@ static int choose_chunk(void *context, const struct bm_turn *turn)
     struct look l = {.s = s, .turn = turn};
     int rc = BOUMA_OK;
 
-    if (bm_block_grow(turn->coder->a, room, size * 8))
+    if (bm_block_grow(turn->coder->a, room, size * 7))
         return bm_query_no_memory(turn->error);
     l.slots = room->data;
     l.trial = l.slots + 2 * size;
-    l.in_run = (uint8_t *)(l.slots + 3 * size);
-    l.passed = l.in_run + size;
+    l.passed = (uint8_t *)(l.slots + 3 * size);
     l.chunk =
         (struct bm_query_chunk){.chunk = b->pieces[b->first_piece[i]].chunk,
                                 .slots = l.slots,
                                 .first = l.first,
                                 .chosen = l.slots + size};
-    l.cover = cover_of(s, l.chunk.chunk);
+    l.cover = bm_query_cover_of(s, l.chunk.chunk);
     for (size_t p = b->first_piece[i]; p < next && !rc; p++)
         rc = choose_piece(&l, &b->pieces[p]);
     return rc;

@@ -1,5 +1,6 @@
 /* particle_query_run.c -- from what is asked to what is looked at: columns,
  * tests, and what trees are asked. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -178,6 +179,55 @@ void bm_query_ask_tree(struct bm_query_state *s, const struct bm_tree *tree)
             bm_bins_select(&tree->bins[q->row[i]], q->least[i], q->most[i]);
 }
 
+/* ---- memory ---------------------------------------------------------------- */
+
+#define SPARE_BYTES ((size_t)8 << 20) /* of a block, that is kept */
+
+static void list_blocks(struct bm_query_batch *b,
+                        struct bm_block_of_memory *blocks[BM_SPARE_BLOCKS])
+{
+    struct bm_block_of_memory *own[] = {&b->by_level, &b->choices, &b->keys,
+                                        &b->out, &b->picked};
+    int n = 0;
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        blocks[n++] = own[i];
+    for (int i = 0; i < 3; i++) {
+        blocks[n++] = &b->tested.room[i];
+        blocks[n++] = &b->others.room[i];
+    }
+    assert(n == BM_SPARE_BLOCKS);
+}
+
+/* Memory is kept by the step from one query to the next: new memory costs as
+ * much as what is read into it. A query within a query has its own. */
+static void take_memory(struct bm_query_state *s)
+{
+    struct bm_block_of_memory *blocks[BM_SPARE_BLOCKS];
+
+    list_blocks(&s->batch, blocks);
+    for (int i = 0; i < BM_SPARE_BLOCKS; i++) {
+        *blocks[i] = s->step->spare[i];
+        s->step->spare[i] = (struct bm_block_of_memory){0};
+    }
+}
+
+static void give_memory(struct bm_query_state *s)
+{
+    struct bm_block_of_memory *blocks[BM_SPARE_BLOCKS];
+
+    list_blocks(&s->batch, blocks);
+    for (int i = 0; i < BM_SPARE_BLOCKS; i++) {
+        struct bm_block_of_memory *spare = &s->step->spare[i];
+
+        if (spare->data || blocks[i]->bytes > SPARE_BYTES)
+            bm_drop(s->step->ds->a, blocks[i]->data);
+        else
+            *spare = *blocks[i];
+        *blocks[i] = (struct bm_block_of_memory){0};
+    }
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
 /* How many groups there are, and conditions that are in none. */
@@ -244,6 +294,7 @@ int bm_query_init(struct bm_query_state *s)
     const struct bm_detail *d = &bm_bat_of(s->set)->detail;
     struct bm_query_question *q = &s->asked;
 
+    take_memory(s);
     if (make_room(s))
         return bm_query_no_memory(&s->step->ds->error);
     add_tests(s);
@@ -277,12 +328,7 @@ void bm_query_release(struct bm_query_state *s)
     bm_drop(a, s->file.runs);
     bm_drop(a, b->pieces);
     bm_drop(a, b->first_piece);
-    bm_drop(a, b->choices.data);
-    bm_drop(a, b->keys.data);
-    bm_drop(a, b->out.data);
-    bm_drop(a, b->picked.data);
-    bm_fetcher_release(&b->tested);
-    bm_fetcher_release(&b->others);
+    give_memory(s);
     if (s->has_mutex)
         pthread_mutex_destroy(&s->keeping);
 }

@@ -24,6 +24,8 @@ struct bm_source {
     uint64_t front_offset, front_bytes, first_end;
 };
 
+#define BM_SPARE_BLOCKS 11
+
 struct bouma_step {
     struct bm_open_step open; /* in the dataset's list, once it is open */
     struct bouma_dataset *ds;
@@ -38,6 +40,8 @@ struct bouma_step {
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], one for each thread */
     int worker_count;
+    struct bm_block_of_memory spare[BM_SPARE_BLOCKS]; /* of the last query of
+                                                         particles */
     int aimed; /* see bm_step_aim(); then: */
     struct bm_buffer schema_bytes;
     int freed; /* by its caller */

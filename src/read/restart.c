@@ -5,7 +5,8 @@
  *     their files -> readers tell how many they found -> the particles go to
  *     the ranks -> the next slice
  *
- * So a reader has no more than a slice of what is for others in its memory. */
+ * So a reader has no more than a slice of what is for others in its memory; what
+ * it finds for itself goes where it stays at once. */
 #include "read/restart.h"
 
 #include <stdlib.h>
@@ -146,17 +147,23 @@ static uint64_t count_slices(const struct restart *r)
     return n;
 }
 
-/* Look in a slice for what a request says; without 'found' it is only read. */
+/* Where particles that are found go. */
+struct sink {
+    int (*each)(void *context, const bouma_batch *batch);
+    void *context;
+};
+
+/* Look in a slice for what a request says; without 'each' it is only read. */
 static int query_slice(struct restart *r, struct slice *s,
                        const struct bm_request *w, uint64_t from, uint64_t to,
-                       struct bm_collector *found)
+                       struct sink sink)
 {
     struct bouma_dataset *ds = r->step->ds;
     struct bm_particle_query query = {.step = r->step,
                                       .set = r->set,
                                       .query = *r->query,
-                                      .each = found ? bm_collector_add : NULL,
-                                      .context = found,
+                                      .each = sink.each,
+                                      .context = sink.context,
                                       .files = &s->file,
                                       .from = &from,
                                       .to = &to,
@@ -170,7 +177,9 @@ static int query_slice(struct restart *r, struct slice *s,
     memcpy(query.query.high, w->high, sizeof(w->high));
     query.query.closed = w->closed;
     rc = bm_particle_query(&query);
-    if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
+    if (rc == BOUMA_EABORTED && r->into && r->into->rc)
+        return r->into->rc;
+    if (rc == BOUMA_EABORTED) { /* which a collector does for memory */
         bm_error_clear(&ds->error);
         rc = no_memory(r);
     }
@@ -205,7 +214,7 @@ static int read_ahead(struct restart *r, struct slice *s)
     s->ready = s->to;
     if (!bm_requests_box(&r->requests, c, &all))
         return BOUMA_OK;
-    rc = query_slice(r, s, &all, s->from, end, NULL);
+    rc = query_slice(r, s, &all, s->from, end, (struct sink){0});
     s->ready = rc ? s->to : end;
     /* It may have met damage that nobody asks for: each reads its own then. */
     if (rc && rc != BOUMA_ENOMEM) {
@@ -214,6 +223,15 @@ static int read_ahead(struct restart *r, struct slice *s)
         rc = BOUMA_OK;
     }
     return rc;
+}
+
+/* What this rank finds for itself stays: it goes where all ends up. */
+static struct sink sink_of(struct restart *r, int rank)
+{
+    if (rank != r->step->ds->comm->rank)
+        return (struct sink){bm_collector_add, &r->found};
+    return r->into ? (struct sink){bm_into_batch, r->into}
+                   : (struct sink){bm_collector_add, &r->out};
 }
 
 /* Look in a slice for what each rank wants. */
@@ -245,7 +263,8 @@ static int collect_slice(struct restart *r, struct slice *s)
         }
         *reply = (struct reply){.rank = rank, .first = r->found.count};
         if (from < to)
-            rc = query_slice(r, s, &r->requests.all[i], from, to, &r->found);
+            rc = query_slice(r, s, &r->requests.all[i], from, to,
+                             sink_of(r, rank));
         reply->count = r->found.count - reply->first;
         r->reply_count += reply->count != 0;
     }

@@ -282,6 +282,31 @@ static void one_level_has_all(void)
     bm_detail_release(&d); /* twice does no harm */
 }
 
+/* Against a count of the slots, one by one. */
+static void runs_of_slots_are_runs_of_each_level(void)
+{
+    for (size_t c = 0; c < CHUNKS; c++) {
+        struct bm_detail d = usual(chunks[c]);
+
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            uint32_t shift = bm_detail_shift(&d, seed, c);
+            uint32_t counted[BM_MAX_LEVELS] = {0};
+            uint32_t before[BM_MAX_LEVELS];
+            int same = 1;
+
+            for (uint32_t p = 0; p <= d.chunk; p++) {
+                bm_detail_before(&d, shift, p, before);
+                same &= !memcmp(before, counted,
+                                sizeof(*before) * (size_t)d.levels);
+                if (p < d.chunk)
+                    counted[d.level[p ^ shift]]++;
+            }
+            CHECK(same);
+        }
+        bm_detail_release(&d);
+    }
+}
+
 int main(void)
 {
     the_usual_limits_are_tenths_and_halves();
@@ -293,5 +318,6 @@ int main(void)
     shifts_and_offsets_are_even();
     order_and_count_are_those_of_a_search();
     one_level_has_all();
+    runs_of_slots_are_runs_of_each_level();
     return check_result();
 }
