@@ -53,6 +53,9 @@ def digest(path):
         return hashlib.sha256(f.read()).hexdigest()
 
 
+used = {}  # processor seconds of each run that the figures so far needed, by name, kept or not
+
+
 def remember(key, make):
     """What 'make' gives, from the last time if nothing of 'key' has changed."""
     os.makedirs(kept, exist_ok=True)
@@ -64,7 +67,9 @@ def remember(key, make):
             json.dump({"key": key, "result": result}, f, indent=1)
         os.rename(path + ".new", path)
     with open(path) as f:
-        return json.load(f)["result"]
+        result = json.load(f)["result"]
+    used[name] = result["cpu_seconds"]
+    return result
 
 
 def call(command, **variables):

@@ -20,7 +20,7 @@ def s3d(ranks, names, files, each=EACH, variables=16, more=()):
 # ---- figure 6: who encodes a patch ------------------------------------------
 
 # 400^3 samples in patches of 16^3, for the paper's 1600^3 in patches of 64^3: 15,625 patches.
-BLOCKS = {64: "100,100,100", 128: "100,100,50", 256: "100,50,50", 512: "50,50,50"}
+BLOCKS = {512: "50,50,50", 1024: "50,50,25", 2048: "50,25,25", 4096: "25,25,25"}
 
 
 def encode(ranks, scheme):

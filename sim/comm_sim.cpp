@@ -127,6 +127,18 @@ void travel(const sim::Rank *from, const sim::Rank *to, size_t bytes)
     sg::Comm::sendto(from->host, to->host, bytes + sim::header_bytes);
 }
 
+// The receiver takes one message after the other.
+void take(sim::Rank *to, size_t messages)
+{
+    double each = sim::machine().receive_seconds;
+
+    if (each <= 0)
+        return;
+    to->attended = std::max(to->attended, sg::Engine::get_clock()) +
+                   (double)messages * each;
+    sg::this_actor::sleep_until(to->attended);
+}
+
 // All that is ready, till nothing is.
 void serve(Line &line, sim::Rank *from, sim::Rank *to)
 {
@@ -142,6 +154,7 @@ void serve(Line &line, sim::Rank *from, sim::Rank *to)
         sg::this_actor::sleep_for((double)(taken.size() - 1) *
                                   sim::machine().message_overhead);
         travel(from, to, bytes);
+        take(to, taken.size());
         for (const SentPtr &s : taken) {
             s->arrived = true;
             if (s->wanted)
