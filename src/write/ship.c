@@ -64,9 +64,12 @@ static size_t schedule_file(struct routes *r, size_t file)
         uint64_t bytes = bm_ship_bytes(job, chunk);
 
         if (bytes || job->transit.cargo != BM_MISFITS)
-            r->slots[n++] =
-                (struct bm_slot){(uint32_t)(t - first),
-                                 job->plan.grids->owner[chunk], bytes, 0, 0};
+            r->slots[n++] = (struct bm_slot){(uint32_t)(t - first),
+                                             job->plan.grids->owner[chunk],
+                                             bytes,
+                                             0,
+                                             0,
+                                             0};
     }
     bm_schedule(r->slots, n);
     return n;

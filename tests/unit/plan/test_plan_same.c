@@ -7,14 +7,14 @@
 enum { GROUPS = 24, CASES = 50 };
 
 static const uint64_t expected[GROUPS] = {
-    0x052241f4227420db, 0xf4c1176151e8bb76, 0x4330b05937e9bc60,
-    0xe0656c881bf52008, 0x3eee0e56bee6a5b4, 0x4c34fa4067c5c867,
-    0x061d320102292fcb, 0x58cc219a9505646c, 0x72a35f62f6cfa9bd,
-    0x32b725832f01bbe3, 0x2304b3e99a7b7cd9, 0x0d55f266a14822dc,
-    0x0d1edfa5bfa5ea29, 0x6433e3186d83dfe1, 0xab2c19fed5cd9047,
-    0x561a74caedce6522, 0x963eacd83eb76bc9, 0xfea4590f61b92c90,
-    0x111b4b5caefd4545, 0x5796c131793d0931, 0x23dc191c0d656450,
-    0xe186ddf5231f58dd, 0xac3ba20a5af1481a, 0x8e002f873950fa68,
+    0x54041e3375dea85d, 0xf6ea6daa944d6496, 0x58c6ac6d679a983e,
+    0x3235de124f7c0e48, 0xd5f3872f6e50f20d, 0x255c05f28512bf5b,
+    0xf3205fccf2cf8ecd, 0xfe74040f823e13dd, 0x2cbc77bcc279ea3c,
+    0xe71c6a35c1749e5c, 0x56295afcc7de0d36, 0x17eab19a8dd92c38,
+    0x901321c31c890fad, 0x49bab295c86f0ad0, 0xdfc75743da2f9d1d,
+    0xb330a5ccd5dce1de, 0x70078808d85dbcba, 0x99c23c746c9221bf,
+    0x078758aa8ea72946, 0x44c7cfe898119ac9, 0xc9d0671fc2b7ec9d,
+    0xc19dec76481e185e, 0x02b430eb496d2de6, 0x3f6a57d2f507dae6,
 };
 
 /* ---- hashes ------------------------------------------------------------- */
