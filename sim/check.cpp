@@ -70,7 +70,7 @@ void check_messages(bm_comm *comm, bool tell)
 {
     const sim::Machine &m = sim::machine();
     std::vector<uint8_t> data(16 << 20);
-    double bytes = (double)(data.size() + sim::header_bytes);
+    double bytes = (double)(data.size() + m.header_bytes);
     // Two links of a switch.
     double alone =
         m.message_overhead + 2 * m.link_latency + bytes / m.link_bandwidth;
@@ -317,7 +317,7 @@ void check_overlap(bm_comm *comm, void *root, bool tell)
     double n = (double)rounds, bytes = (double)CHECK_CHUNK;
     double made = bytes / (check_rate_of_zstd() * m.processor_speed) +
                   m.message_overhead + 2 * m.link_latency +
-                  (bytes + (double)sim::header_bytes) / m.link_bandwidth;
+                  (bytes + (double)m.header_bytes) / m.link_bandwidth;
     double stored = bytes / (double)m.request_bytes * m.server_latency +
                     bytes / m.server_bandwidth;
     double seconds[2];

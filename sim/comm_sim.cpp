@@ -124,7 +124,7 @@ void hand_over(const SentPtr &s, Wanted *w)
 
 void travel(const sim::Rank *from, const sim::Rank *to, size_t bytes)
 {
-    sg::Comm::sendto(from->host, to->host, bytes + sim::header_bytes);
+    sg::Comm::sendto(from->host, to->host, bytes + sim::machine().header_bytes);
 }
 
 // The receiver takes one message after the other.
@@ -150,7 +150,7 @@ void serve(Line &line, sim::Rank *from, sim::Rank *to)
         taken.swap(line.ready);
         for (const SentPtr &s : taken)
             bytes += s->empty ? 0 : s->bytes;
-        bytes += (taken.size() - 1) * sim::header_bytes;
+        bytes += (taken.size() - 1) * sim::machine().header_bytes;
         sg::this_actor::sleep_for((double)(taken.size() - 1) *
                                   sim::machine().message_overhead);
         travel(from, to, bytes);
