@@ -26,9 +26,8 @@ struct intake {
     uint64_t begun;  /* rounds of the files before, and 1 */
     uint64_t *last;  /* [ranks], the last round in which it sent */
     uint64_t *sum;   /* [ranks], of the file: its chunks, or bytes */
-    uint32_t
-        *first;  /* [ranks], of the file: 1 + its first chunk; 0: none yet */
-    int *owners; /* [ranks], of the file */
+    uint32_t *first; /* [ranks], of the file: its first chunk, from 1 on */
+    int *owners;     /* [ranks], of the file */
     size_t owner_count;
     int64_t *rounds;   /* [ranks], that it takes as a writer; -1: it is none */
     struct sent *sent; /* [2 most], of files with chunks of different sizes */
@@ -148,8 +147,8 @@ static void sort_digit(struct sent *to, const struct sent *from, size_t count,
             from[i];
 }
 
-/* By what owners sent before, then by their first chunks; 'other' has as much room. The
- * sorted ones are in one of the two. */
+/* By what owners sent before, then by their first chunks; 'other' has as much
+ * room. The sorted ones are in one of the two. */
 static const struct sent *sort_sent(struct sent *s, struct sent *other,
                                     size_t count)
 {
