@@ -31,9 +31,9 @@ def machine(name, scale=1, **changes):
     lines = open(path).read().splitlines()
     for key, value in changes.items():
         lines = [line for line in lines if line.split(" ")[0] != key] + ["%s %s" % (key, value)]
-    for name, value in (("aggregator_bytes", "16MiB"), ("header_bytes", "64")) if scale != 1 else ():
-        if not any(line.startswith(name) for line in lines):
-            lines.append("%s %s" % (name, value))
+    for key, value in (("aggregator_bytes", "16MiB"), ("header_bytes", "64")) if scale != 1 else ():
+        if not any(line.startswith(key) for line in lines):
+            lines.append("%s %s" % (key, value))
     out = []
     for line in lines:
         m = re.match(r"(?!collective)(\w+_(?:bandwidth|bytes)|processor_speed) ([0-9.]+)(.*)", line)
