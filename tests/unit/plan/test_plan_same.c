@@ -7,14 +7,14 @@
 enum { GROUPS = 24, CASES = 50 };
 
 static const uint64_t expected[GROUPS] = {
-    0x54041e3375dea85d, 0xf6ea6daa944d6496, 0x58c6ac6d679a983e,
-    0x3235de124f7c0e48, 0xd5f3872f6e50f20d, 0x255c05f28512bf5b,
-    0xf3205fccf2cf8ecd, 0xfe74040f823e13dd, 0x2cbc77bcc279ea3c,
-    0xe71c6a35c1749e5c, 0x56295afcc7de0d36, 0x17eab19a8dd92c38,
-    0x901321c31c890fad, 0x49bab295c86f0ad0, 0xdfc75743da2f9d1d,
-    0xb330a5ccd5dce1de, 0x70078808d85dbcba, 0x99c23c746c9221bf,
-    0x078758aa8ea72946, 0x44c7cfe898119ac9, 0xc9d0671fc2b7ec9d,
-    0xc19dec76481e185e, 0x02b430eb496d2de6, 0x3f6a57d2f507dae6,
+    0x052241f4227420db, 0x003d9ceaaf5eeca4, 0xda138a16ec2ee725,
+    0xe0656c881bf52008, 0x3eee0e56bee6a5b4, 0x6997260c56016460,
+    0x7c188cd33cec5993, 0x58cc219a9505646c, 0x2ae330f49e02d45e,
+    0x32b725832f01bbe3, 0x9c26df3a0456e4af, 0x0d55f266a14822dc,
+    0x0d1edfa5bfa5ea29, 0x55471816e782a8a7, 0xab2c19fed5cd9047,
+    0x561a74caedce6522, 0x963eacd83eb76bc9, 0xfea4590f61b92c90,
+    0x111b4b5caefd4545, 0x5796c131793d0931, 0x23dc191c0d656450,
+    0xcb5c5caf162ea5f7, 0x090f38a2fcc01b54, 0x0ea928dd732d08fd,
 };
 
 /* ---- hashes ------------------------------------------------------------- */
