@@ -23,18 +23,20 @@ def machine(name, scale=1, **changes):
     """The file of a machine, with other values of some of its names. With 'scale', a byte stands for so
     many: all that counts bytes, and how fast the processors work, is divided by it. A load of 1 MiB a rank
     then takes about as long as 'scale' MiB on the machine itself, but for what the library has of sizes as
-    such: those must be divided by options."""
+    such: those must be divided by options. What ranks tell each other in collective calls is about the
+    load, and not a part of it: its bandwidth is not divided."""
     path = os.path.join(root, "sim", "machines", name + ".txt")
     if scale == 1 and not changes:
         return path
     lines = open(path).read().splitlines()
     for key, value in changes.items():
         lines = [line for line in lines if line.split(" ")[0] != key] + ["%s %s" % (key, value)]
-    if scale != 1 and not any(line.startswith("aggregator_bytes") for line in lines):
-        lines.append("aggregator_bytes 16MiB")
+    for key, value in (("aggregator_bytes", "16MiB"), ("header_bytes", "64")) if scale != 1 else ():
+        if not any(line.startswith(key) for line in lines):
+            lines.append("%s %s" % (key, value))
     out = []
     for line in lines:
-        m = re.match(r"(\w+_(?:bandwidth|bytes)|processor_speed) ([0-9.]+)(.*)", line)
+        m = re.match(r"(?!collective)(\w+_(?:bandwidth|bytes)|processor_speed) ([0-9.]+)(.*)", line)
         out.append("%s %.9g%s" % (m[1], float(m[2]) / scale, m[3]) if m else line)
     os.makedirs(kept, exist_ok=True)
     other = os.path.join(kept, "_".join([name, "%g" % scale, *map(str, changes.values())]) + ".txt")
@@ -45,12 +47,29 @@ def machine(name, scale=1, **changes):
     return other
 
 
+def rates(copies=True):
+    """The file of how fast a core computes; without copies, these take no time."""
+    path = os.path.join(root, "sim", "rates.machine")
+    if copies:
+        return path
+    with open(path) as f:
+        text = re.sub(r"(?m)^work copy rate .*$", "work copy rate 1e15B/s", f.read())
+    os.makedirs(kept, exist_ok=True)
+    other = os.path.join(kept, "no_copies.machine")
+    with open(other, "w") as f:
+        f.write(text)
+    return other
+
+
 # ---- runs ------------------------------------------------------------------
 
 
 def digest(path):
     with open(path, "rb") as f:
         return hashlib.sha256(f.read()).hexdigest()
+
+
+used = {}  # processor seconds of each run that the figures so far needed, by name, kept or not
 
 
 def remember(key, make):
@@ -64,7 +83,9 @@ def remember(key, make):
             json.dump({"key": key, "result": result}, f, indent=1)
         os.rename(path + ".new", path)
     with open(path) as f:
-        return json.load(f)["result"]
+        result = json.load(f)["result"]
+    used[name] = result["cpu_seconds"]
+    return result
 
 
 def call(command, **variables):
@@ -85,18 +106,19 @@ def call(command, **variables):
     return result
 
 
-def simulate(ranks, where, *arguments, scale=1, program="bouma-mpi", changes={}, variables={}):
+def simulate(ranks, where, *arguments, scale=1, program="bouma-mpi", changes={}, variables={}, copies=True):
     """What a program prints on so many ranks of a machine; 'changes': of its values; 'variables' of the
-    environment, of which its times must not depend."""
+    environment, of which its times must not depend; 'copies': whether copies inside of a rank take time."""
     file = machine(where, scale, **changes)
-    rates = os.path.join(root, "sim", "rates.machine")
+    speeds = rates(copies)
     arguments = [str(a) for a in arguments] + ["--json"]
-    key = [ranks, digest(file), digest(rates), digest(os.path.join(build, "sim", program)), arguments]
+    key = [ranks, digest(file), digest(speeds), digest(os.path.join(build, "sim", program)), arguments]
 
     def make():
         print("  %d ranks of %s: %s" % (ranks, os.path.basename(file), " ".join(arguments)), file=sys.stderr,
               flush=True)
-        return call([os.path.join(root, "sim", "run.sh"), str(ranks), file, program] + arguments, **variables)
+        return call([os.path.join(root, "sim", "run.sh"), str(ranks), file, program] + arguments,
+                    BOUMA_SIM_RATES=speeds, **variables)
 
     return remember(key, make)
 

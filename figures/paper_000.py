@@ -20,7 +20,7 @@ def s3d(ranks, names, files, each=EACH, variables=16, more=()):
 # ---- figure 6: who encodes a patch ------------------------------------------
 
 # 400^3 samples in patches of 16^3, for the paper's 1600^3 in patches of 64^3: 15,625 patches.
-BLOCKS = {64: "100,100,100", 128: "100,100,50", 256: "100,50,50", 512: "50,50,50"}
+BLOCKS = {512: "50,50,50", 1024: "50,50,25", 2048: "50,25,25"}
 
 
 def encode(ranks, scheme):
@@ -28,7 +28,7 @@ def encode(ranks, scheme):
     grid = "x".join(str(400 // int(n)) for n in reversed(block.split(",")))
     result = simulate(ranks, "theta", "bench", "write", "scratch", "--load", "uniform", "--variables", 1, "--ranks", grid,
                       "--block", block, "--patch", 16, "--distribute", scheme, "--codec", "wavelet", "--relative",
-                      "1e-3", "--repetitions", 1, "--warm-up", 0, "--no-read", scale=64)
+                      "1e-3", "--repetitions", 1, "--warm-up", 0, "--no-read", scale=64, changes=THETA)
     one = result["results"][0]
     return one["phases"]["distribute"] + one["phases"]["shape"], one["most_patches"]
 

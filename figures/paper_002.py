@@ -4,15 +4,16 @@ from whole_steps import milliseconds, rate, write
 
 SHOWN = True
 MACHINES = ("stampede2", "summit")
-SCALES = (64, 256, 512)
-TARGETS = {"8 MB": "1M", "64 MB": "8M"}  # as in the paper, and with a byte for eight
+SCALES = (128, 512, 2048)
+CLOUD = 32  # what a byte of the uniform particles stands for
+TARGETS = {"8 MB": 8 << 20, "64 MB": 64 << 20}
 TIMES = ("0", "1")
 
 
 def cloud(ranks, machine, target):
-    """32,768 particles of 124 bytes a rank, with a byte for eight."""
-    return write(ranks, machine, "--load", "cloud", "--bytes", 32768 * 124 // 8, "--file-size", TARGETS[target],
-                 "--assign", "kdtree", "--codec", "raw", "--warm-up", 0, scale=8)
+    """32,768 particles of 124 bytes a rank."""
+    return write(ranks, machine, "--load", "cloud", "--bytes", 32768 * 124 // CLOUD, "--file-size",
+                 TARGETS[target] // CLOUD, "--assign", "kdtree", "--codec", "raw", "--warm-up", 0, scale=CLOUD)
 
 
 def ior(ranks, machine):
@@ -73,7 +74,8 @@ def boiler_series():
 
 
 def dam(assign, time):
-    return write(512, "stampede2", "--load", "dam", "--time", time, "--file-size", "1M", "--assign", assign,
+    """As in the paper: 2 million particles, files of 3 MB."""
+    return write(1536, "stampede2", "--load", "dam", "--time", time, "--file-size", "3M", "--assign", assign,
                  "--codec", "raw", "--warm-up", 0)
 
 
@@ -97,5 +99,5 @@ FIGURES = {
     "002-5": lambda: uniform("write"),
     "002-7": lambda: uniform("read"),
     "002-9": boiler_series,
-    "002-11": lambda: series("Dam break, 512 ranks of stampede2", dam),
+    "002-11": lambda: series("Dam break, 1,536 ranks of stampede2", dam),
 }

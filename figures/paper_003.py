@@ -1,5 +1,6 @@
-"""paper_003.py -- Tessier et al., TAPIOCA, on the models of Theta and Mira: figures 14 to 18."""
+"""paper_003.py -- Tessier et al., TAPIOCA, on the models of Theta and Mira: figures 14 to 19."""
 from common import bars, bench_io, curves, series, table
+from whole_steps import rate, write
 
 SHOWN = True
 RANKS = 2048
@@ -87,5 +88,31 @@ def figure_18():
                    "bouma", "ratio"], rows))
 
 
+TIERED = 32  # what a byte stands for
+
+
+def tiered(nodes, *more):
+    """A step with a file for each node. Two ranks of a node have what 16 have in the paper, 15 MB, as raw grids: HACC-IO
+    does not sort its particles."""
+    return write(2 * nodes, "theta", "--load", "uniform", "--variables", 14, "--block", "16,16,16", "--patch", 16,
+                 "--codec", "raw", "--files", "node", *more, "--warm-up", 0, "--no-read", scale=TIERED,
+                 changes={"ranks_per_node": 2})
+
+
+def figure_19():
+    """Figures 19 and 20: with more and more nodes, on the file system and on the SSDs of the nodes."""
+    nodes = [128, 512, 1024]
+    steps = {"file system": [tiered(n) for n in nodes],
+             "SSDs": [tiered(n, "--local", "/local", "--persist") for n in nodes]}
+    drained = [s["bytes"] / s["drained_seconds"] / 2**30 for s in steps["SSDs"]]
+    rates = {name: [rate(s) for s in list_] for name, list_ in steps.items()}
+    rows = [[n, f, s, s / f, d] for n, f, s, d in zip(nodes, rates["file system"], rates["SSDs"], drained)]
+    rows.append(["paper, 1,024", None, None, "4 to 9", None])
+    return ([curves("003, figures 19, 20: a file for each node of Theta, 15 MB each", "nodes", "GiB/s",
+                    [series(name, nodes, r) for name, r in rates.items()] +
+                    [series("SSDs, until all is in the file system", nodes, drained, dashed=True)])],
+            table(["nodes", "file system, GiB/s", "SSDs, GiB/s", "ratio", "SSDs, until it is in the file system"], rows))
+
+
 FIGURES = {"003-14": figure_14, "003-15": figure_15, "003-16": figure_16, "003-16-place": figure_16_place,
-           "003-18": figure_18}
+           "003-18": figure_18, "003-19": figure_19}

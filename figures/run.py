@@ -6,10 +6,13 @@
 NAME is a figure, such as 000-8, or the beginning of some, such as 000; without one, all are made.
 Pictures go to docs/pictures/scale, and tables into the page, between the lines that name them; with
 --into, both go to DIR, and the page stays. What was run before is not run again: results are in
-build-sim/figures, until the program, the machine or the command becomes another. `./dev sim` and
-`./dev build` make the programs; `./dev figures` does all."""
+build-sim/figures, until the program, the machine or the command becomes another. The processor time
+of each figure is told, also of runs that are kept, and is in build-sim/figures/times.json; a run that
+two figures share counts for the first. `./dev sim` and `./dev build` make the programs; `./dev figures`
+does all."""
 import glob
 import importlib
+import json
 import os
 import re
 import sys
@@ -50,6 +53,11 @@ def make(name, figure, into):
     return ["", *lines, *shown, ""]
 
 
+def spent(before):
+    """Processor seconds of the runs that are not among 'before': what a figure adds to those made before."""
+    return round(sum(s for name, s in common.used.items() if name not in before), 1)
+
+
 def main(arguments):
     into = None
     if arguments[:1] == ["--into"]:
@@ -61,9 +69,13 @@ def main(arguments):
               if any(n == a or (a not in names and n.startswith(a)) for a in arguments) or (shown and not arguments)]
     if not chosen:
         sys.exit("there is no such figure; there are: " + ", ".join(n for n, _, _ in table))
+    times = {}
     for name, figure in chosen:
         print(name, flush=True)
+        before = set(common.used)
         lines = make(name, figure, into)
+        times[name] = spent(before)
+        print("%s: %.0f s" % (name, times[name]), flush=True)
         if into:
             with open(os.path.join(into, name + ".md"), "w") as f:
                 f.write("\n".join(lines) + "\n")
@@ -72,6 +84,10 @@ def main(arguments):
                 text = f.read()
             with open(page, "w") as f:
                 f.write(replace(text, name, lines))
+    times["all"] = spent(())
+    print("all: %.0f s of one processor" % times["all"])
+    with open(os.path.join(common.kept, "times.json"), "w") as f:
+        json.dump(times, f, indent=1)
 
 
 if __name__ == "__main__":

@@ -23,11 +23,11 @@ def buffer_bytes(where):
     return float(number) * {"MiB": 2**20, "MB": 1e6}[unit]
 
 
-def write(ranks, where, *arguments, scale=1, changes={}):
+def write(ranks, where, *arguments, scale=1, changes={}, copies=True):
     """Seconds of a write and of a read (None: there was none), and what the record says."""
     result = common.simulate(ranks, where, "bench", "write", "scratch", *arguments, "--durability", "fast",
                              "--repetitions", 1, "--buffer-bytes", int(buffer_bytes(where) / scale), scale=scale,
-                             changes=changes)
+                             changes=changes, copies=copies)
     of = {r["operation"]: r for r in result["results"]}
     out = dict(of["write"])
     out["write"] = out["seconds"]

@@ -70,7 +70,7 @@ void check_messages(bm_comm *comm, bool tell)
 {
     const sim::Machine &m = sim::machine();
     std::vector<uint8_t> data(16 << 20);
-    double bytes = (double)(data.size() + sim::header_bytes);
+    double bytes = (double)(data.size() + m.header_bytes);
     // Two links of a switch.
     double alone =
         m.message_overhead + 2 * m.link_latency + bytes / m.link_bandwidth;
@@ -226,6 +226,30 @@ void check_routers(bm_comm *comm, bool tell)
                     1.05 * (double)data.size() / m.injection_bandwidth);
 }
 
+// Seven messages that are hardly longer than nothing: the receiver takes them in
+// turn.
+void check_turns(bm_comm *comm, bool tell)
+{
+    const sim::Machine &m = sim::machine();
+    std::vector<std::vector<uint8_t>> rooms(8, std::vector<uint8_t>(64));
+    double all = measure(comm, [&] {
+        bm_error error = {};
+        std::vector<bm_message> in;
+
+        for (int r = 1; r < 8; r++)
+            in.push_back({r, rooms[(size_t)r].data(), rooms[(size_t)r].size()});
+        if (comm->rank == 0)
+            bm_comm_exchange(comm, nullptr, 0, in.data(), 7, &error);
+        else
+            send(comm, comm->rank, 0, rooms[0]);
+    });
+
+    if (tell)
+        compare("seven short messages to one rank", all,
+                m.message_overhead + 2 * m.link_latency +
+                    7 * m.receive_seconds);
+}
+
 // A process is slower than its server; two are not, together, on one server.
 void check_processes(bm_comm *comm, void *root, bool tell)
 {
@@ -293,7 +317,7 @@ void check_overlap(bm_comm *comm, void *root, bool tell)
     double n = (double)rounds, bytes = (double)CHECK_CHUNK;
     double made = bytes / (check_rate_of_zstd() * m.processor_speed) +
                   m.message_overhead + 2 * m.link_latency +
-                  (bytes + (double)sim::header_bytes) / m.link_bandwidth;
+                  (bytes + (double)m.header_bytes) / m.link_bandwidth;
     double stored = bytes / (double)m.request_bytes * m.server_latency +
                     bytes / m.server_bandwidth;
     double seconds[2];
@@ -340,6 +364,7 @@ int main(int argc, char **argv)
         io->attach(io->user, &root, "check", 0);
     if (argc > 1 && std::string(argv[1]) == "network") {
         check_routers(comm, tell);
+        check_turns(comm, tell);
         check_processes(comm, root, tell);
     } else {
         check_messages(comm, tell);

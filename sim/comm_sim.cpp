@@ -124,7 +124,19 @@ void hand_over(const SentPtr &s, Wanted *w)
 
 void travel(const sim::Rank *from, const sim::Rank *to, size_t bytes)
 {
-    sg::Comm::sendto(from->host, to->host, bytes + sim::header_bytes);
+    sg::Comm::sendto(from->host, to->host, bytes + sim::machine().header_bytes);
+}
+
+// The receiver takes one message after the other.
+void take(sim::Rank *to, size_t messages)
+{
+    double each = sim::machine().receive_seconds;
+
+    if (each <= 0)
+        return;
+    to->attended = std::max(to->attended, sg::Engine::get_clock()) +
+                   (double)messages * each;
+    sg::this_actor::sleep_until(to->attended);
 }
 
 // All that is ready, till nothing is.
@@ -138,10 +150,11 @@ void serve(Line &line, sim::Rank *from, sim::Rank *to)
         taken.swap(line.ready);
         for (const SentPtr &s : taken)
             bytes += s->empty ? 0 : s->bytes;
-        bytes += (taken.size() - 1) * sim::header_bytes;
+        bytes += (taken.size() - 1) * sim::machine().header_bytes;
         sg::this_actor::sleep_for((double)(taken.size() - 1) *
                                   sim::machine().message_overhead);
         travel(from, to, bytes);
+        take(to, taken.size());
         for (const SentPtr &s : taken) {
             s->arrived = true;
             if (s->wanted)

@@ -132,6 +132,8 @@ std::map<std::string, Place> places(Machine &m)
             {"node_bandwidth", &m.node_bandwidth},
             {"injection_bandwidth", &m.injection_bandwidth},
             {"message_overhead", &m.message_overhead},
+            {"receive_seconds", &m.receive_seconds},
+            {"header_bytes", &m.header_bytes},
             {"eager_bytes", &m.eager_bytes},
             {"collective_latency", &m.collective_latency},
             {"collective_bandwidth", &m.collective_bandwidth},

@@ -11,8 +11,6 @@
 namespace sim
 {
 
-const size_t header_bytes = 64; // of a message
-
 struct Machine {
     std::string name;
     // The network: torus with so many axes, dragonfly, fattree, or a crossbar.
@@ -23,7 +21,11 @@ struct Machine {
     double node_bandwidth = 10e9;   // inside a node, by message
     double injection_bandwidth = 0; // of a node; 0: that of its links
     double message_overhead = 1e-6; // s, of software, each message
-    size_t eager_bytes = 16 << 10;  // messages up to this need no receiver yet
+    // What a rank is busy with a message that it receives, s: those that arrive
+    // together wait for each other.
+    double receive_seconds = 0;
+    size_t header_bytes = 64;      // of a message, beside its contents
+    size_t eager_bytes = 16 << 10; // messages up to this need no receiver yet
     double collective_latency = 3e-6, collective_bandwidth = 1e9;
 
     // Storage: servers behind gateways (I/O nodes, routers of LNET), each shared

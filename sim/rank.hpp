@@ -15,6 +15,7 @@ struct Rank {
     simgrid::s4u::SemaphorePtr bell = simgrid::s4u::Semaphore::create(0);
     bool asleep = false;
     unsigned long events = 0, seen = 0; // what has happened; when it last slept
+    double attended = 0;                // when it has taken the messages so far
     int threads = 1, cores;             // the rank itself counts
     simgrid::s4u::SemaphorePtr free_cores; // see work.cpp
 

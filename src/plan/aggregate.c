@@ -105,17 +105,34 @@ static int64_t cell_of(const struct bm_item *item,
 
 /* ---- a uniform grid ----------------------------------------------------- */
 
-/* The axes that are divided: those that are not shorter than the side of a
- * cube, of which as many as there are files fill the bounds. Returns the side.
- */
-static double choose_axes(int divided[3], const struct bm_tree_extent *all,
-                          int ndims, int64_t files)
+/* Whether a plane can have items on both of its sides: not if there is a place
+ * along the axis where all of them are, as the height of columns. */
+static int is_apart(const struct task *t, int axis)
 {
+    double low = -INFINITY, high = INFINITY;
+
+    for (size_t i = 0; i < t->count; i++) {
+        const struct bm_item *item = &t->items[i];
+
+        low = item->low[axis] > low ? item->low[axis] : low;
+        high = item->high[axis] < high ? item->high[axis] : high;
+    }
+    return low >= high;
+}
+
+/* The axes that are divided: those along which items are apart, and that are not
+ * shorter than the side of a cube, of which as many as there are files fill the
+ * bounds. Returns the side. */
+static double choose_axes(int divided[3], const struct task *t,
+                          const struct bm_tree_extent *all)
+{
+    int ndims = t->spec->ndims;
+    int64_t files = t->files;
     int changed = 1;
     double side = 0;
 
     for (int d = 0; d < ndims; d++)
-        divided[d] = all->half[d] > 0;
+        divided[d] = all->half[d] > 0 && is_apart(t, d);
     while (changed) { /* each time, an axis is left out */
         double volume = 0;
         int n = 0;
@@ -175,11 +192,12 @@ static double aspect_of(const int64_t cells[3], const int divided[3],
  * the side of a cube are not divided; of the others, the numbers of cells that
  * a cube's side gives are rounded up or down, whichever brings their product
  * nearest to 'files' (and of those, the most cubic). */
-static void choose_cells(int64_t cells[3], const struct bm_tree_extent *all,
-                         int ndims, int64_t files)
+static void choose_cells(int64_t cells[3], const struct task *t,
+                         const struct bm_tree_extent *all)
 {
+    int64_t files = t->files;
     int divided[3] = {0};
-    double side = choose_axes(divided, all, ndims, files);
+    double side = choose_axes(divided, t, all);
     double best = INFINITY, best_aspect = INFINITY;
     int64_t low[3] = {1, 1, 1};
 
@@ -212,7 +230,7 @@ static int by_grid(struct bm_aggregation *out, const struct task *t)
     size_t cell_count;
 
     bm_items_extent(&all, t->items, t->count);
-    choose_cells(cells, &all, t->spec->ndims, t->files);
+    choose_cells(cells, t, &all);
     cell_count = (size_t)(cells[0] * cells[1] * cells[2]);
     number = bm_new(out->a, cell_count, sizeof(*number));
     if (!number)

@@ -2,9 +2,9 @@
  * estimate_parts.h.
  *
  * The schedule is that of schedule.c: chunks by the bytes that their owners
- * have sent before, then by owners. Here only the messages in it count: what a
- * rank sends to another in one round. Nothing is sorted where all chunks of a
- * file have one size: then the owners, ascending, take turns. */
+ * have sent before, then by the first chunks of these. Here only the messages in
+ * it count: what a rank sends to another in one round. Nothing is sorted where
+ * all chunks of a file have one size: then the owners take turns. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 /* A chunk that is sent. */
 struct sent {
     uint64_t before; /* bytes of its owner's earlier chunks of the file */
-    uint32_t owner;
-    uint32_t i; /* the i-th chunk of all */
+    uint32_t first;  /* of its owner's chunks in the file */
+    uint32_t i;      /* the i-th chunk of all */
 };
 
 /* An owner of chunks of a file that all have one size. */
@@ -33,6 +33,7 @@ struct intake {
     uint64_t begun;     /* rounds of the files before, and 1 */
     uint64_t *last;     /* [ranks], the last round in which it sent */
     uint64_t *sum;      /* [ranks], of the file: its chunks, or bytes */
+    uint32_t *first;    /* [ranks], of the file: its first chunk, from 1 on */
     struct turn *turns; /* [ranks], of the owners of the file */
     size_t owner_count;
     int64_t *rounds;   /* [ranks], that it takes as a writer; -1: it is none */
@@ -56,32 +57,10 @@ static void add_message(struct intake *in, int owner, int writer,
         (int64_t)(known >= first ? last - known : last - first + 1);
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const struct turn *a = left, *b = right;
+enum { DIGIT = 11, SMALL = 48 };
 
-    return a->owner < b->owner ? -1 : a->owner > b->owner;
-}
-
-enum { DIGIT = 11, SMALL = 48, FEW_TURNS = 128 };
-
-static void sort_turns(struct turn *turns, size_t count)
-{
-    if (count > FEW_TURNS) {
-        qsort(turns, count, sizeof(*turns), ascending);
-        return;
-    }
-    for (size_t i = 1; i < count; i++) {
-        int owner = turns[i].owner;
-        size_t k = i;
-
-        for (; k && owner < turns[k - 1].owner; k--)
-            turns[k].owner = turns[k - 1].owner;
-        turns[k].owner = owner;
-    }
-}
-
-/* The owners of a file's chunks, ascending, with their numbers of chunks. */
+/* The owners of a file's chunks, by their first ones, with their numbers of
+ * chunks. */
 static void list_owners(struct intake *in, int64_t file)
 {
     const struct bm_estimate *e = in->e;
@@ -100,7 +79,6 @@ static void list_owners(struct intake *in, int64_t file)
             turns[in->owner_count++].owner = owner;
         in->sum[owner] += n;
     }
-    sort_turns(turns, in->owner_count);
     for (size_t k = 0; k < in->owner_count; k++) {
         uint64_t *sum = &in->sum[turns[k].owner];
 
@@ -150,12 +128,12 @@ static void take_turns(struct intake *in, int writer, uint64_t bytes)
 
 static uint64_t key_of(const struct sent *s, int of_owner)
 {
-    return of_owner ? s->owner : s->before;
+    return of_owner ? s->first : s->before;
 }
 
 static int is_sooner(const struct sent *a, const struct sent *b)
 {
-    return a->before != b->before ? a->before < b->before : a->owner < b->owner;
+    return a->before != b->before ? a->before < b->before : a->first < b->first;
 }
 
 static void sort_few(struct sent *s, size_t count)
@@ -189,8 +167,8 @@ static void sort_digit(struct sent *to, const struct sent *from, size_t count,
             from[i];
 }
 
-/* By what owners sent before, then by owners; 'other' has as much room. The
- * sorted ones are in one of the two. */
+/* By what owners sent before, then by their first chunks; 'other' has as much
+ * room. The sorted ones are in one of the two. */
 static const struct sent *sort_sent(struct sent *s, struct sent *other,
                                     size_t count)
 {
@@ -243,17 +221,20 @@ static int take_sorted(struct intake *in, int64_t file)
     for (size_t i = first; i < end; i++) {
         int owner = bm_estimate_owner(e, file, i);
 
+        if (!in->first[owner])
+            in->first[owner] = (uint32_t)(i - first) + 1;
         in->sent[i - first] =
-            (struct sent){in->sum[owner], (uint32_t)owner, (uint32_t)i};
+            (struct sent){in->sum[owner], in->first[owner], (uint32_t)i};
         in->sum[owner] += bm_sums_each(&e->bytes, bm_estimate_place(e, i));
     }
     sorted = sort_sent(in->sent, in->sent + in->room, end - first);
     for (size_t k = 0; k < end - first; k++) {
-        int owner = (int)sorted[k].owner;
+        int owner = bm_estimate_owner(e, file, sorted[k].i);
         uint64_t bytes =
             bm_sums_each(&e->bytes, bm_estimate_place(e, sorted[k].i));
 
         in->sum[owner] = 0;
+        in->first[owner] = 0;
         if (owner != writer)
             in->e->shipped_bytes += bytes;
         add_message(in, owner, writer, at / in->buffer,
@@ -326,10 +307,12 @@ int bm_estimate_ship(struct bm_estimate *e, const struct bm_estimate_task *task)
         task->rule.buffer_bytes ? task->rule.buffer_bytes : BM_BUFFER_BYTES;
     in->last = bm_new(e->a, ranks, sizeof(*in->last));
     in->sum = bm_new(e->a, ranks, sizeof(*in->sum));
+    in->first = bm_new(e->a, ranks, sizeof(*in->first));
     in->turns = bm_new_raw(e->a, ranks, sizeof(*in->turns));
     in->rounds = bm_new_raw(e->a, ranks, sizeof(*in->rounds));
-    rc = in->last && in->sum && in->turns && in->rounds ? BOUMA_OK
-                                                        : BOUMA_ENOMEM;
+    rc = in->last && in->sum && in->first && in->turns && in->rounds
+             ? BOUMA_OK
+             : BOUMA_ENOMEM;
     for (size_t r = 0; r < ranks && !rc; r++)
         in->rounds[r] = -1;
     for (int64_t f = 0; f < e->files && !rc; f++)
@@ -337,6 +320,7 @@ int bm_estimate_ship(struct bm_estimate *e, const struct bm_estimate_task *task)
     bm_drop(e->a, in->sent);
     bm_drop(e->a, in->rounds);
     bm_drop(e->a, in->turns);
+    bm_drop(e->a, in->first);
     bm_drop(e->a, in->sum);
     bm_drop(e->a, in->last);
     bm_drop(e->a, in);

@@ -18,7 +18,9 @@ static int by_turn(const void *left, const void *right)
 
     if (a->before != b->before)
         return a->before < b->before ? -1 : 1;
-    return by_owner(left, right);
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
 uint64_t bm_schedule(struct bm_slot *slots, size_t count)
@@ -27,10 +29,12 @@ uint64_t bm_schedule(struct bm_slot *slots, size_t count)
 
     if (count)
         qsort(slots, count, sizeof(*slots), by_owner);
-    for (size_t i = 0; i < count; i++)
-        slots[i].before = i && slots[i].owner == slots[i - 1].owner
-                              ? slots[i - 1].before + slots[i - 1].bytes
-                              : 0;
+    for (size_t i = 0; i < count; i++) {
+        int again = i && slots[i].owner == slots[i - 1].owner;
+
+        slots[i].first = again ? slots[i - 1].first : slots[i].index;
+        slots[i].before = again ? slots[i - 1].before + slots[i - 1].bytes : 0;
+    }
     if (count)
         qsort(slots, count, sizeof(*slots), by_turn);
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,8 @@
 /* schedule.h -- in which order the chunks of a file are sent to the rank that
  * writes it: the ranks that send take turns, so that all of them are busy from
- * the first round on. */
+ * the first round on. Their turns come in the order of their first chunks, so
+ * chunks that have an owner each arrive in the order of the file: the writer
+ * need not put them together. */
 #ifndef BM_SCHEDULE_H
 #define BM_SCHEDULE_H
 
@@ -20,12 +22,13 @@ struct bm_slot {
     uint32_t index; /* of the chunk among those of the file */
     int owner;
     uint64_t bytes;
-    uint64_t before; /* bytes of the owner's earlier chunks of this file */
+    uint32_t first;  /* index of the owner's first chunk of this file */
+    uint64_t before; /* bytes of the owner's earlier chunks of it */
     uint64_t at;     /* bytes of all that are sent before it */
 };
 
 /* Sort the slots of one file into the order of their arrival, and fill in
- * 'before' and 'at'. Gives their bytes. */
+ * 'first', 'before' and 'at'. Gives their bytes. */
 uint64_t bm_schedule(struct bm_slot *slots, size_t count);
 
 #endif

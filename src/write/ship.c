@@ -81,12 +81,14 @@ static size_t schedule_file(struct routes *r, size_t file)
         uint32_t chunk = job->plan.files.chunk[t];
         uint64_t bytes = bm_ship_bytes(job, chunk);
 
-        if (bytes || job->transit.cargo != BM_MISFITS)
-            r->slots[n++] =
-                (struct bm_slot){(uint32_t)(t - first),
-                                 job->plan.grids->owner[chunk], bytes, 0, 0};
+        if (!bytes && job->transit.cargo == BM_MISFITS)
+            continue;
+        r->slots[n] = (struct bm_slot){.index = (uint32_t)(t - first),
+                                       .owner = job->plan.grids->owner[chunk],
+                                       .bytes = bytes};
         if (is_told(job, file))
-            r->slots[n - 1].at = job->plan.grids->own->at[chunk];
+            r->slots[n].at = job->plan.grids->own->at[chunk];
+        n++;
     }
     if (!is_told(job, file))
         bm_schedule(r->slots, n);

@@ -670,6 +670,32 @@ static void cells_of_aug_are_cubes(void)
     }
 }
 
+/* Columns of 32 x 32 ranks, whose particles begin and end at about one height:
+ * cells of AUG are columns, too, and have as many files as are wanted. */
+static void cells_of_aug_do_not_cut_what_is_one_rank(void)
+{
+    static struct bm_unit units[1024];
+    struct bm_aggregation_spec spec = {.scheme = BOUMA_ASSIGN_AUG,
+                                       .ndims = 3,
+                                       .bytes = 1,
+                                       .target = 160,
+                                       .ranks = 1024};
+    struct bm_aggregation g;
+
+    for (int i = 0; i < 1024; i++) {
+        units[i] = (struct bm_unit){
+            .low = {0.01 * (i % 7), i / 32, i % 32},
+            .high = {32 - 0.01 * (i % 5), i / 32 + 1, i % 32 + 1},
+            .count = 10,
+            .rank = i};
+    }
+    REQUIRE(!bm_aggregate(&g, bm_allocator_default(), &spec, units, 1024));
+    CHECK_EQ(g.files, 64);
+    for (int64_t f = 0; f < g.files; f++)
+        CHECK_EQ(g.counts[f], 160);
+    bm_aggregation_release(&g);
+}
+
 int main(void)
 {
     every_unit_is_in_one_file();
@@ -682,5 +708,6 @@ int main(void)
     no_memory_is_said_and_nothing_is_kept();
     targets_grow_with_the_ranks();
     cells_of_aug_are_cubes();
+    cells_of_aug_do_not_cut_what_is_one_rank();
     return check_result();
 }

@@ -12,9 +12,12 @@ static size_t random_slots(struct bm_slot *slots, uint64_t *state, int owners)
 
     for (size_t i = 0; i < count; i++)
         slots[i] = (struct bm_slot){
-            (uint32_t)(i * 3), (int)check_below(state, owners),
+            (uint32_t)(i * 3),
+            (int)check_below(state, owners),
             (uint64_t)check_below(state, check_below(state, 4) ? 100 : 1000),
-            777, 777};
+            777,
+            777,
+            777};
     return count;
 }
 
@@ -114,13 +117,40 @@ static void owners_take_turns(void)
     struct bm_slot slots[40];
 
     for (uint32_t i = 0; i < 40; i++)
-        slots[i] = (struct bm_slot){i, (int)(i / 10), 10, 0, 0};
+        slots[i] = (struct bm_slot){i, (int)(i / 10), 10, 0, 0, 0};
     CHECK_EQ(bm_schedule(slots, 40), 400);
     for (uint32_t i = 0; i < 40; i++) {
         CHECK_EQ(slots[i].owner, i % 4);
         CHECK_EQ(slots[i].index, i % 4 * 10 + i / 4);
         CHECK_EQ(slots[i].at, i * 10);
     }
+}
+
+/* Chunks that have an owner each arrive in the order of the file, whoever these
+ * are: they lie side by side in the writer's buffer. */
+static void chunks_of_many_owners_arrive_as_the_file_has_them(void)
+{
+    struct bm_slot slots[16];
+
+    for (uint32_t i = 0; i < 16; i++)
+        slots[i] = (struct bm_slot){i, (int)(i * 7 % 16), 10, 0, 0, 0};
+    bm_schedule(slots, 16);
+    for (uint32_t i = 0; i < 16; i++)
+        CHECK_EQ(slots[i].index, i);
+}
+
+/* Owners that have several come in the order of their first ones, each time. */
+static void turns_are_in_the_order_of_first_chunks(void)
+{
+    static const int owner[6] = {5, 2, 2, 2, 5, 5};
+    static const uint32_t order[6] = {0, 1, 4, 2, 5, 3};
+    struct bm_slot slots[6];
+
+    for (uint32_t i = 0; i < 6; i++)
+        slots[i] = (struct bm_slot){i, owner[i], 10, 0, 0, 0};
+    bm_schedule(slots, 6);
+    for (uint32_t i = 0; i < 6; i++)
+        CHECK_EQ(slots[i].index, order[i]);
 }
 
 int main(void)
@@ -130,5 +160,7 @@ int main(void)
     the_order_is_the_same_from_any_order();
     an_owner_sends_its_chunks_in_their_order();
     owners_take_turns();
+    chunks_of_many_owners_arrive_as_the_file_has_them();
+    turns_are_in_the_order_of_first_chunks();
     return check_result();
 }

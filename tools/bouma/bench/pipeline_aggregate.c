@@ -130,7 +130,7 @@ static void route_file(struct routes *r, size_t file)
     for (size_t c = first; c < plan->files.first[file + 1]; c++)
         if (plan->bytes[c])
             r->slots[count++] = (struct bm_slot){
-                (uint32_t)(c - first), plan->owner[c], plan->bytes[c], 0, 0};
+                (uint32_t)(c - first), plan->owner[c], plan->bytes[c], 0, 0, 0};
     bm_schedule(r->slots, count);
     for (size_t i = 0; i < count; i++) {
         const struct bm_slot *slot = &r->slots[i];
