@@ -334,7 +334,8 @@ void bm_interp_predict(const struct bm_lookup *l, uint8_t *to,
                      last_column);
     }
     if (shares->bend[0] != 0 || shares->bend[1] != 0) {
-        const void *bends[2] = {l->bends[0], l->bends[bm_interp_other_axes(o, b->p) - 1]};
+        const void *bends[2] = {l->bends[0],
+                                l->bends[bm_interp_other_axes(o, b->p) - 1]};
 
         l->kernels->add_bends(to, bends, shares->bend, b->rows * n);
     }

@@ -383,9 +383,9 @@ static void place_chunks(const struct bm_write_job *job, int64_t file)
     for (size_t i = 0; i < count; i++) {
         uint32_t chunk = files->chunk[first + i];
 
-        own->slots[i] =
-            (struct bm_slot){(uint32_t)i, job->plan.grids->owner[chunk],
-                             job->plan.bytes[chunk], 0, 0};
+        own->slots[i] = (struct bm_slot){.index = (uint32_t)i,
+                                         .owner = job->plan.grids->owner[chunk],
+                                         .bytes = job->plan.bytes[chunk]};
     }
     own->file_bytes[file] = bm_schedule(own->slots, count);
     for (size_t i = 0; i < count; i++)
