@@ -535,8 +535,8 @@ static void count_release(void *user, void *block)
     free(block);
 }
 
-/* Requests for memory on the rank that has most of them, to write a file, and
- * the next one of the same shape. */
+/* Requests for memory, on the rank that has most of them, by writing to a file,
+ * and to the next ones of the same shape. */
 static void again(const struct bench *b, struct arrays *a)
 {
     enum { FILES = 4 };
@@ -559,7 +559,6 @@ static void again(const struct bench *b, struct arrays *a)
     for (int i = 0; i < FILES; i++) {
         snprintf(name, sizeof(name), "again.%d", i);
         aggregate_path(paths[i], b, name);
-        count = 0;
         if (i) {
             check(bouma_file_reopen(file, paths[i], BOUMA_FILE_MODE_CREATE),
                   file);
@@ -572,6 +571,7 @@ static void again(const struct bench *b, struct arrays *a)
                                      l.offset),
                   file);
         }
+        count = 0;
         check(bouma_file_write(file, (const void *const *)data), file);
         *(i ? &next : &first) = slowest((double)count);
     }
@@ -581,10 +581,11 @@ static void again(const struct bench *b, struct arrays *a)
         remove_file(b, paths[i]);
     if (b->rank > 0)
         return;
-    printf("\na file, and the %dth of the same shape (bouma_file_reopen)\n",
-           FILES);
-    printf("  requests for memory, the first %.0f\n", first);
-    target("requests for memory, the last", next, 0, 0);
+    printf(
+        "\nfiles of the same shape, one after the other (bouma_file_reopen)\n"
+        "  requests for memory by the first write: %.0f\n",
+        first);
+    target("requests for memory by the last write", next, 0, 0);
 }
 
 /* ---- all of it ---------------------------------------------------------- */

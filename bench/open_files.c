@@ -8,7 +8,7 @@
 #include "measure.h"
 #include "open_steps.h"
 
-enum { FILES = 16384, PATCH = 4 };
+enum { FILES = 16384, PATCH = 4, VARIABLES = 4 };
 
 static const double most_ratio = 0.02, most_with_patch = 0.1;
 
@@ -25,7 +25,7 @@ static void make_step(const char *path)
                              .durability = BOUMA_DURABILITY_FAST,
                              .files = FILES};
     static float data[FILES * PATCH];
-    bouma_variable *variable;
+    bouma_variable *variables[VARIABLES];
     bouma_dataset *ds;
     bouma_grid *grid;
 
@@ -33,11 +33,17 @@ static void make_step(const char *path)
         data[i] = (float)i;
     check(bouma_dataset_create(&ds, path, &options), ds);
     check(bouma_grid_define(&grid, ds, "grid", &shape), ds);
-    check(bouma_variable_define(&variable, grid, "value", &kind), ds);
+    for (int i = 0; i < VARIABLES; i++) {
+        char name[2] = {(char)('a' + i), 0};
+
+        check(bouma_variable_define(&variables[i], grid, name, &kind), ds);
+    }
     check(bouma_step_begin(ds, 0, 0), ds);
-    check(bouma_variable_put_borrow(
-              variable, NULL, &BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data))),
-          ds);
+    for (int i = 0; i < VARIABLES; i++)
+        check(bouma_variable_put_borrow(
+                  variables[i], NULL,
+                  &BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data))),
+              ds);
     check(bouma_step_end(ds), ds);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -77,10 +83,9 @@ void open_files_measure(const char *directory)
     check(bouma_step_open(&step, ds, 0), ds);
     opened = bytes_read(ds) - before;
     check(bouma_step_details_get(&details, step), ds);
-    check(bouma_variable_read(bouma_grid_find_variable(
-                                  bouma_step_find_grid(step, "grid"), "value"),
-                              0, &box,
-                              &BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data))),
+    check(bouma_variable_read(
+              bouma_grid_find_variable(bouma_step_find_grid(step, "grid"), "a"),
+              0, &box, &BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data))),
           ds);
     read = bytes_read(ds) - before;
     if (data[0] < box.lo[0] || data[0] > box.lo[0])
