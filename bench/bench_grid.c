@@ -507,6 +507,62 @@ static void bench_read(const struct bench *b, const char *path)
     bouma_dataset_free(ds);
 }
 
+/* ---- threads ------------------------------------------------------------ */
+
+/* Seconds that one rank takes to encode a cube with so many threads. */
+static double encode_alone(const struct bench *b, const char *path, int threads,
+                           int64_t size, const float *data)
+{
+    bouma_grid_spec g = {
+        .size = sizeof(g), .ndims = 3, .shape = {size, size, size}};
+    bouma_variable_spec s = {.size = sizeof(s),
+                             .type = BOUMA_TYPE_F32,
+                             .tolerance = b->tolerance,
+                             .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
+    bouma_options o = {.size = sizeof(o),
+                       .durability = BOUMA_DURABILITY_FAST,
+                       .threads = threads};
+    bouma_record r = {.size = sizeof(r)};
+    bouma_variable *v;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+
+    measure_remove(path);
+    check(bouma_dataset_create(&ds, path, &o), ds);
+    check(bouma_grid_define(&grid, ds, "flame", &g), ds);
+    check(bouma_variable_define(&v, grid, "temperature", &s), ds);
+    check(bouma_step_begin(ds, 0, 0), ds);
+    check(bouma_variable_put_borrow(
+              v, NULL,
+              &BOUMA_ARRAY(BOUMA_TYPE_F32, data,
+                           (size_t)(size * size * size) * sizeof(float))),
+          ds);
+    check(end_step(&r, ds), ds);
+    check(bouma_dataset_close(ds), ds);
+    bouma_dataset_free(ds);
+    return r.shape_seconds;
+}
+
+/* One rank with one thread and with two, in turns; the other ranks sleep. */
+static void bench_threads(const struct bench *b, const char *path)
+{
+    int64_t size = b->size < 256 ? b->size : 256;
+    bouma_box all = {.hi = {size, size, size}};
+    float *data = allocate((size_t)(size * size * size) * sizeof(float));
+    double one[MAX_REPETITIONS], two[MAX_REPETITIONS];
+
+    if (flame_fill(data, size, &all))
+        fail("no memory");
+    for (int i = -1; i < b->repetitions; i++) { /* one to warm up */
+        one[i < 0 ? 0 : i] = encode_alone(b, path, 1, size, data);
+        two[i < 0 ? 0 : i] = encode_alone(b, path, 2, size, data);
+    }
+    free(data);
+    printf("encoding of %d^3 f32 by one rank\n", (int)size);
+    target("one thread over two, time", ratio_of(one, two, b->repetitions), 1,
+           1.7);
+}
+
 /* ---- all ---------------------------------------------------------------- */
 
 static void parse(struct bench *b, int argc, char **argv)
@@ -569,8 +625,10 @@ int main(int argc, char **argv)
     take_block(&b, 0);
     bench_write(&b, path);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (b.rank == 0)
+    if (b.rank == 0) {
         bench_read(&b, path);
+        bench_threads(&b, path);
+    }
     wait_asleep();
     take_block(&b, 1); /* so that patches are shared */
     bench_balance(&b, path);

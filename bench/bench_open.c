@@ -7,7 +7,7 @@
  * patches, once for boxes anywhere. The bytes read are compared with those of
  * the patches that the boxes meet. The dataset, DIRECTORY/open.bouma, is made
  * if it is missing. Then datasets of up to 100,000 steps are opened, and their
- * steps listed: open_steps.c. All values read are checked: a wrong one ends the
+ * steps listed: open_steps.c; and a step of 16,384 files: open_files.c. All values read are checked: a wrong one ends the
  * program with an error. A missed target does not. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 #include "bouma.h"
 #include "field.h"
 #include "measure.h"
+#include "open_files.h"
 #include "open_steps.h"
 
 enum { SIDE = 64, PATH_BYTES = 4096 };
@@ -297,5 +298,6 @@ int main(int argc, char **argv)
     measure_boxes("anywhere", path, 1, &field, patch, s.repetitions);
     field_release(&field);
     open_steps_measure(s.directory);
+    open_files_measure(s.directory);
     return EXIT_SUCCESS;
 }

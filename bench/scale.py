@@ -5,7 +5,8 @@
 
 Steps: bench_scale on 16 and on 64 ranks of this machine, in turns, with each
 MPI; ratios of medians. Plans: `bouma plan` for 2^10 to 2^20 ranks by every
-scheme; processor seconds of the whole program and the memory of the plan.
+scheme; processor seconds of the whole program and the memory of the plan; and
+the bytes that go between nodes with files=node.
 Memory: `bouma-mpi bench write` on simulated machines (sim/run.sh: --sim); all
 ranks are in one process, so it is the memory of all of them, and should grow as
 they do: with the exponent 1.
@@ -24,6 +25,7 @@ FEW, MANY = 16, 64
 MOST_RATIO = 3.0
 MOST_SECONDS, MOST_BYTES = 1.0, 2**29
 MOST_SIMULATED, MOST_EXPONENT = 20 * 2**30, 1.2
+MOST_BETWEEN = 0  # no patch is shared by nodes
 
 LOADS = {"8 MiB in all": ["--side", "128"], "16 KiB a rank": ["--block", "16"]}
 
@@ -144,6 +146,23 @@ def measure_plans(bouma, exponents, repetitions):
         sys.stdout.flush()
 
 
+def measure_nodes(bouma, ranks, each):
+    """Bytes that go from one node to another: files by node, and as many of others."""
+    between = {}
+    for files in ("node", str(ranks // each)):
+        options = ["--ranks", str(ranks), "--json", "--machine", f"flat,per={each}", "--files", files]
+        out = subprocess.run(
+            [bouma, "plan"] + grid(ranks) + options, stdout=subprocess.PIPE, check=True, text=True
+        ).stdout
+        found = json.loads(out)
+        between[files] = found["moved_between_nodes"] + found["shipped_between_nodes"]
+    own, other = between.values()
+    print(
+        f"bytes between nodes, {ranks} ranks on {ranks // each} nodes: files=node {own / 2**20:.1f} MiB,"
+        f" as many files spread {other / 2**20:.1f} MiB (at most {MOST_BETWEEN:g}: {verdict(own <= MOST_BETWEEN)})"
+    )
+
+
 def simulate(run, ranks, load, data):
     """Bytes at most, of all ranks: two steps on the model of theta."""
     process = subprocess.Popen(
@@ -199,6 +218,7 @@ def main():
         measure_steps(commands, args.data, few, many, args.repetitions, steps)
     if args.only in (None, "plans"):
         measure_plans(args.bouma, exponents, min(args.repetitions, 3))
+        measure_nodes(args.bouma, 1 << exponents[0], 4 if args.small else 64)
     if args.only in (None, "memory") and args.sim:
         measure_memory(args.sim, args.data, counts)
     elif args.only in (None, "memory"):

@@ -27,10 +27,11 @@ static enum fate fate_of_manifest(const struct older *o, const char *name,
     struct bm_error ignored = {0};
     struct bm_step_entry entry;
     struct bm_buffer b;
+    uint64_t bytes;
     int rc;
 
     bm_buffer_init(&b, s->a);
-    rc = bm_store_load(s, name, &b, s->memory_limit, &ignored);
+    rc = bm_manifest_read_front(s, name, &b, &bytes, &ignored);
     if (!rc)
         rc = bm_manifest_peek(&entry, &b, o->r->ds.id, name, &ignored);
     bm_buffer_release(&b);

@@ -63,14 +63,14 @@ static int is_replaced(struct bm_drain *d, const struct job *job)
     struct bm_step_entry now;
     char name[BM_NAME_BYTES];
     struct bm_buffer b;
+    uint64_t bytes;
     int later;
 
     bm_name_manifest(name, job->entry.step);
     bm_buffer_init(&b, d->a);
-    later =
-        !bm_store_load(&d->near, name, &b, d->near.memory_limit, &ignored) &&
-        !bm_manifest_peek(&now, &b, d->copier.id, name, &ignored) &&
-        bm_generation_is_later(now.generation, job->entry.generation);
+    later = !bm_manifest_read_front(&d->near, name, &b, &bytes, &ignored) &&
+            !bm_manifest_peek(&now, &b, d->copier.id, name, &ignored) &&
+            bm_generation_is_later(now.generation, job->entry.generation);
     bm_buffer_release(&b);
     return later;
 }

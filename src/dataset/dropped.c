@@ -14,11 +14,12 @@ static int look(const struct bm_dropped *d, struct bm_store *s, uint64_t step,
     struct bm_step_entry entry;
     char name[BM_NAME_BYTES];
     struct bm_buffer b;
+    uint64_t bytes;
     int rc;
 
     bm_name_manifest(name, step);
     bm_buffer_init(&b, s->a);
-    rc = bm_store_load(s, name, &b, s->memory_limit, &why);
+    rc = bm_manifest_read_front(s, name, &b, &bytes, &why);
     if (!rc)
         rc = bm_manifest_peek(&entry, &b, d->id, name, &why);
     bm_buffer_release(&b);

@@ -11,11 +11,12 @@ int bm_step_peek(struct bm_store *s, uint64_t step, const uint8_t *id,
     struct bm_error ignored = {0};
     char name[BM_NAME_BYTES];
     struct bm_buffer b;
+    uint64_t bytes;
     int found;
 
     bm_name_manifest(name, step);
     bm_buffer_init(&b, s->a);
-    found = !bm_store_load(s, name, &b, s->memory_limit, &ignored) &&
+    found = !bm_manifest_read_front(s, name, &b, &bytes, &ignored) &&
             !bm_manifest_peek(out, &b, id, name, &ignored);
     bm_buffer_release(&b);
     return found;
