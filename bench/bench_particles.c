@@ -170,6 +170,7 @@ int main(int argc, char **argv)
     if (b.rank == 0) {
         bench_coarse(&b);
         bench_reads(&b);
+        bench_scans(&b);
         bench_files();
         if (b.json)
             write_json(&b);

@@ -52,6 +52,9 @@ int bench_sizes(const struct bench *b);
 void bench_coarse(const struct bench *b);
 void bench_reads(const struct bench *b);
 
+/* particles_scan.c: queries beside a scan of memory. Only one rank. */
+void bench_scans(const struct bench *b);
+
 /* particles_files.c: how even files are, planned for many ranks. Only one
  * rank; nothing is written. */
 void bench_files(void);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { SCORE_MAX = 160, SCORE_MAX_TIMES = 99 };
+enum { SCORE_MAX = 320, SCORE_MAX_TIMES = 99 };
 
 enum score_kind { SCORE_TOLD, SCORE_AT_MOST, SCORE_AT_LEAST };
 

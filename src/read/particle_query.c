@@ -149,8 +149,10 @@ static uint64_t met_levels(const struct bm_query_state *s, size_t chunk)
     return levels;
 }
 
-/* Enter the pieces of a chunk; gives their stored bytes, of all columns. */
-static int add_chunk(struct bm_query_state *s, size_t chunk, uint64_t *bytes)
+/* Enter pieces of a chunk, of levels whose bits are set; gives their stored
+ * bytes, of all columns. */
+static int add_chunk(struct bm_query_state *s, size_t chunk, uint64_t levels,
+                     uint64_t *bytes)
 {
     const struct bm_particle_summary *summary = s->file.summary;
     const struct bm_query_column *columns = s->asked.columns;
@@ -170,7 +172,7 @@ static int add_chunk(struct bm_query_state *s, size_t chunk, uint64_t *bytes)
                                        .chosen = (size_t)s->batch.slots,
                                        .choice = BM_ALL_MATCH};
 
-        if (!level_wanted(s, k) || !values[k])
+        if (!(levels >> k & 1) || !level_wanted(s, k) || !values[k])
             continue;
         if (!(met >> k & 1)) {
             s->done += values[k];
@@ -372,11 +374,45 @@ static void look_at_chunks(struct bm_query_state *s, size_t chunks)
     }
 }
 
+/* Chunk after chunk that a run meets, some levels of them, batch by batch. */
+static int go_through(struct bm_query_state *s, size_t chunks, uint64_t levels)
+{
+    uint64_t bytes = 0;
+    size_t batch = 0;
+    int rc = BOUMA_OK;
+
+    s->file.next_run = 0;
+    for (size_t c = next_chunk(s, 0); c < chunks && !rc;
+         c = next_chunk(s, c + 1)) {
+        rc = add_chunk(s, c, levels, &bytes);
+        batch++;
+        /* What is only read stays on the shelf: all of it at once, so that what
+         * lies together in the file takes one read. */
+        if (!rc && s->query->each && bytes >= BATCH_BYTES &&
+            batch >= BATCH_CHUNKS) {
+            rc = run_batch(s);
+            bytes = batch = 0;
+        }
+    }
+    return rc ? rc : run_batch(s);
+}
+
+/* Level after level, as they lie in files: then what is read at once is in few
+ * places. For whoever takes all of a level; others look at a chunk only once. */
+static int go_through_levels(struct bm_query_state *s, size_t chunks)
+{
+    int rc = BOUMA_OK;
+
+    for (int k = s->set->levels - 1; k >= 0 && !rc; k--)
+        if (level_wanted(s, k))
+            rc = go_through(s, chunks, (uint64_t)1 << k);
+    return rc;
+}
+
 static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
                       uint64_t to)
 {
-    uint64_t bytes = 0;
-    size_t chunks, index, batch = 0;
+    size_t chunks, index;
     int rc;
 
     if (s->query->look && !may_open(s, subfile))
@@ -393,19 +429,11 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
         look_at_chunks(s, chunks);
         return BOUMA_OK;
     }
-    for (size_t c = next_chunk(s, 0); c < chunks && !rc;
-         c = next_chunk(s, c + 1)) {
-        rc = add_chunk(s, c, &bytes);
-        batch++;
-        /* What is only read stays on the shelf: all of it at once, so that what
-         * lies together in the file takes one read. */
-        if (!rc && s->query->each && bytes >= BATCH_BYTES &&
-            batch >= BATCH_CHUNKS) {
-            rc = run_batch(s);
-            bytes = batch = 0;
-        }
-    }
-    return rc ? rc : run_batch(s);
+    if (rc)
+        return rc;
+    return s->asked.test_count || s->query->draw || !s->query->each
+               ? go_through(s, chunks, UINT64_MAX)
+               : go_through_levels(s, chunks);
 }
 
 int bm_query_select_files(const struct bm_query_state *s,

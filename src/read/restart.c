@@ -117,7 +117,8 @@ struct slice {
     size_t file;
     uint64_t at;       /* particles in the files before it */
     uint64_t from, to; /* slots in it */
-    uint64_t ready;    /* slots up to which the shelf has what was stored */
+    int alone; /* it is for this rank only: all of the file, and not kept */
+    uint64_t ready; /* slots up to which the shelf has what was stored */
     struct bm_shelf shelf, values;
 };
 
@@ -168,8 +169,8 @@ static int query_slice(struct restart *r, struct slice *s,
                                       .from = &from,
                                       .to = &to,
                                       .file_count = 1,
-                                      .shelf = &s->shelf,
-                                      .values = &s->values};
+                                      .shelf = s->alone ? NULL : &s->shelf,
+                                      .values = s->alone ? NULL : &s->values};
     int rc;
 
     query.query.boxed = w->boxed;
@@ -246,7 +247,7 @@ static int collect_slice(struct restart *r, struct slice *s)
     bm_collector_clear(&r->found);
     if (s->from == 0 || r->requests.shares)
         bm_requests_list(&r->requests, c, s->at + s->from, s->at + s->to);
-    rc = read_ahead(r, s);
+    rc = s->alone ? BOUMA_OK : read_ahead(r, s);
     for (size_t k = 0; k < r->requests.meet_count && !rc; k++) {
         int rank = r->requests.meet[k];
         uint64_t from = s->from, to = s->to, i = (uint64_t)rank;
@@ -331,6 +332,18 @@ static int prepare(struct restart *r)
     return rc;
 }
 
+/* Whether nobody else wants any of a file: then nothing of it is kept, and it
+ * need not be looked through slice by slice. */
+static int is_alone(struct restart *r, const struct slice *s)
+{
+    const struct bm_particle_summary *c =
+        bm_file_tree_summary(r->requests.tree, s->file);
+
+    bm_requests_list(&r->requests, c, s->at, s->at + c->count);
+    return r->requests.meet_count == 1 &&
+           r->requests.meet[0] == r->step->ds->comm->rank;
+}
+
 /* The next slice of this rank's files, if there is one, for all ranks. */
 static int collect_next(struct restart *r, size_t *k, struct slice *s)
 {
@@ -349,7 +362,9 @@ static int collect_next(struct restart *r, size_t *k, struct slice *s)
     s->at = r->mine[*k].at;
     s->from = s->to;
     count = bm_file_tree_summary(r->requests.tree, s->file)->count;
-    s->to = count - s->from < slots ? count : s->from + slots;
+    if (s->from == 0)
+        s->alone = is_alone(r, s);
+    s->to = s->alone || count - s->from < slots ? count : s->from + slots;
     return collect_slice(r, s);
 }
 

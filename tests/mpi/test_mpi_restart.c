@@ -602,7 +602,7 @@ static void write_unequal(const struct ranks *ranks, const char *path)
  * what the others have. */
 static void read_limited(MPI_Comm comm, const char *path)
 {
-    bouma_options options = {.size = sizeof(options), .memory_limit = 20000};
+    bouma_options options = {.size = sizeof(options), .memory_limit = 2000};
     float x[2] = {0};
     bouma_array array = BOUMA_ARRAY(BOUMA_TYPE_F32, x, sizeof(x));
     uint64_t count = 77;
