@@ -4,7 +4,7 @@ from whole_steps import milliseconds, rate, write
 
 SHOWN = True
 MACHINES = ("stampede2", "summit")
-SCALES = (128, 512, 2048)
+SCALES = (128, 512, 1024)
 CLOUD = 32  # what a byte of the uniform particles stands for
 TARGETS = {"8 MB": 8 << 20, "64 MB": 64 << 20}
 TIMES = ("0", "1")
