@@ -4,7 +4,7 @@ from whole_steps import milliseconds, rate, write
 
 SHOWN = True
 MACHINES = ("stampede2", "summit")
-SCALES = (128, 512, 1024)
+SCALES = {"stampede2": (128, 512, 1024), "summit": (128, 512)}
 CLOUD = 32  # what a byte of the uniform particles stands for
 TARGETS = {"8 MB": 8 << 20, "64 MB": 64 << 20}
 TIMES = ("0", "1")
@@ -28,14 +28,14 @@ def uniform(operation):
     pictures, rows = [], []
     for machine in MACHINES:
         lines = {name: [] for name in (*TARGETS, *others)}
-        for ranks in SCALES:
+        for ranks in SCALES[machine]:
             for target in TARGETS:
                 lines[target].append(rate(cloud(ranks, machine, target), operation))
             for name in others:
                 lines[name].append(ior(ranks, machine)[operation][name])
             rows.append([f"{machine}, {ranks:,}", *(lines[name][-1] for name in lines)])
         pictures.append(common.curves(f"{verb} of uniform particles, {machine}", "ranks", "GiB/s", [
-            common.series(("bouma, files of " if name in TARGETS else "") + name, SCALES, lines[name],
+            common.series(("bouma, files of " if name in TARGETS else "") + name, SCALES[machine], lines[name],
                           **({} if name in TARGETS else {"dashed": True})) for name in lines]))
     return pictures, common.table(["GiB/s", *(f"files of {t}" for t in TARGETS), *others], rows)
 
