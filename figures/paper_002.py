@@ -5,7 +5,7 @@ from whole_steps import milliseconds, rate, write
 SHOWN = True
 MACHINES = ("stampede2", "summit")
 # Ranks of writes, and of reads, where each rank has the whole manifest.
-SCALES = {"write": (128, 512, 2048, 4096), "read": (64, 256)}
+SCALES = {"write": (128, 512, 2048), "read": (64, 256)}
 CLOUD = 32  # what a byte of the uniform particles stands for
 TARGETS = {"8 MB": 8 << 20, "64 MB": 64 << 20, "256 MB": 256 << 20}
 TIMES = ("0", "1")
