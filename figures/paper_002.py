@@ -4,21 +4,23 @@ from whole_steps import milliseconds, rate, write
 
 SHOWN = True
 MACHINES = ("stampede2", "summit")
-SCALES = (128, 512, 2048)
+# Ranks of writes, and of reads, where each rank has the whole manifest.
+SCALES = {"write": (128, 512, 2048), "read": (64, 256)}
 CLOUD = 32  # what a byte of the uniform particles stands for
-TARGETS = {"8 MB": 8 << 20, "64 MB": 64 << 20}
+TARGETS = {"8 MB": 8 << 20, "64 MB": 64 << 20, "256 MB": 256 << 20}
 TIMES = ("0", "1")
 
 
-def cloud(ranks, machine, target):
+def cloud(ranks, machine, target, operation):
     """32,768 particles of 124 bytes a rank."""
+    more = () if operation == "read" else ("--no-read",)
     return write(ranks, machine, "--load", "cloud", "--bytes", 32768 * 124 // CLOUD, "--file-size",
-                 TARGETS[target] // CLOUD, "--assign", "kdtree", "--codec", "raw", "--warm-up", 0, scale=CLOUD)
+                 TARGETS[target] // CLOUD, "--assign", "kdtree", "--codec", "raw", "--warm-up", 0, *more, scale=CLOUD)
 
 
-def ior(ranks, machine):
+def ior(ranks, machine, operation):
     return common.bench_io(ranks, machine, ("file-per-process", "collective"), "--load", "uniform", "--bytes",
-                           32768 * 124, read=True)
+                           32768 * 124, read=operation == "read")
 
 
 def uniform(operation):
@@ -28,14 +30,14 @@ def uniform(operation):
     pictures, rows = [], []
     for machine in MACHINES:
         lines = {name: [] for name in (*TARGETS, *others)}
-        for ranks in SCALES:
+        for ranks in SCALES[operation]:
             for target in TARGETS:
-                lines[target].append(rate(cloud(ranks, machine, target), operation))
+                lines[target].append(rate(cloud(ranks, machine, target, operation), operation))
             for name in others:
-                lines[name].append(ior(ranks, machine)[operation][name])
+                lines[name].append(ior(ranks, machine, operation)[operation][name])
             rows.append([f"{machine}, {ranks:,}", *(lines[name][-1] for name in lines)])
         pictures.append(common.curves(f"{verb} of uniform particles, {machine}", "ranks", "GiB/s", [
-            common.series(("bouma, files of " if name in TARGETS else "") + name, SCALES, lines[name],
+            common.series(("bouma, files of " if name in TARGETS else "") + name, SCALES[operation], lines[name],
                           **({} if name in TARGETS else {"dashed": True})) for name in lines]))
     return pictures, common.table(["GiB/s", *(f"files of {t}" for t in TARGETS), *others], rows)
 

@@ -92,10 +92,10 @@ TIERED = 32  # what a byte stands for
 
 
 def tiered(nodes, *more):
-    """A step with a file for each node. Two ranks of a node have what 16 have in the paper, 15 MB, as raw grids: HACC-IO
-    does not sort its particles."""
-    return write(2 * nodes, "theta", "--load", "uniform", "--variables", 14, "--block", "16,16,16", "--patch", 16,
-                 "--codec", "raw", "--files", "node", *more, "--warm-up", 0, "--no-read", scale=TIERED,
+    """The second step, with a file for each node. Two ranks of a node have what 16 have in the paper, 16 MiB, as a raw
+    grid: HACC-IO does not sort its particles. And one variable, since manifests are not divided."""
+    return write(2 * nodes, "theta", "--load", "uniform", "--variables", 1, "--type", "f64", "--block", "32,32,32",
+                 "--patch", 32, "--codec", "raw", "--files", "node", *more, "--warm-up", 1, "--no-read", scale=TIERED,
                  changes={"ranks_per_node": 2})
 
 
@@ -108,7 +108,7 @@ def figure_19():
     rates = {name: [rate(s) for s in list_] for name, list_ in steps.items()}
     rows = [[n, f, s, s / f, d] for n, f, s, d in zip(nodes, rates["file system"], rates["SSDs"], drained)]
     rows.append(["paper, 1,024", None, None, "4 to 9", None])
-    return ([curves("003, figures 19, 20: a file for each node of Theta, 15 MB each", "nodes", "GiB/s",
+    return ([curves("003, figures 19, 20: a file for each node of Theta, 16 MiB each", "nodes", "GiB/s",
                     [series(name, nodes, r) for name, r in rates.items()] +
                     [series("SSDs, until all is in the file system", nodes, drained, dashed=True)])],
             table(["nodes", "file system, GiB/s", "SSDs, GiB/s", "ratio", "SSDs, until it is in the file system"], rows))

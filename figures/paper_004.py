@@ -89,6 +89,10 @@ def weak():
                  "one for 256 ranks": [aggregation(step(n, m, partitions=n // 256)) for n in SCALES],
                  "the same, local index": [aggregation(step(n, m, partitions=n // 256, more=o))
                                            for n, o in zip(SCALES, own)]}
+        slow = {"receive_seconds": OVERHEAD[m]}
+        lines["one partition, one message at a time"] = [aggregation(step(n, m, changes=slow)) for n in SCALES]
+        lines["one for 256 ranks, one message at a time"] = [
+            aggregation(step(n, m, partitions=n // 256, changes=slow)) for n in SCALES]
         pictures.append(common.curves(f"Aggregation, weak scaling, {m}", "ranks", "ms", [
             common.series(name, SCALES, values) for name, values in lines.items()]))
         rows += [[f"{m}, {name}", *values, values[-1] / values[0]] for name, values in lines.items()]

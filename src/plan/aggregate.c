@@ -105,19 +105,18 @@ static int64_t cell_of(const struct bm_item *item,
 
 /* ---- a uniform grid ----------------------------------------------------- */
 
-/* Whether a plane can have items on both of its sides: not if there is a place
- * along the axis where all of them are, as the height of columns. */
-static int is_apart(const struct task *t, int axis)
+/* Whether a cell can be as long as an item is, on average of the particles, and
+ * not as long as all: columns are as high as all of them together, so cells must
+ * not be cut across. */
+static int is_apart(const struct task *t, const struct bm_tree_extent *all,
+                    int axis)
 {
-    double low = -INFINITY, high = INFINITY;
+    double half = 0; /* of the length of an item */
 
-    for (size_t i = 0; i < t->count; i++) {
-        const struct bm_item *item = &t->items[i];
-
-        low = item->low[axis] > low ? item->low[axis] : low;
-        high = item->high[axis] < high ? item->high[axis] : high;
-    }
-    return low >= high;
+    for (size_t i = 0; i < t->count; i++)
+        half += (0.5 * t->items[i].high[axis] - 0.5 * t->items[i].low[axis]) *
+                ((double)t->items[i].count / (double)t->total);
+    return all->half[axis] > 0 && all->half[axis] >= 2 * half;
 }
 
 /* The axes that are divided: those along which items are apart, and that are not
@@ -132,7 +131,7 @@ static double choose_axes(int divided[3], const struct task *t,
     double side = 0;
 
     for (int d = 0; d < ndims; d++)
-        divided[d] = all->half[d] > 0 && is_apart(t, d);
+        divided[d] = is_apart(t, all, d);
     while (changed) { /* each time, an axis is left out */
         double volume = 0;
         int n = 0;
