@@ -40,6 +40,12 @@ def grid(ranks):
     return ["--shape", ",".join(map(str, shape))]
 
 
+def undivided(ranks):
+    """About as many, in a cube that neither blocks nor patches divide."""
+    side = str(int(round((ranks << 20) ** (1 / 3))) | 1)
+    return ["--shape", ",".join([side] * 3)]
+
+
 def particles(ranks):
     return ["--particles", str(ranks << 12)]
 
@@ -54,6 +60,13 @@ SCHEMES = (
     ]
     + [
         ("patches of 32", grid, ["--patch", "32"]),
+        ("undivided", undivided, []),
+        ("undivided, patches of 32", undivided, ["--patch", "32"]),
+        (
+            "node:16, patches of 32",
+            grid,
+            ["--patch", "32", "--files", "node:16", "--machine", "flat,per=32"],
+        ),
         ("layout hz", grid, ["--layout", "hz"]),
     ]
     + [

@@ -392,9 +392,10 @@ typedef enum bouma_predict {
 /* Who knows the plan of a step: which rank encodes which chunk of a grid, and
  * which one writes it. Files are the same. `local` is for jobs of so many ranks
  * that one plan of all is too much on each node. It is refused with a message
- * where a choice depends on all chunks: it needs `assign` = count (with
- * 'files'), per-rank or single, `place` = spread or first, `distribute` other
- * than weighted, `predict` = off, and grids in patches. */
+ * where a choice depends on what all ranks do: it needs an `assign` other than
+ * per-node, `place` = spread or first, `distribute` other than weighted,
+ * `predict` = off, and grids in patches. With `assign` = optimal or running, or
+ * without a number of files, rank 0 learns the sizes of all chunks. */
 typedef enum bouma_planning {
     BOUMA_PLANNING_NODE = 1, /* one plan of all ranks on each node */
     BOUMA_PLANNING_LOCAL = 2 /* each rank knows what concerns it */

@@ -169,8 +169,8 @@ static const struct bm_option table[] = {
     {CHOICE(planning, BOUMA_PLANNING_LIST, "WHO"), USE(SAME | STEPS),
      .standard = BOUMA_PLANNING_NODE,
      HELP("who knows the plan of a step; node: each node knows all of it; "
-          "local: each rank knows its own part (only with assign count, "
-          "per-rank and single); default: node")},
+          "local: each rank knows its own part (only with place spread and "
+          "first); default: node")},
 };
 enum { OPTIONS = sizeof(table) / sizeof(table[0]) };
 _Static_assert((int)OPTIONS <= (int)BM_OPTIONS_MOST, "BM_OPTIONS_MOST");

@@ -23,6 +23,26 @@ int bm_rank_grid_init(struct bm_rank_grid *g, const bouma_allocator *a,
                       const struct bm_hz_ranks *ranks);
 void bm_rank_grid_release(struct bm_rank_grid *g);
 
+/* The cell of a sample along an axis with such cuts, mostly the last one that
+ * was found or one beside it. */
+static inline int64_t bm_rank_grid_cell(const int64_t *cut, int64_t cells,
+                                        int64_t near, int64_t sample)
+{
+    if (sample >= cut[near + 1] && near + 1 < cells)
+        near++;
+    else if (sample < cut[near] && near)
+        near--;
+    if (sample < cut[near] || sample >= cut[near + 1]) {
+        near = (int64_t)((double)sample / (double)cut[cells] * (double)cells);
+        near = near < cells ? near : cells - 1;
+    }
+    while (sample < cut[near])
+        near--;
+    while (sample >= cut[near + 1])
+        near++;
+    return near;
+}
+
 /* The ranks that hold samples of a footprint: along each axis, the cells that
  * have some, and how many. */
 struct bm_holders {

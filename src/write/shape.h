@@ -20,6 +20,12 @@ struct bm_shaper_tiles {
      * has no tiles. */
     struct bm_memory_box **boxes; /* [variables] */
     size_t variables;
+    /* Of each, the tiles that this rank transforms or has parts of. */
+    struct bm_tile_list {
+        int64_t *tile; /* [count], ascending */
+        size_t count;
+        int failed;                  /* no memory for one more */
+    } * concern;                     /* [variables] */
     struct bm_route sends, receives; /* parts of tiles */
     size_t next;                     /* of them, while they are gone through */
     uint8_t *part;                   /* room for one */

@@ -1,7 +1,73 @@
 /* shape_tiles.c -- see shape_tiles.h. */
 #include "write/shape_tiles.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- tiles that concern this rank ---------------------------------------- */
+
+/* Tiles come in runs. */
+struct listing {
+    const bouma_allocator *a;
+    struct bm_tile_list *list;
+};
+
+static void add_tiles(void *context, int64_t first, int64_t end)
+{
+    const struct listing *l = context;
+
+    for (int64_t tile = first; tile < end; tile++) {
+        int64_t *grown =
+            bm_grow(l->a, l->list->tile, l->list->count, sizeof(*grown));
+
+        if (!grown) {
+            l->list->failed = 1;
+            return;
+        }
+        l->list->tile = grown;
+        grown[l->list->count++] = tile;
+    }
+}
+
+/* Those that the blocks of a rank meet, from the first of these on. */
+static void add_blocks(const struct listing *l, const struct bm_tiling *tiling,
+                       const struct bm_block *blocks, size_t first,
+                       size_t count, int rank)
+{
+    struct bm_chunking c = bm_chunking_of_tiling(tiling);
+
+    for (size_t b = first; b < count && blocks[b].rank == rank; b++)
+        c.calls->touched(c.own, &blocks[b].box, 0, add_tiles, (void *)l);
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* A rank transforms the tiles in its blocks of coefficients. */
+static int list_tiles(struct bm_shaper *s, const struct bouma_variable *v,
+                      const struct bm_decomposition *d)
+{
+    struct bm_tile_list *list = &s->tiles.concern[v->id];
+    struct listing l = {s->ds->a, list};
+    const struct bm_tile_plan *t = d->tiles;
+    size_t n = 0;
+
+    add_blocks(&l, &t->tiling, t->given, t->my_first_given, t->given_count,
+               s->comm->rank);
+    add_blocks(&l, &t->tiling, d->blocks, d->my_first_block, d->block_count,
+               s->comm->rank);
+    if (list->count)
+        qsort(list->tile, list->count, sizeof(*list->tile), ascending);
+    for (size_t i = 0; i < list->count; i++)
+        if (!i || list->tile[i] != list->tile[i - 1])
+            list->tile[n++] = list->tile[i];
+    list->count = n;
+    return list->failed ? BOUMA_ENOMEM : BOUMA_OK;
+}
 
 /* ---- parts of tiles ------------------------------------------------------ */
 
@@ -11,8 +77,8 @@ struct tiled {
     const struct bm_decomposition *decomposition;
 };
 
-/* Call 'each' for every part of every tile; all ranks go through them in the
- * same order. */
+/* Call 'each' for every part of every tile that concerns this rank; all ranks go
+ * through them in the same order. */
 static void each_part(struct bm_shaper *s,
                       void (*each)(struct bm_shaper *s, const struct tiled *v,
                                    int64_t tile, int64_t k))
@@ -22,11 +88,12 @@ static void each_part(struct bm_shaper *s,
             struct tiled v = {s->plan->grids[i].variables[j],
                               s->plan->grids[i].of[j]};
             const struct bm_tile_plan *t = v.decomposition->tiles;
+            const struct bm_tile_list *list = &s->tiles.concern[v.variable->id];
 
-            for (int64_t tile = 0; t && tile < t->tiling.patches; tile++)
-                for (int64_t k = t->partition.first[tile];
-                     k < t->partition.first[tile + 1]; k++)
-                    each(s, &v, tile, k);
+            for (size_t n = 0; t && n < list->count; n++)
+                for (int64_t k = t->partition.first[list->tile[n]];
+                     k < t->partition.first[list->tile[n] + 1]; k++)
+                    each(s, &v, list->tile[n], k);
         }
 }
 
@@ -379,7 +446,9 @@ int bm_tiles_init(struct bm_shaper *s)
     s->tiles.variables = s->ds->schema.variables;
     s->tiles.boxes =
         bm_new(s->ds->a, s->tiles.variables, sizeof(*s->tiles.boxes));
-    rc = s->tiles.boxes ? make_facts(s) : BOUMA_ENOMEM;
+    s->tiles.concern =
+        bm_new(s->ds->a, s->tiles.variables, sizeof(*s->tiles.concern));
+    rc = s->tiles.boxes && s->tiles.concern ? make_facts(s) : BOUMA_ENOMEM;
     for (size_t i = 0; i < s->plan->grid_count; i++)
         for (size_t j = 0; j < s->plan->grids[i].count && !rc; j++) {
             const struct bouma_variable *v = s->plan->grids[i].variables[j];
@@ -388,6 +457,8 @@ int bm_tiles_init(struct bm_shaper *s)
             if (!d->tiles)
                 continue;
             rc = make_boxes(s, v, d);
+            if (!rc)
+                rc = list_tiles(s, v, d);
             most = most_bytes(v, d) > most ? most_bytes(v, d) : most;
         }
     if (rc)
@@ -412,6 +483,9 @@ void bm_tiles_release(struct bm_shaper *s)
             bm_drop(a, b->array.data);
         bm_drop(a, boxes);
     }
+    for (size_t i = 0; i < s->tiles.variables && s->tiles.concern; i++)
+        bm_drop(a, s->tiles.concern[i].tile);
+    bm_drop(a, s->tiles.concern);
     for (size_t m = 0; m < s->tiles.fact_count && s->tiles.facts; m++)
         bm_drop(a, s->tiles.facts[m].ranges);
     bm_drop(a, s->tiles.facts);
