@@ -115,11 +115,10 @@ static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
         index += (size_t)(b.rows * count[2]);
     }
     if (w->view.kind != BM_EXACT_REALS)
-        r->failed |=
-            !k->are_whole(l->sorted + o->at[p] * l->size, o->size[p]);
+        r->failed |= !k->are_whole(l->sorted + o->at[p] * l->size, o->size[p]);
     else
-        r->failed |= !bm_values_finite(
-            k->type, l->sorted + o->at[p] * l->size, o->size[p]);
+        r->failed |= !bm_values_finite(k->type, l->sorted + o->at[p] * l->size,
+                                       o->size[p]);
 }
 
 static void decode_pass(struct reading *r, int j, const uint8_t *coarse)
@@ -127,8 +126,9 @@ static void decode_pass(struct reading *r, int j, const uint8_t *coarse)
     const struct bm_interp_space *s = &r->space;
     const struct bm_octants *o = &r->passes->octants[j];
     struct bm_exact_piece *w = &r->piece;
-    struct bm_lookup l = {o,      w->view.kernels->interp, w->field.size,
-                          coarse, s->sorted,               w->w.bends};
+    struct bm_lookup l = {
+        o,         w->view.kernels->interp, w->field.size, coarse, s->sorted,
+        w->w.bends};
 
     if (!bm_values_finite(w->field.type, coarse, o->size[0])) {
         bm_values_clean(w->field.type, s->cleaned, coarse, o->size[0]);
@@ -175,8 +175,7 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
 
     w->ranges.low = bm_get_u8(in);
     w->ranges.step = bm_get_u8(in);
-    if (in->failed || w->ranges.step < 1 ||
-        w->ranges.step > EXACT_MOST_STEP)
+    if (in->failed || w->ranges.step < 1 || w->ranges.step > EXACT_MOST_STEP)
         return BOUMA_EFORMAT;
     bits = bm_bit_reader_of(in->p, bm_cursor_left(in));
     r->exact_count = bm_golomb_get(&bits, 0);

@@ -55,8 +55,8 @@ struct bm_exact_kernels {
     void (*settle)(void *predicted, int64_t n, int whole);
     /* Logarithms of how far words are from those of predictions: twice, of a
      * more than these; and once more, of (|a| + |b|) / 2 more. */
-    void (*logs)(uint16_t *out, const void *predicted, const void *a,
-                 int64_t n, int whole, int drop);
+    void (*logs)(uint16_t *out, const void *predicted, const void *a, int64_t n,
+                 int whole, int drop);
     void (*add_logs)(uint16_t *out, const void *predicted, const void *a,
                      const void *b, int64_t n, int whole, int drop);
     /* Folded differences between the words of samples and of predictions, and

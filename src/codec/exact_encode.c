@@ -115,8 +115,7 @@ static void encode_octant(struct encoding *e, const struct bm_lookup *l, int p,
         bm_exact_predict(w, l, &b, &shares);
         put_samples(e, l->sorted + index * l->size, index, samples, n);
         bm_contexts_expect(&w->w.contexts, o, &b, 0, b.rows);
-        bm_exact_lengths(w->w.context + w->w.done, w->w.contexts.expected,
-                         n);
+        bm_exact_lengths(w->w.context + w->w.done, w->w.contexts.expected, n);
         w->w.done += (size_t)n;
         y += b.rows;
         index += (size_t)n;
@@ -133,8 +132,7 @@ static void encode_pass(struct encoding *e, int j)
                           w->view.kernels->interp,
                           w->field.size,
                           all,
-                          e->kept ? e->space.sorted
-                                  : (uint8_t *)(uintptr_t)all,
+                          e->kept ? e->space.sorted : (uint8_t *)(uintptr_t)all,
                           w->w.bends};
 
     if (e->kept && !bm_values_finite(w->field.type, all, o->size[0])) {
@@ -266,8 +264,7 @@ static int put_packed(struct bm_codec_state *state, struct bm_buffer *out,
 static int may_repeat(const struct encoding *e, size_t coded, size_t plain)
 {
     return e->piece.view.kind == BM_EXACT_WHOLE || coded < plain / 2 ||
-           coded > plain / 4 * 3 ||
-           e->piece.w.done < FEW_SAMPLES;
+           coded > plain / 4 * 3 || e->piece.w.done < FEW_SAMPLES;
 }
 
 /* End the piece of level k: in the shortest way. */
@@ -420,8 +417,8 @@ int bm_exact_encode(struct bm_codec_state *state, struct bm_buffer *out,
         good = bm_exact_to_views(&view, m.views, samples, n);
         views = good ? m.views : samples;
     }
-    e.kept = good && view.kernels->any_kept(views, n,
-                                            view.kind != BM_EXACT_REALS);
+    e.kept =
+        good && view.kernels->any_kept(views, n, view.kind != BM_EXACT_REALS);
     sort_all(&e, m.sorted, views, good ? e.piece.field.size : f->size);
     if (good) {
         if (e.kept && view.kind == BM_EXACT_REALS) {

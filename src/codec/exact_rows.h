@@ -10,8 +10,9 @@
  * number, as no bit below 1 is left; it rounds others. */
 #define LIMIT ((REAL)((WORD)1 << (FRACTION - 1)))
 #define MAGIC ((REAL)((WORD)3 << (FRACTION - 1)))
-#define LARGEST (whole ? LIMIT : NAME(real_of)(NAME(bits_of)((REAL)__builtin_inf()) - 1))
-#define TOP   ((WORD)1 << (BITS - 1))
+#define LARGEST                                                                \
+    (whole ? LIMIT : NAME(real_of)(NAME(bits_of)((REAL)__builtin_inf()) - 1))
+#define TOP ((WORD)1 << (BITS - 1))
 
 static inline WORD NAME(bits_of)(REAL x)
 {
@@ -88,7 +89,8 @@ static inline uint8_t NAME(log_of_sum)(REAL p, REAL a, const int whole,
 }
 
 BM_CLONES static void NAME(logs)(uint16_t *restrict out, const void *predicted,
-                                 const void *row, int64_t n, int whole, int drop)
+                                 const void *row, int64_t n, int whole,
+                                 int drop)
 {
     const REAL *restrict p = predicted, *restrict a = row;
 
@@ -102,7 +104,8 @@ BM_CLONES static void NAME(logs)(uint16_t *restrict out, const void *predicted,
 
 BM_CLONES static void NAME(add_logs)(uint16_t *restrict out,
                                      const void *predicted, const void *first,
-                                     const void *second, int64_t n, int whole, int drop)
+                                     const void *second, int64_t n, int whole,
+                                     int drop)
 {
     const REAL *restrict p = predicted;
     const REAL *restrict a = first, *restrict b = second;
@@ -110,8 +113,9 @@ BM_CLONES static void NAME(add_logs)(uint16_t *restrict out,
     for (int64_t i = 0; i < n; i++) {
         REAL mean = (ABS(a[i]) + ABS(b[i])) * (REAL)0.5;
 
-        out[i] = (uint16_t)(out[i] + (whole ? NAME(log_of_sum)(p[i], mean, 1, 0)
-                                            : NAME(log_of_sum)(p[i], mean, 0, drop)));
+        out[i] = (uint16_t)(out[i] +
+                            (whole ? NAME(log_of_sum)(p[i], mean, 1, 0)
+                                   : NAME(log_of_sum)(p[i], mean, 0, drop)));
     }
 }
 
@@ -127,14 +131,12 @@ static inline WORD NAME(unfold)(WORD f)
 
 /* Of words, which are of whole numbers or of others. */
 static inline void NAME(code_as)(WORD *restrict f, uint8_t *restrict magnitudes,
-                                 const REAL *restrict x,
-                                 const REAL *restrict p, int64_t n,
-                                 const int whole, int drop)
+                                 const REAL *restrict x, const REAL *restrict p,
+                                 int64_t n, const int whole, int drop)
 {
     for (int64_t i = 0; i < n; i++) {
-        WORD d = NAME(word_of)(x[i], whole, drop) -
-                 NAME(word_of)(p[i], whole, drop);
-
+        WORD d =
+            NAME(word_of)(x[i], whole, drop) - NAME(word_of)(p[i], whole, drop);
 
         f[i] = NAME(fold)(d);
         magnitudes[i] = NAME(log)(d);
@@ -160,7 +162,6 @@ static inline void NAME(rebuild_as)(REAL *restrict x,
     for (int64_t i = 0; i < n; i++) {
         WORD d = NAME(unfold)(f[i]), w = NAME(word_of)(p[i], whole, drop) + d;
         WORD high = w << drop;
-
 
         x[i] = whole ? NAME(real_of)(w) - MAGIC
                      : NAME(real_of)(NAME(unordered)(high) >> drop << drop);

@@ -113,7 +113,8 @@ static int list_shares(double **list, struct bm_shares *shares,
             list[n++] = &shares->diagonal[i];
     if (p == 7)
         list[n++] = &shares->corner;
-    for (int i = 0; bm_is_odd_along_one(p) && i < bm_interp_other_axes(o, p); i++)
+    for (int i = 0; bm_is_odd_along_one(p) && i < bm_interp_other_axes(o, p);
+         i++)
         list[n++] = &shares->bend[i];
     return n;
 }

@@ -62,16 +62,16 @@ ROW_FUNCTIONS(uint32_t)
 ROW_FUNCTIONS(uint64_t)
 
 /* By the bytes of a sample. */
-static void (*const splits[])(void *, void *, const void *, int64_t) = {
-    [1] = split_uint8_t,
-    [2] = split_uint16_t,
-    [4] = split_uint32_t,
-    [8] = split_uint64_t};
-static void (*const merges[])(void *, const void *, const void *, int64_t) = {
-    [1] = merge_uint8_t,
-    [2] = merge_uint16_t,
-    [4] = merge_uint32_t,
-    [8] = merge_uint64_t};
+static void (*const splits[])(void *, void *, const void *,
+                              int64_t) = {[1] = split_uint8_t,
+                                          [2] = split_uint16_t,
+                                          [4] = split_uint32_t,
+                                          [8] = split_uint64_t};
+static void (*const merges[])(void *, const void *, const void *,
+                              int64_t) = {[1] = merge_uint8_t,
+                                          [2] = merge_uint16_t,
+                                          [4] = merge_uint32_t,
+                                          [8] = merge_uint64_t};
 
 /* Index of the first sample of the row (z, y) of octant p, which may be empty.
  */

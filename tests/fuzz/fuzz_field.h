@@ -126,9 +126,9 @@ static inline int fuzz_field(const struct bm_codec *codec, const uint8_t *data,
         return 0;
     memset(&f, 0, sizeof(f));
     f.field.codec = codec;
-    f.field.type = types[codec->lossy
-                             ? data[0] & 1
-                             : ((data[0] & 3) | (data[0] >> 1 & 12)) % 10];
+    f.field.type =
+        types[codec->lossy ? data[0] & 1
+                           : ((data[0] & 3) | (data[0] >> 1 & 12)) % 10];
     f.field.size = bouma_type_size(f.field.type);
     f.field.levels = 1 + (data[3] & 7) % 5;
     f.field.lattice = f.lattice;

@@ -769,13 +769,13 @@ static void use_dataset(const bouma_options *options)
 static void use_originals(void)
 {
     enum { READS = STEPS * 3 /* levels */ };
-    static const long wanted[] = {[BOUMA_CODEC_ZSTD] =
-                                      4 * READS + STEPS, /* and positions */
-                                  [BOUMA_CODEC_RAW] = 3 * READS + STEPS,
-                                  [BOUMA_CODEC_INTERP] = 2 * READS,
-                                  [BOUMA_CODEC_WAVELET] = 2 * READS,
-                                  [BOUMA_CODEC_EXACT] = 2 * READS,
-                                  [BOUMA_CODEC_QUANTISE] = 4 * STEPS};
+    static const long wanted[] = {
+        [BOUMA_CODEC_ZSTD] = 4 * READS + STEPS, /* and positions */
+        [BOUMA_CODEC_RAW] = 3 * READS + STEPS,
+        [BOUMA_CODEC_INTERP] = 2 * READS,
+        [BOUMA_CODEC_WAVELET] = 2 * READS,
+        [BOUMA_CODEC_EXACT] = 2 * READS,
+        [BOUMA_CODEC_QUANTISE] = 4 * STEPS};
 
     for (int i = 0; i < DATASETS; i++) {
         bouma_verify_report verified = {.size = sizeof(verified)};

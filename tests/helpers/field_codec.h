@@ -108,8 +108,8 @@ static inline void patch_fill(struct patch *p, int kind, uint64_t *random)
     size_t all = p->samples * (size_t)p->field.components;
     int wide = p->field.type == BOUMA_TYPE_F64;
     double times = bm_type_is_float(p->field.type) ? 1
-                   : p->field.size < 4            ? 30
-                                                  : 1e6;
+                   : p->field.size < 4             ? 30
+                                                   : 1e6;
     const int64_t *n = p->lattice[0].count;
 
     for (size_t i = 0; i < all; i++) {

@@ -14,8 +14,7 @@ static void same_bytes(struct bm_codec_state *state, struct patch *p)
 {
     struct bm_loss loss;
     size_t stored;
-    uint8_t *back =
-        round_trip(&bm_codec_exact, state, p, &loss, &stored);
+    uint8_t *back = round_trip(&bm_codec_exact, state, p, &loss, &stored);
 
     REQUIRE(back);
     CHECK(!memcmp(back, p->data, p->bytes));
@@ -161,8 +160,7 @@ static void unused_bits_are_dropped(void)
                    0);
         patch_fill(&p, SMOOTH, &random);
         for (size_t i = 0; i < p.samples && wide; i++)
-            patch_put(&p, i,
-                      (double)(float)number_at(p.field.type, p.data, i));
+            patch_put(&p, i, (double)(float)number_at(p.field.type, p.data, i));
         free(round_trip(&bm_codec_exact, &state, &p, &loss, &stored[wide]));
         same_bytes(&state, &p);
         patch_release(&p);
@@ -216,8 +214,8 @@ static void damage_stays_inside(void)
         patch_init(&p, types[tries % TYPES], origin, n, 3, 1, 0);
         patch_fill(&p, tries % KINDS, &random);
         bm_buffer_init(&out, state.a);
-        CHECK_EQ(bm_codec_exact.encode_field(&state, &out, sizes,
-                                                      &loss, &p.field, p.data),
+        CHECK_EQ(bm_codec_exact.encode_field(&state, &out, sizes, &loss,
+                                             &p.field, p.data),
                  BOUMA_OK);
         fine = malloc(p.bytes);
         coarse = calloc(p.bytes, 1);

@@ -1,7 +1,7 @@
 /* The wavelet: what it takes apart comes back, lines have no details. Its
  * codec: no error is larger than the bound, and what is not finite stays. */
-#include "codec/zfp_blocks.h"
 #include "codec/wavelet.h"
+#include "codec/zfp_blocks.h"
 
 #include "base/type.h"
 #include "field_codec.h"
