@@ -136,9 +136,10 @@ static inline int fuzz_field(const struct bm_codec *codec, const uint8_t *data,
     f.field.components = 1 + (data[3] >> 6) % 3;
     for (int d = 0; d < 3; d++) {
         int n = d == 2 ? data[2] & 15 : data[1] >> 4 * d & 15;
+        int times = data[4] & 8 ? 4 : 1; /* large enough for all states */
 
-        box.lo[d] = (data[4] >> d & 1) * 16;
-        box.hi[d] = box.lo[d] + 1 + n;
+        box.lo[d] = (data[4] >> d & 1) * 16 * times;
+        box.hi[d] = box.lo[d] + (1 + n) * times;
     }
     for (int k = 0; k < f.field.levels; k++)
         f.lattice[k] = bm_lattice_of(&box, k);
