@@ -443,8 +443,7 @@ static const struct set sets[] = {
        {SPEC, .ndims = 3, .shape = {48, 44, 48}, .patch = {64, 64, 64},
         .levels = 4},
        {EXACT("steps", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
-        LOSSY("smooth", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE,
-              0.05)}}}},
+        LOSSY("smooth", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 0.05)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };
