@@ -345,13 +345,12 @@ typedef enum bouma_rank_order {
 
 /* How samples are stored. */
 typedef enum bouma_codec {
-    BOUMA_CODEC_ZSTD = 1,           /* bytes shuffled, then zstd (default) */
-    BOUMA_CODEC_RAW = 2,            /* as they are */
-    BOUMA_CODEC_INTERP = 3,         /* predicted; within a tolerance */
-    BOUMA_CODEC_WAVELET = 4,        /* wavelets and zfp; within a tolerance */
-    BOUMA_CODEC_ZFP_REVERSIBLE = 5, /* zfp, every bit kept */
-    BOUMA_CODEC_QUANTISE = 6,       /* particles; within a tolerance */
-    BOUMA_CODEC_EXACT = 7           /* predicted, every bit kept */
+    BOUMA_CODEC_ZSTD = 1,     /* bytes shuffled, then zstd (default) */
+    BOUMA_CODEC_RAW = 2,      /* as they are */
+    BOUMA_CODEC_INTERP = 3,   /* predicted; within a tolerance */
+    BOUMA_CODEC_WAVELET = 4,  /* wavelets and zfp; within a tolerance */
+    BOUMA_CODEC_QUANTISE = 6, /* particles; within a tolerance */
+    BOUMA_CODEC_EXACT = 7     /* predicted, every bit kept */
 } bouma_codec;
 
 /* A tolerance is a number in the unit of the variable, or a fraction (below 1)

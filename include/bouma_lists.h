@@ -100,7 +100,6 @@
     X(CODEC_RAW, 2, "raw")                                                     \
     X(CODEC_INTERP, 3, "interp")                                               \
     X(CODEC_WAVELET, 4, "wavelet")                                             \
-    X(CODEC_ZFP_REVERSIBLE, 5, "zfp-reversible")                               \
     X(CODEC_QUANTISE, 6, "quantise")                                           \
     X(CODEC_EXACT, 7, "exact")
 

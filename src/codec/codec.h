@@ -120,8 +120,6 @@ struct bm_codec {
     int sized;
     /* Needs a bound, and f32 or f64. */
     int lossy;
-    /* Which types it takes, as bits 1 << type; 0: all, or what 'lossy' says. */
-    unsigned types;
     /* Can do without a check of the bound. */
     int nominal;
     /* 'encode' asks for an effort. */
@@ -184,7 +182,6 @@ const struct bm_codec *bm_codec_find(int codec);
     X(zstd, ZSTD)                                                              \
     X(interp, INTERP)                                                          \
     X(wavelet, WAVELET)                                                        \
-    X(zfp_reversible, ZFP_REVERSIBLE)                                          \
     X(quantise, QUANTISE)                                                      \
     X(exact, EXACT)
 #define BM_CODECS_ENTRY(name, number)                                          \

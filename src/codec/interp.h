@@ -137,7 +137,15 @@ struct bm_lookup {
  * these depend on the axes along which there is no right neighbour (as bits),
  * as lines take the place of the means. */
 #define PLACES 7
-enum { MIDDLE, FEW, FIRST, LAST, BEYOND_2, BEYOND_1, CONSTANT };
+enum {
+    PLACE_MIDDLE,
+    PLACE_FEW,
+    PLACE_FIRST,
+    PLACE_LAST,
+    PLACE_BEYOND_2,
+    PLACE_BEYOND_1,
+    PLACE_CONSTANT
+};
 /* Sample 2j + 1 of a line from four of its even samples. */
 extern const double bm_cubic_weights[PLACES][4], bm_line_weights[PLACES][4];
 struct bm_shares {

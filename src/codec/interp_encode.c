@@ -548,7 +548,7 @@ static int try_exact(struct bm_codec_state *state, const struct bm_field *f,
 
 /* Whether finer bounds on coarse levels pay, by trying both on a part: with no
  * more bytes, or hardly more and smaller errors. And whether codec exact is to be
- * tried on all: it is unless it has far more bytes. */
+ * tried on all: it is unless it has more bytes. */
 static int try_part(struct bm_codec_state *state, const struct bm_field *f,
                     const struct bm_passes *p, const void *samples,
                     struct trials *t)
@@ -582,9 +582,12 @@ static int try_part(struct bm_codec_state *state, const struct bm_field *f,
         (bytes[1] < bytes[0] || (bytes[1] <= bytes[0] + bytes[0] / 32 &&
                                  loss[1].squares < 0.8 * loss[0].squares)))
         t->slope = SLOPE;
-    if (!rc)
+    /* Hardly ever, if a sample has few bits. */
+    t->exact = bytes[0] > part.size / 16;
+    if (!rc && t->exact) {
         rc = try_exact(state, f, &m, part.data, &exact);
-    t->exact = exact < bytes[0] + bytes[0] / 2;
+        t->exact = exact < bytes[0] + bytes[0] / 8;
+    }
     bm_buffer_release(&part);
     bm_buffer_release(&none);
     return rc;

@@ -110,9 +110,14 @@ static inline struct taps taps_at(int64_t j, int64_t evens)
 
     if (j + 1 >= evens) { /* no right neighbour: at[2] is the left one */
         from = j - 2;
-        t.place = j >= 2 ? BEYOND_2 : j >= 1 ? BEYOND_1 : CONSTANT;
+        t.place = j >= 2   ? PLACE_BEYOND_2
+                  : j >= 1 ? PLACE_BEYOND_1
+                           : PLACE_CONSTANT;
     } else {
-        t.place = left && right ? MIDDLE : right ? FIRST : left ? LAST : FEW;
+        t.place = left && right ? PLACE_MIDDLE
+                  : right       ? PLACE_FIRST
+                  : left        ? PLACE_LAST
+                                : PLACE_FEW;
     }
     for (int i = 0; i < 4; i++) {
         int64_t at = from + i;
@@ -218,9 +223,9 @@ static void predict_across(const struct bm_lookup *l, uint8_t *to,
 
         next = end;
         if (axis)
-            next = t.place != MIDDLE    ? y + 1
-                   : end < count[1] - 2 ? end
-                                        : count[1] - 2;
+            next = t.place != PLACE_MIDDLE ? y + 1
+                   : end < count[1] - 2    ? end
+                                           : count[1] - 2;
         for (int i = 0; i < 4; i++)
             rows[i] = data + t.at[i] * step;
         strip = strip_of(next - y, part->n, pitch, pitch, 0);

@@ -52,14 +52,13 @@ struct part {
 };
 
 /* A block from an array, and back, all values multiplied. */
-#define MOVE(type, times)                                                      \
+#define MOVE(type)                                                             \
     static void gather_##type(void *block, const void *from,                   \
                               const struct part *p, type by)                   \
     {                                                                          \
         const type *in = from;                                                 \
         type *out = block;                                                     \
                                                                                \
-        (void)by;                                                              \
         for (int z = 0; z < p->edge[0]; z++)                                   \
             for (int y = 0; y < p->edge[1]; y++) {                             \
                 const type *row = in + fill[p->have[0]][z] * p->pitch[0] +     \
@@ -67,12 +66,12 @@ struct part {
                                                                                \
                 if (p->have[2] == 4) {                                         \
                     for (int x = 0; x < 4; x++)                                \
-                        out[x] = row[x] times;                                 \
+                        out[x] = row[x] * by;                                  \
                     out += 4;                                                  \
                     continue;                                                  \
                 }                                                              \
                 for (int x = 0; x < p->edge[2]; x++)                           \
-                    *out++ = row[fill[p->have[2]][x]] times;                   \
+                    *out++ = row[fill[p->have[2]][x]] * by;                    \
             }                                                                  \
     }                                                                          \
                                                                                \
@@ -82,7 +81,6 @@ struct part {
         const type *in = block;                                                \
         type *out = to;                                                        \
                                                                                \
-        (void)by;                                                              \
         for (int z = 0; z < p->have[0]; z++)                                   \
             for (int y = 0; y < p->have[1]; y++) {                             \
                 const type *row = in + (z * p->edge[1] + y) * p->edge[2];      \
@@ -90,17 +88,15 @@ struct part {
                                                                                \
                 if (p->have[2] == 4) {                                         \
                     for (int x = 0; x < 4; x++)                                \
-                        at[x] = row[x] times;                                  \
+                        at[x] = row[x] * by;                                   \
                     continue;                                                  \
                 }                                                              \
                 for (int x = 0; x < p->have[2]; x++)                           \
-                    at[x] = row[x] times;                                      \
+                    at[x] = row[x] * by;                                       \
             }                                                                  \
     }
-MOVE(float, *by)
-MOVE(double, *by)
-MOVE(uint32_t, )
-MOVE(uint64_t, )
+MOVE(float)
+MOVE(double)
 
 static void gather(void *block, const void *from, const struct part *p,
                    const struct bm_zfp *z)
@@ -108,11 +104,7 @@ static void gather(void *block, const void *from, const struct part *p,
     double by = shrink[z->eighths & 7];
     int wide = bouma_type_size(z->type) == 8;
 
-    if (z->reversible && wide)
-        gather_uint64_t(block, from, p, 0);
-    else if (z->reversible)
-        gather_uint32_t(block, from, p, 0);
-    else if (wide)
+    if (wide)
         gather_double(block, from, p, by);
     else
         gather_float(block, from, p, (float)by);
@@ -124,11 +116,7 @@ static void scatter(void *to, const void *block, const struct part *p,
     double by = widen[z->eighths & 7];
     int wide = bouma_type_size(z->type) == 8;
 
-    if (z->reversible && wide)
-        scatter_uint64_t(to, block, p, 0);
-    else if (z->reversible)
-        scatter_uint32_t(to, block, p, 0);
-    else if (wide)
+    if (wide)
         scatter_double(to, block, p, by);
     else
         scatter_float(to, block, p, (float)by);
@@ -150,8 +138,6 @@ static void scatter(void *to, const void *block, const struct part *p,
     FUNCTIONS(name, 1)                                                         \
     FUNCTIONS(name, 2)                                                         \
     FUNCTIONS(name, 3)
-ALL_AXES(int32)
-ALL_AXES(int64)
 ALL_AXES(float)
 ALL_AXES(double)
 
@@ -160,26 +146,20 @@ typedef size_t decode_block(zfp_stream *s, void *block);
 
 static encode_block *encoder_of(bouma_type type, int axes)
 {
-    static encode_block *const all[4][3] = {
-        {encode_int32_1, encode_int32_2, encode_int32_3},
-        {encode_int64_1, encode_int64_2, encode_int64_3},
+    static encode_block *const all[2][3] = {
         {encode_float_1, encode_float_2, encode_float_3},
         {encode_double_1, encode_double_2, encode_double_3}};
-    int t = type == BOUMA_TYPE_I32 ? 0 : type == BOUMA_TYPE_I64 ? 1 : 2;
 
-    return all[type == BOUMA_TYPE_F64 ? 3 : t][axes - 1];
+    return all[type == BOUMA_TYPE_F64][axes - 1];
 }
 
 static decode_block *decoder_of(bouma_type type, int axes)
 {
-    static decode_block *const all[4][3] = {
-        {decode_int32_1, decode_int32_2, decode_int32_3},
-        {decode_int64_1, decode_int64_2, decode_int64_3},
+    static decode_block *const all[2][3] = {
         {decode_float_1, decode_float_2, decode_float_3},
         {decode_double_1, decode_double_2, decode_double_3}};
-    int t = type == BOUMA_TYPE_I32 ? 0 : type == BOUMA_TYPE_I64 ? 1 : 2;
 
-    return all[type == BOUMA_TYPE_F64 ? 3 : t][axes - 1];
+    return all[type == BOUMA_TYPE_F64][axes - 1];
 }
 
 /* zfp's string of bits as bytes that are the same on all machines, and back. It
@@ -267,9 +247,7 @@ static void prepare(zfp_stream *s, bitstream *bits, const struct bm_zfp *z)
     s->minbits = ZFP_MIN_BITS;
     s->maxbits = ZFP_MAX_BITS;
     s->maxprec = ZFP_MAX_PREC;
-    /* Below the least exponent means: reversible. Rounded down. */
-    s->minexp =
-        z->reversible ? ZFP_MIN_EXP - 1 : (z->eighths - (z->eighths & 7)) / 8;
+    s->minexp = (z->eighths - (z->eighths & 7)) / 8; /* rounded down */
 }
 
 static void encode_band(zfp_stream *s, const struct bm_zfp *z,

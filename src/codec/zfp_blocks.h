@@ -18,11 +18,10 @@ struct bm_band {
     int64_t count[3];
 };
 
-/* How: every bit kept; or floating-point numbers to about 2^(eighths / 8). */
+/* How: numbers to about 2^(eighths / 8). */
 struct bm_zfp {
-    bouma_type type; /* f32, f64, i32, i64 */
+    bouma_type type; /* f32, f64 */
     int64_t n[3];    /* samples of the level along each axis */
-    int reversible;
     int eighths;
 };
 

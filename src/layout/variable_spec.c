@@ -15,13 +15,6 @@ static int is_lossy(int codec)
     return c && c->lossy;
 }
 
-static int takes_type(int codec, bouma_type type)
-{
-    const struct bm_codec *c = bm_codec_find(codec);
-
-    return !c || !c->types || c->types >> type & 1;
-}
-
 static int can_be_nominal(int codec)
 {
     const struct bm_codec *c = bm_codec_find(codec);
@@ -41,7 +34,6 @@ int bm_variable_codec_fits(const struct bm_layout *layout,
                            const bouma_variable_spec *spec)
 {
     return takes_codec(layout, (int)spec->codec) &&
-           takes_type((int)spec->codec, spec->type) &&
            (!spec->nominal || can_be_nominal((int)spec->codec));
 }
 
@@ -81,12 +73,6 @@ static const char *check_codec(char *text, size_t room,
                  "has the codec %s, which needs a tolerance above 0; to keep "
                  "every bit, use zstd",
                  codec);
-    else if (!takes_type((int)spec->codec, spec->type))
-        snprintf(
-            text, room,
-            "is %s, and the codec %s takes f32, f64, i32 and i64 only; use "
-            "zstd",
-            type, codec);
     else
         return NULL;
     return text;

@@ -330,9 +330,12 @@ static int line_codec(struct reading *r)
 {
     struct bm_word word = r->lines.words[1];
 
-    for (int i = 1; i < BM_RATED_CODECS; i++)
-        if (bm_word_is(word, bouma_codec_name((bouma_codec)i)))
+    for (int i = 1; i < BM_RATED_CODECS; i++) {
+        const char *name = bouma_codec_name((bouma_codec)i);
+
+        if (name && bm_word_is(word, name)) /* not all numbers have one */
             return read_pairs(r, codec_keys, 2, &r->d->rates.codecs[i]);
+    }
     return wrong(r, word, "is no codec");
 }
 

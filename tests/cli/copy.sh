@@ -98,8 +98,6 @@ refuse 2 'step 7: run.bouma has no such' "$BOUMA" copy run.bouma new.bouma --ste
 refuse 2 'needs --tolerance or --relative' "$BOUMA" copy run.bouma new.bouma --codec interp
 refuse 2 'copies of particles are exact' "$BOUMA" copy run.bouma new.bouma --codec quantise --tolerance 1
 refuse 2 'give one of them' "$BOUMA" copy run.bouma new.bouma --tolerance 1 --relative 0.1
-refuse 2 'zfp-reversible takes f32, f64, i32 and i64 only' \
-    "$BOUMA" copy run.bouma new.bouma --codec zfp-reversible
 refuse 2 '3 is not a power of two' "$BOUMA" copy run.bouma new.bouma --patch 3
 refuse 1 'of values for this process, and 64.0 KiB are allowed' \
     "$BOUMA" copy run.bouma new.bouma --memory-limit 64K

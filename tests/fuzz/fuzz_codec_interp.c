@@ -11,7 +11,7 @@
 #include "codec/codec.h"
 #include "fuzz_help.h"
 
-enum { HEADER = 9, MAX_LEVELS = 8, MAX_SAMPLES = 1 << 13 };
+enum { HEADER = 9, MAX_LEVELS = 8, MAX_SAMPLES = 1 << 17 };
 
 struct patch {
     struct bm_lattice lattice[MAX_LEVELS];

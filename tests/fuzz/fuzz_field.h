@@ -112,8 +112,10 @@ static inline void fuzz_field_round_trip(struct bm_codec_state *state,
 static inline int fuzz_field(const struct bm_codec *codec, const uint8_t *data,
                              size_t bytes)
 {
-    static const bouma_type types[4] = {BOUMA_TYPE_F32, BOUMA_TYPE_F64,
-                                        BOUMA_TYPE_I32, BOUMA_TYPE_I64};
+    static const bouma_type types[10] = {
+        BOUMA_TYPE_F32, BOUMA_TYPE_F64, BOUMA_TYPE_I32, BOUMA_TYPE_I64,
+        BOUMA_TYPE_I8,  BOUMA_TYPE_U8,  BOUMA_TYPE_I16, BOUMA_TYPE_U16,
+        BOUMA_TYPE_U32, BOUMA_TYPE_U64};
     struct bm_codec_state state;
     struct fuzz_field f;
     struct bm_cursor c;
@@ -124,7 +126,9 @@ static inline int fuzz_field(const struct bm_codec *codec, const uint8_t *data,
         return 0;
     memset(&f, 0, sizeof(f));
     f.field.codec = codec;
-    f.field.type = types[data[0] & (codec->lossy ? 1 : 3)];
+    f.field.type =
+        types[codec->lossy ? data[0] & 1
+                           : ((data[0] & 3) | (data[0] >> 1 & 12)) % 10];
     f.field.size = bouma_type_size(f.field.type);
     f.field.levels = 1 + (data[3] & 7) % 5;
     f.field.lattice = f.lattice;
@@ -132,9 +136,10 @@ static inline int fuzz_field(const struct bm_codec *codec, const uint8_t *data,
     f.field.components = 1 + (data[3] >> 6) % 3;
     for (int d = 0; d < 3; d++) {
         int n = d == 2 ? data[2] & 15 : data[1] >> 4 * d & 15;
+        int times = data[4] & 8 ? 4 : 1; /* large enough for all states */
 
-        box.lo[d] = (data[4] >> d & 1) * 16;
-        box.hi[d] = box.lo[d] + 1 + n;
+        box.lo[d] = (data[4] >> d & 1) * 16 * times;
+        box.hi[d] = box.lo[d] + (1 + n) * times;
     }
     for (int k = 0; k < f.field.levels; k++)
         f.lattice[k] = bm_lattice_of(&box, k);

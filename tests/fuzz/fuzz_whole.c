@@ -4,7 +4,7 @@
  *     flags | (operation, file, offset u16, value)... | rest
  *
  * and the rest asks for one of three datasets. An odd number of bytes (1 or 3):
- * the one that has the codecs wavelet and zfp-reversible, particles whose values
+ * the one that has the codecs wavelet and exact, particles whose values
  * are all quantised, and in its second step subfiles with stored offsets. 4
  * bytes: the one with two grids in HZ order. Checksums are then made right, as
  * the flags say: of chunks in the heads, of heads in the manifests, and of both
@@ -242,10 +242,10 @@ static void write_other(bouma_options *options)
                                      .tolerance = 1e-4},
                                     {.size = sizeof(*kinds),
                                      .type = BOUMA_TYPE_F32,
-                                     .codec = BOUMA_CODEC_ZFP_REVERSIBLE},
+                                     .codec = BOUMA_CODEC_EXACT},
                                     {.size = sizeof(*kinds),
                                      .type = BOUMA_TYPE_I32,
-                                     .codec = BOUMA_CODEC_ZFP_REVERSIBLE}};
+                                     .codec = BOUMA_CODEC_EXACT}};
     static const char *const names[4] = {"w", "x", "y", "z"};
     bouma_box all = {.hi = {DEPTH, HEIGHT, WIDTH}};
     bouma_variable *v[4], *attributes[3];
@@ -769,13 +769,13 @@ static void use_dataset(const bouma_options *options)
 static void use_originals(void)
 {
     enum { READS = STEPS * 3 /* levels */ };
-    static const long wanted[] = {[BOUMA_CODEC_ZSTD] =
-                                      4 * READS + STEPS, /* and positions */
-                                  [BOUMA_CODEC_RAW] = 3 * READS + STEPS,
-                                  [BOUMA_CODEC_INTERP] = 2 * READS,
-                                  [BOUMA_CODEC_WAVELET] = 2 * READS,
-                                  [BOUMA_CODEC_ZFP_REVERSIBLE] = 2 * READS,
-                                  [BOUMA_CODEC_QUANTISE] = 4 * STEPS};
+    static const long wanted[] = {
+        [BOUMA_CODEC_ZSTD] = 4 * READS + STEPS, /* and positions */
+        [BOUMA_CODEC_RAW] = 3 * READS + STEPS,
+        [BOUMA_CODEC_INTERP] = 2 * READS,
+        [BOUMA_CODEC_WAVELET] = 2 * READS,
+        [BOUMA_CODEC_EXACT] = 2 * READS,
+        [BOUMA_CODEC_QUANTISE] = 4 * STEPS};
 
     for (int i = 0; i < DATASETS; i++) {
         bouma_verify_report verified = {.size = sizeof(verified)};

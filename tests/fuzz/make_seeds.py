@@ -92,7 +92,7 @@ for name, n, frame in frames:
 
 # fuzz_codec_interp: the pieces of the first patch of each lossy variable, and of
 # one at odd coordinates, if they are small; and samples.
-def save_pieces(variable, chunk, name):
+def save_pieces(variable, chunk, name, most=1000):
     grid = variable.grid
     extents = [1] * 3
     start = [0] * 3
@@ -104,7 +104,7 @@ def save_pieces(variable, chunk, name):
         piece = chunk.pieces(level)[0]
         head = (wide | (min(grid.levels, 8) - 1) << 2 | level << 5,
                 *(n - 1 for n in extents), *start, 256 - (1 if wide else 6), 0)
-        if max(extents) <= 256 and 0 < len(piece) <= 1000:
+        if max(extents) <= 256 and 0 < len(piece) <= most:
             save("fuzz_codec_interp", "%s_%d" % (name, level),
                  bytes(head) + piece)
 
@@ -121,10 +121,33 @@ for name in ("interp_line", "interp_plane", "interp_cube"):
                 if full and any(p % 2 for p in address):
                     save_pieces(variable, chunk, name + "_odd")
                     break
+large = Dataset(os.path.join(golden, "exact_large.bouma"))
+variables = large.open(large.steps[0]).grids["cube"].variables
+save_pieces(variables["smooth"], variables["smooth"].chunks[(0, 0, 0)], "large", 20000)
 for flags, type_ in ((2, "f32"), (3, "f64")):
     for name, extents in (("line", (0, 0, 99)), ("cube", (6, 8, 12))):
         save("fuzz_codec_interp", "round_trip_%s_%s" % (type_, name),
              bytes([flags | 2 << 2, *extents, 0, 0, 1, 0, 0]) + numbers)
+
+# fuzz_codec_exact: the pieces of chunks, each with its size before it.
+def save_chunk(variable, chunk, name):
+    grid = variable.grid
+    extents = [b - a for a, b in chunk.box]
+    times = 4 if max(extents) > 16 else 1
+    n = [extent // times - 1 for extent in extents]
+    place = sum((p & 1) << axis for axis, p in enumerate(chunk.address)) | (8 if times > 1 else 0)
+    pieces = [chunk.pieces(level)[0] for level in reversed(range(grid.levels))]
+    save("fuzz_codec_exact", name,
+         bytes([variable.dtype.itemsize == 8, n[0] | n[1] << 4, n[2], grid.levels - 1, place, 0]) +
+         b"".join(struct.pack("<I", len(piece)) + piece for piece in pieces))
+
+
+cube = Dataset(os.path.join(golden, "exact_cube.bouma"))
+for variable in cube.open(cube.steps[0]).grids["cube"].variables.values():
+    if variable.codec == "exact":
+        for address, chunk in sorted(variable.chunks.items()):
+            save_chunk(variable, chunk, "%s_%d" % (variable.name.replace(" ", "_"), address[2]))
+save_chunk(variables["steps"], variables["steps"].chunks[(0, 0, 0)], "large")
 
 # fuzz_codec_quantise: values; and parts of three values that are all right: in
 # Golomb numbers of the orders 0 and 8, in bytes, with one kept, and plain.

@@ -406,6 +406,45 @@ static const struct set sets[] = {
         .levels = 5},
        {LOSSY("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_RELATIVE,
               1e-4)}}}},
+    {"exact_line",
+     BOUMA_ORDER_CHUNK,
+     BOUMA_ASSIGN_COUNT,
+     2,
+     0,
+     {0, -1},
+     {{"line",
+       {SPEC, .ndims = 1, .shape = {309}, .patch = {128}, .levels = 3},
+       ALL_TYPES(BOUMA_CODEC_EXACT, 0)}}},
+    {"exact_cube",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_RUNNING,
+     2,
+     0,
+     {3, -1},
+     {{"cube",
+       {SPEC, .ndims = 3, .shape = {9, 14, 19}, .patch = {16, 16, 16},
+        .levels = 4},
+       {EXACT("smooth", BOUMA_TYPE_F32, 2, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("holes", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("huge", BOUMA_TYPE_F64, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("noise", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("steps", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("steps f64", BOUMA_TYPE_F64, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        ROUNDED("steps rounded", BOUMA_TYPE_F32, 1, BOUMA_CODEC_INTERP,
+                BOUMA_TOLERANCE_ABSOLUTE, 0.01)}}}},
+    /* Eight states of the range coder. */
+    {"exact_large",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_RUNNING,
+     1,
+     0,
+     {1, -1},
+     {{"cube",
+       {SPEC, .ndims = 3, .shape = {48, 44, 48}, .patch = {64, 64, 64},
+        .levels = 4},
+       {EXACT("steps", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        LOSSY("smooth", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 0.05)}}}},
     /* Manifests with sheets of two files. */
     {"sheets",
      BOUMA_ORDER_LEVEL,
@@ -442,6 +481,7 @@ int golden_has_zstd(int i)
             switch (sets[i].grids[g].variables[v].codec) {
             case BOUMA_CODEC_ZSTD:
             case BOUMA_CODEC_INTERP: /* for what is kept exactly */
+            case BOUMA_CODEC_EXACT:
                 return 1;
             default:
                 break;
@@ -461,7 +501,12 @@ int golden_has_sheets(int i)
 
 int golden_is_old(int i)
 {
-    return i < SETS && !strcmp(sets[i].name, "cube");
+    static const char *const old[] = {"cube", "interp_line", "interp_plane"};
+    int is = 0;
+
+    for (size_t k = 0; k < sizeof(old) / sizeof(old[0]); k++)
+        is |= i < SETS && !strcmp(sets[i].name, old[k]);
+    return is;
 }
 
 /* What is in a dataset's id: that of others stays when one is added. The first
@@ -519,6 +564,8 @@ static double lossy_value(const struct variable *v, int64_t step,
         return (double)(mixed >> 11) / 35184372088832; /* 0 to 256 */
     if (begins(v->name, "huge"))
         return n % 3 == 0 ? huge : n % 3 == 1 ? -huge : smooth;
+    if (begins(v->name, "steps"))
+        return n % 41 == 0 ? -0.0 : (double)(int64_t)(smooth * 4) * 0.25;
     if (begins(v->name, "holes")) {
         if (n % 17 == 0 || x + y + z < 4)
             return NAN;
@@ -540,7 +587,7 @@ static void value_of(void *out, const struct variable *v, int64_t step,
     uint64_t mixed = (uint64_t)n * 0x9e3779b97f4a7c15u;
     double real = (double)(n % 512) * 0.03125 - 3;
 
-    if (v->tolerance > 0)
+    if (v->tolerance > 0 || v->codec == BOUMA_CODEC_EXACT)
         real = lossy_value(v, step, at, component);
     if (begins(v->name, "special")) {
         if (n % 17 == 0)

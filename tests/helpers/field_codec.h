@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/tiling.h"
+#include "base/type.h"
 #include "check.h"
 #include "codec/codec.h"
 #include "fault_alloc.h"
@@ -52,17 +53,24 @@ static inline void patch_release(struct patch *p)
 static inline void patch_put(struct patch *p, size_t i, double v)
 {
     float f = (float)v;
-    int32_t w = (int32_t)v;
-    int64_t l = (int64_t)v;
+    int64_t l = bm_type_is_float(p->field.type) ? 0 : (int64_t)v;
+    int8_t b = (int8_t)l;
+    int16_t s = (int16_t)l;
+    int32_t w = (int32_t)l;
+    uint8_t *to = p->data + p->field.size * i;
 
     if (p->field.type == BOUMA_TYPE_F32)
-        memcpy(p->data + 4 * i, &f, 4);
+        memcpy(to, &f, 4);
     else if (p->field.type == BOUMA_TYPE_F64)
-        memcpy(p->data + 8 * i, &v, 8);
-    else if (p->field.type == BOUMA_TYPE_I32)
-        memcpy(p->data + 4 * i, &w, 4);
+        memcpy(to, &v, 8);
+    else if (p->field.size == 8)
+        memcpy(to, &l, 8);
+    else if (p->field.size == 4)
+        memcpy(to, &w, 4);
+    else if (p->field.size == 2)
+        memcpy(to, &s, 2);
     else
-        memcpy(p->data + 8 * i, &l, 8);
+        memcpy(to, &b, 1);
 }
 
 static inline double number_at(bouma_type type, const uint8_t *data, size_t i)
@@ -99,7 +107,9 @@ static inline void patch_fill(struct patch *p, int kind, uint64_t *random)
 {
     size_t all = p->samples * (size_t)p->field.components;
     int wide = p->field.type == BOUMA_TYPE_F64;
-    double times = bm_type_is_float(p->field.type) ? 1 : 1e6;
+    double times = bm_type_is_float(p->field.type) ? 1
+                   : p->field.size < 4             ? 30
+                                                   : 1e6;
     const int64_t *n = p->lattice[0].count;
 
     for (size_t i = 0; i < all; i++) {

@@ -68,7 +68,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     static const bouma_type types[] = {BOUMA_TYPE_F32, BOUMA_TYPE_U8,
                                        BOUMA_TYPE_F64, BOUMA_TYPE_I16};
     static const bouma_codec codecs[] = {BOUMA_CODEC_RAW, BOUMA_CODEC_ZSTD,
-                                         BOUMA_CODEC_ZFP_REVERSIBLE};
+                                         BOUMA_CODEC_EXACT};
     uint64_t random = 1000 + (uint64_t)number;
 
     memset(t, 0, sizeof(*t));

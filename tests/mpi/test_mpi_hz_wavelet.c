@@ -59,7 +59,7 @@ static void random_variable(struct trial *t, uint64_t *random)
         BOUMA_TYPE_I8,  BOUMA_TYPE_U8,  BOUMA_TYPE_I16, BOUMA_TYPE_U16,
         BOUMA_TYPE_I32, BOUMA_TYPE_U32, BOUMA_TYPE_I64, BOUMA_TYPE_U64};
     static const bouma_codec codecs[] = {0, BOUMA_CODEC_RAW, BOUMA_CODEC_ZSTD,
-                                         BOUMA_CODEC_ZFP_REVERSIBLE};
+                                         BOUMA_CODEC_EXACT};
     bouma_variable_spec *v = &t->variable;
     bouma_type type = types[t->number % 12];
     int many = type == BOUMA_TYPE_I32 || type == BOUMA_TYPE_I64 ||

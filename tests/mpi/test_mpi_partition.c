@@ -151,7 +151,7 @@ static const struct kind {
 } kinds[VARIABLES] = {
     {BOUMA_TYPE_F32, 1, BOUMA_CODEC_RAW, 0, 0},
     {BOUMA_TYPE_I16, 3, BOUMA_CODEC_ZSTD, 0, 0},
-    {BOUMA_TYPE_F64, 1, BOUMA_CODEC_ZFP_REVERSIBLE, 0, 0},
+    {BOUMA_TYPE_F64, 1, BOUMA_CODEC_EXACT, 0, 0},
     {BOUMA_TYPE_F32, 2, BOUMA_CODEC_INTERP, 1e-3, BOUMA_TOLERANCE_RELATIVE}};
 
 /* The first 'variables' of them, in all steps. */

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     bouma_grid_spec shape = {.size = sizeof(shape), .ndims = 1, .shape = {N}};
     bouma_variable_spec kind = {.size = sizeof(kind),
                                 .type = BOUMA_TYPE_F32,
-                                .codec = BOUMA_CODEC_ZFP_REVERSIBLE};
+                                .codec = BOUMA_CODEC_EXACT};
     bouma_box all = {{0}, {N}};
     bouma_dataset *ds = NULL;
     bouma_variable *v;

@@ -80,8 +80,9 @@ class Interp:
     """One chunk of codec interp: n are the samples of level 0 along three axes, coarsest is the coarsest level that has
     any."""
 
-    def __init__(self, n, coarsest, bound, dtype):
+    def __init__(self, n, coarsest, bound, dtype, predicted=None):
         self.n, self.coarsest = tuple(n), coarsest
+        self.predicted = predicted  # for pieces of codec exact
         self.dtype, self.type = dtype, dtype.newbyteorder("=").type
         self.passes = (max(n) - 1).bit_length()
         self.bound = bound
@@ -117,10 +118,13 @@ class Interp:
             check(not data, "a piece that is of no use")
             return coarse
         held = math.prod(self.shape(level)) - (0 if level == self.coarsest else math.prod(self.shape(level + 1)))
-        check(len(data) <= 1 + held * self.dtype.itemsize, "a piece that is too long")
+        check(len(data) <= 2 + held * self.dtype.itemsize, "a piece that is too long")
         piece = Bytes(data)
         form = piece.one("B")
-        check(form in (0, 2), f"a piece of form {form}")
+        check(form in (0, 2, 3), f"a piece of form {form}")
+        if form == 3:
+            return self.predicted.decode(piece.data, level, coarse)
+        check(len(data) <= 1 + held * self.dtype.itemsize, "a piece that is too long")
         with np.errstate(over="ignore", invalid="ignore"):
             return (self.coded if form else self.exact)(piece, level, coarse)
 
@@ -439,35 +443,23 @@ class GolombIntegers:
         check(not self.bits.end(), "bytes behind the end")
 
 
-class RangeIntegers:
-    has_contexts = True
+class Ranges:
+    """The range coder: symbols, each in one of so many contexts."""
 
-    def __init__(self, piece, count, extra):
-        self.extra = Bits(piece.take(extra))
+    def __init__(self, piece, count, contexts):
         bits = Bits(piece.data)
         several = bits.take(1)
         tables = [0]
-        for _ in range(CONTEXTS):  # the last one is of rows
+        for _ in range(contexts - 1):
             tables.append(tables[-1] + (bits.take(1) if several else 0))
         check(tables[-1] < 16, "too many tables")
         slots = [frequency_slots(read_counts(bits)) for _ in range(tables[-1] + 1)]
         self.slots = [slots[table] for table in tables]
         piece = Bytes(bits.end())
         self.states = [piece.one("I") for _ in range(8 if count >= 65536 else 4 if count >= 2048 else 1)]
-        self.has_rows = count >= 2048
         check(len(piece.data) % 2 == 0, "half a word")
         self.words = iter(struct.unpack(f"<{len(piece.data) // 2}H", piece.data))
         self.taken = 0
-
-    def take(self, contexts):
-        return [self.one(context) for context in contexts]
-
-    def is_zero_row(self):
-        if not self.has_rows:
-            return False
-        symbol = self.symbol(CONTEXTS)
-        check(symbol < 2, "a row that is neither zero nor not")
-        return symbol == 0
 
     def symbol(self, context):
         i = self.taken % len(self.states)
@@ -481,8 +473,31 @@ class RangeIntegers:
         self.states[i] = state
         return symbol
 
+    def end(self):
+        check(all(state == 2**15 for state in self.states) and next(self.words, None) is None,
+              "the range coder does not end as it must")
+
+
+class RangeIntegers:
+    has_contexts = True
+
+    def __init__(self, piece, count, extra):
+        self.extra = Bits(piece.take(extra))
+        self.ranges = Ranges(piece, count, CONTEXTS + 1)  # the last one is of rows
+        self.has_rows = count >= 2048
+
+    def take(self, contexts):
+        return [self.one(context) for context in contexts]
+
+    def is_zero_row(self):
+        if not self.has_rows:
+            return False
+        symbol = self.ranges.symbol(CONTEXTS)
+        check(symbol < 2, "a row that is neither zero nor not")
+        return symbol == 0
+
     def one(self, context):
-        symbol = self.symbol(context)
+        symbol = self.ranges.symbol(context)
         if symbol == KEPT:
             return EXACT
         if symbol < 32:
@@ -492,8 +507,7 @@ class RangeIntegers:
 
     def end(self):
         check(not self.extra.end(), "extra bits that are of no use")
-        check(all(state == 2**15 for state in self.states) and next(self.words, None) is None,
-              "the range coder does not end as it must")
+        self.ranges.end()
 
 
 def both_sides(magnitudes, axis, odd):

@@ -9,11 +9,12 @@ import numpy as np
 
 from bouma_codecs import Interp, zstd
 from bouma_common import NOMINAL, Chunk, Damage, Variable, ceil_div, check
+from bouma_exact import Exact
 from bouma_levels import Levels
 
 
 class Grid:
-    codecs = {1: "zstd", 2: "raw", 3: "interp", 4: "wavelet", 5: "zfp-reversible"}
+    codecs = {1: "zstd", 2: "raw", 3: "interp", 4: "wavelet", 7: "exact"}
 
     def __init__(self, cursor, others):
         self.ndims, self.levels = cursor.unpack("BB")
@@ -136,7 +137,7 @@ class Patch(Chunk):
             raise Damage(f"{self.what}: level {level}: {damage}") from damage
 
     def pieces(self, level):
-        """Section 5: the pieces of a level of codec interp, wavelet or zfp-reversible, one for each component."""
+        """Section 5: the pieces of a level of codec interp, wavelet or exact, one for each component."""
         data, components = self.stored(level), self.variable.components
         if components == 1 or not data:
             return [data] * components
@@ -148,11 +149,14 @@ class Patch(Chunk):
     def make_codecs(self, coarsest):
         """One for each component."""
         variable, axes = self.variable, [1] * (3 - self.variable.grid.ndims)
+        n = axes + self.extents(0)
         if variable.codec == "interp":
-            n = axes + self.extents(0)
-            return [Interp(n, coarsest, variable.bound, variable.dtype)] * variable.components
+            exact = Exact(n, coarsest, variable.dtype)
+            return [Interp(n, coarsest, variable.bound, variable.dtype, exact)] * variable.components
+        if variable.codec == "exact":
+            return [Exact(n, coarsest, variable.stored_dtype)] * variable.components
         shapes = [axes + self.extents(k) for k in range(coarsest + 1)]
-        return [Levels(shapes, variable.stored_dtype, variable.codec == "wavelet") for _ in range(variable.components)]
+        return [Levels(shapes, variable.stored_dtype) for _ in range(variable.components)]
 
     def read_pieces(self, level):
         """Section 5: the samples of a level, as an array of components and three axes."""
@@ -181,7 +185,7 @@ class Patch(Chunk):
         grid = self.variable.grid
         held = grid.level_box(self.box, level)
         patch = np.zeros([self.variable.components] + [b - a for a, b in held], self.variable.dtype)
-        if self.variable.codec in ("interp", "wavelet", "zfp-reversible"):
+        if self.variable.codec in ("interp", "wavelet", "exact"):
             if self.has_samples(level):
                 patch[...] = self.read_pieces(level).reshape(patch.shape)
             if self.variable.codec != "wavelet" or (level == 0 and not self.variable.kind & NOMINAL):

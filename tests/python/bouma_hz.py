@@ -205,7 +205,7 @@ class Block(Patch):
 
     def read(self, level):
         variable, shape = self.variable, [self.variable.components] + self.extents(0)
-        if variable.codec in ("interp", "wavelet", "zfp-reversible"):
+        if variable.codec in ("interp", "wavelet", "exact"):
             samples = self.read_pieces(0).reshape(shape)
         elif self.curved:
             samples = self.from_curve()

@@ -1,5 +1,4 @@
-"""The codecs wavelet and zfp-reversible of the bouma format, written from section 5 of docs/format.md alone. See
-bouma_reader.py."""
+"""The codec wavelet of the bouma format, written from section 5 of docs/format.md alone. See bouma_reader.py."""
 
 import math
 
@@ -7,7 +6,7 @@ import numpy as np
 
 from bouma_codecs import ORDER, Bytes, octant_of, octant_shape, zstd
 from bouma_common import check
-from bouma_zfp import REVERSIBLE, decode_bands
+from bouma_zfp import decode_bands
 
 # 2^(f/8)
 WIDER = (1, 1.09050773266525765921, 1.18920711500272106672, 1.29683955465100966593, 1.41421356237309504880,
@@ -18,8 +17,8 @@ class Levels:
     """One component of one chunk, level by level from the root on: shapes[k] are the samples of level k along three
     axes."""
 
-    def __init__(self, shapes, dtype, wavelet):
-        self.shapes, self.dtype, self.wavelet = shapes, dtype, wavelet
+    def __init__(self, shapes, dtype):
+        self.shapes, self.dtype = shapes, dtype
         self.root = max(k for k, shape in enumerate(shapes) if math.prod(shape))
         self.form, self.special = None, None  # of the level before; where it is not finite
 
@@ -31,8 +30,8 @@ class Levels:
             return coarse
         piece = Bytes(data)
         form = piece.one("B")
-        check(form <= (2 if self.wavelet else 1), f"a piece of form {form}")
-        check(level == self.root or not self.wavelet or (form == 0) == (self.form == 0), "forms that do not agree")
+        check(form <= 2, f"a piece of form {form}")
+        check(level == self.root or (form == 0) == (self.form == 0), "forms that do not agree")
         self.form = form
         octants = [0] if level == self.root else ORDER
         shapes = [shape] if level == self.root else [octant_shape(shape, octant) for octant in octants]
@@ -40,8 +39,6 @@ class Levels:
         exact = stand_in = None
         if form == 0:
             bands = self.plain(piece.data, shapes)
-        elif not self.wavelet:
-            bands = decode_bands(piece.data, shapes, shape, self.dtype, REVERSIBLE)
         else:
             e = piece.one("h")
             check(-8592 <= e <= 8191, f"a tolerance of 2^({e}/8)")
@@ -58,7 +55,7 @@ class Levels:
                 octant_of(samples, 0)[self.special] = stand_in
             for octant, band in zip(octants, bands):
                 octant_of(samples, octant)[...] = band
-            if self.wavelet and form:
+            if form:
                 with np.errstate(all="ignore"):
                     for axis in 2, 1, 0:
                         unlift(np.moveaxis(samples, axis, 0))

@@ -50,7 +50,8 @@ class Words:
         samples = np.zeros(words.shape, self.dtype)
         samples[small] = (words[small] * self.step).astype(self.dtype)
         bits = np.array(others, self.integer)
-        samples[~small] = np.copysign(bits.view(self.dtype), np.where(words[~small] < 0, -1, 1)).astype(self.dtype)
+        sign = np.where(words[~small] < 0, np.iinfo(self.integer).min, 0).astype(self.integer)
+        samples[~small] = (bits | sign).view(self.dtype)  # no arithmetic, which would change a NaN
         return samples
 
     def detail(self, words):

@@ -14,7 +14,6 @@ CUBE = """000 100 010 001 011 101 110 200 020 002 111 210 201 021 120 102 012 30
 SQUARE = "00 10 01 11 20 02 21 12 30 03 22 31 13 32 23 33"
 LINE = "0 1 2 3"
 ORDER = {3: CUBE, 2: SQUARE, 1: LINE}
-REVERSIBLE = -1075  # minexp
 
 
 def orders(axes):
@@ -59,16 +58,8 @@ class Blocks:
     def take(self):
         """The next block, in C order."""
         shape = (4,) * self.axes
-        if self.dtype.kind == "i":
-            return self.lossless()
         if not self.stream.one():
             return np.zeros(shape, self.dtype)
-        if self.minexp == REVERSIBLE:
-            if self.stream.one():
-                return self.reinterpreted()
-            exponent = self.stream.number(self.exponent_bits) - self.bias
-            block = self.lossless()
-            return np.zeros(shape, self.dtype) if exponent == -self.bias else self.scaled(block, exponent)
         exponent = self.stream.number(self.exponent_bits) - self.bias
         planes = min(64, max(0, exponent - self.minexp + 2 * (self.axes + 1)))
         block = self.integers(min(planes, self.width))
@@ -80,21 +71,6 @@ class Blocks:
         with np.errstate(under="ignore"):
             unit = self.dtype.type(math.ldexp(1.0, exponent - (self.width - 2)))
             return unit * block.astype(self.dtype)
-
-    def reinterpreted(self):
-        block = self.lossless()
-        most = self.signed.type(2**(self.width - 1) - 1)
-        return np.where(block < 0, block ^ most, block).view(self.dtype)
-
-    def lossless(self):
-        planes = self.stream.number({32: 5, 64: 6}[self.width]) + 1
-        block = self.integers(planes)
-        with np.errstate(over="ignore"):
-            for axis in range(self.axes):
-                x, y, z, w = quarters(np.moveaxis(block, axis, 0))
-                for a, b in (w, z), (z, y), (w, z), (y, x), (z, y), (w, z):
-                    a += b
-        return block
 
     def integers(self, planes):
         """Coefficients, from the highest plane of bits down."""

@@ -93,6 +93,8 @@ def original(step, grid, variable):
     elif kind == "huge":
         huge = 3e38 if variable.dtype.itemsize == 4 else 1.7e308
         values = np.choose(n % 3, [huge, -huge, values])
+    elif kind == "steps":
+        values = np.where(n % 41 == 0, -0.0, np.trunc(values * 4) * 0.25)
     elif kind == "holes":
         values = np.select([(n % 17 == 0) | (x + y + z < 4), n % 19 == 0, n % 23 == 0, n % 29 == 0],
                            [np.nan, np.inf, -np.inf, -0.0], values)

@@ -21,7 +21,7 @@ import numpy as np
 
 REALS = ["f4", "f8"]
 TYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"] + REALS
-EXACT = {"raw": TYPES, "zstd": TYPES, "zfp-reversible": ["i4", "i8"] + REALS}
+EXACT = {"raw": TYPES, "zstd": TYPES, "exact": TYPES}
 LOSSY = {"interp": REALS, "wavelet": REALS}
 
 # Options of the library that change how, not what; each list is one choice.

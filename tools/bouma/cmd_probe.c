@@ -151,10 +151,11 @@ static int list_work(struct work_row *rows, const struct bm_work_rates *r)
                      {"decode", c->decode},
                      {"encode_list", c->encode_list},
                      {"decode_list", c->decode_list}};
+        const char *name = bouma_codec_name((bouma_codec)i);
 
-        for (int k = 0; k < 4; k++, n++) {
-            snprintf(all[n].name, sizeof(all[n].name), "%s %s",
-                     bouma_codec_name((bouma_codec)i), each[k].name);
+        for (int k = 0; k < 4 && name; k++, n++) {
+            snprintf(all[n].name, sizeof(all[n].name), "%s %s", name,
+                     each[k].name);
             all[n].rate = each[k].rate;
         }
     }

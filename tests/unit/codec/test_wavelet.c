@@ -1,6 +1,7 @@
 /* The wavelet: what it takes apart comes back, lines have no details. Its
  * codec: no error is larger than the bound, and what is not finite stays. */
 #include "codec/wavelet.h"
+#include "codec/zfp_blocks.h"
 
 #include "base/type.h"
 #include "field_codec.h"
@@ -378,8 +379,20 @@ static void no_memory_is_told(void)
     }
 }
 
+static void tolerances_are_found_from_below(void)
+{
+    CHECK_EQ(bm_zfp_eighths(1), 0);
+    CHECK_EQ(bm_zfp_eighths(0.999), -1);
+    CHECK_EQ(bm_zfp_eighths(2), 8);
+    CHECK_EQ(bm_zfp_eighths(1.42), 4);
+    CHECK_EQ(bm_zfp_eighths(1.41), 3);
+    CHECK_EQ(bm_zfp_eighths(0x1p-900), -7200);
+    CHECK_EQ(bm_zfp_eighths(0x1p-1074), BM_EIGHTHS_MIN);
+}
+
 int main(void)
 {
+    tolerances_are_found_from_below();
     samples_come_back();
     lines_have_no_details();
     the_bound_holds();

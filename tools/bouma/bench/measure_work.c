@@ -387,7 +387,7 @@ int measure_work(struct bm_work_rates *out, int tries)
         out->work[i] = rate(&b, works[i].run, works[i].bytes, tries);
     for (int i = 1; i < BM_RATED_CODECS && !b.failed; i++) {
         b.codec = bm_codec_find(i);
-        if (!b.codec->sized) /* else it is a copy */
+        if (b.codec && !b.codec->sized) /* else it is a copy */
             measure_codec(&out->codecs[i], &b, tries);
     }
     drop(&b);
