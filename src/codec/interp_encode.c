@@ -524,6 +524,23 @@ struct trials {
     int exact; /* codec exact may be shorter */
 };
 
+/* Whether codec exact can have fewer bytes than so many: only if a sample has
+ * many bits, or if it uses few of its own, in steps or before zeros. */
+#define MANY_BITS   3 /* a third of all */
+#define UNUSED_BITS 8
+
+static int may_be_exact(const struct bm_field *f, const void *samples,
+                        size_t count, size_t bytes)
+{
+    struct bm_exact_view v = bm_exact_view_of(f->type);
+
+    if (bytes > count * f->size / MANY_BITS)
+        return 1;
+    return v.kind == BM_EXACT_REALS &&
+           (v.kernels->unused_bits(samples, count) >= UNUSED_BITS ||
+            bm_exact_step(f->type, samples, count) > 0);
+}
+
 /* Bytes of the samples of a part, as codec exact has them. */
 static int try_exact(struct bm_codec_state *state, const struct bm_field *f,
                      const struct bm_middle *m, const void *samples,
@@ -582,9 +599,8 @@ static int try_part(struct bm_codec_state *state, const struct bm_field *f,
         (bytes[1] < bytes[0] || (bytes[1] <= bytes[0] + bytes[0] / 32 &&
                                  loss[1].squares < 0.8 * loss[0].squares)))
         t->slope = SLOPE;
-    /* Hardly ever, if a sample has few bits. */
-    t->exact = bytes[0] > part.size / 16;
-    if (!rc && t->exact) {
+    t->exact = !rc && may_be_exact(f, part.data, part.size / f->size, bytes[0]);
+    if (t->exact) {
         rc = try_exact(state, f, &m, part.data, &exact);
         t->exact = exact < bytes[0] + bytes[0] / 8;
     }
@@ -644,7 +660,9 @@ int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
     e.slope = t.slope;
     if (!rc)
         rc = encode_block(state, out, sizes, loss, f, &e, samples);
-    if (!rc && t.exact)
+    if (!rc && t.exact &&
+        may_be_exact(f, samples, (size_t)bm_lattice_samples(&f->lattice[0]),
+                     out->size - begin))
         rc = take_exact(state, out, begin, sizes, f, samples, &exact);
     if (exact)
         *loss = before;
