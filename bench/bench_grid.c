@@ -21,15 +21,10 @@
 #include "bouma_mpi.h"
 #include "flame.h"
 #include "measure.h"
+#include "score.h"
 #include "sized.h"
 
-enum {
-    MAX_REPETITIONS = 99,
-    PATH_BYTES = 4096,
-    EDGE = 64,
-    BOXES = 40,
-    BINS = 64
-};
+enum { PATH_BYTES = 4096, EDGE = 64, BOXES = 40, BINS = 64 };
 
 struct bench {
     int rank, ranks;
@@ -62,13 +57,6 @@ static void *allocate(size_t bytes)
     if (!block)
         fail("no memory");
     return block;
-}
-
-static void target(const char *what, double value, int at_least, double limit)
-{
-    printf("  %-58s %9.3f  (%s %g: %s)\n", what, value,
-           at_least ? "at least" : "at most", limit,
-           (at_least ? value >= limit : value <= limit) ? "met" : "MISSED");
 }
 
 static double slowest(double seconds)
@@ -164,22 +152,22 @@ static double write_plain(const struct bench *b, size_t bytes)
 static void bench_write(const struct bench *b, const char *path)
 {
     static const struct request usual = {0};
-    double total[MAX_REPETITIONS], least[MAX_REPETITIONS];
-    double between[MAX_REPETITIONS], shape[MAX_REPETITIONS];
+    static struct times total, least, between, shape;
     bouma_record r = {.size = sizeof(r)};
 
     for (int i = -1; i < b->repetitions; i++) { /* one to warm up */
-        int n = i < 0 ? 0 : i;
-        const bouma_record *s = &r;
-
-        total[n] = write_dataset(b, path, &usual, &r);
-        least[n] =
-            s->shape_seconds +
+        double seconds = write_dataset(b, path, &usual, &r);
+        double plain =
             write_plain(b, (size_t)(r.stored_bytes / (uint64_t)b->ranks));
-        between[n] = (s->describe_seconds + s->plan_seconds +
-                      s->distribute_seconds + s->ship_seconds) /
-                     total[n];
-        shape[n] = s->shape_seconds / total[n];
+
+        if (i < 0)
+            continue;
+        times_add(&total, seconds);
+        times_add(&least, r.shape_seconds + plain);
+        times_add(&between, (r.describe_seconds + r.plan_seconds +
+                             r.distribute_seconds + r.ship_seconds) /
+                                seconds);
+        times_add(&shape, r.shape_seconds / seconds);
     }
     if (b->rank)
         return;
@@ -187,14 +175,16 @@ static void bench_write(const struct bench *b, const char *path)
            "%.1fx in %d files, fast\n",
            (int)b->size, b->ranks, b->tolerance,
            (double)r.raw_bytes / (double)r.stored_bytes, (int)r.files);
-    printf("  the slowest rank encodes for %.0f %% of the time\n",
-           100 * measure_median(shape, b->repetitions));
-    target("time over encoding + writing the compressed bytes",
-           measure_median(total, b->repetitions) /
-               measure_median(least, b->repetitions),
-           0, 1.1);
-    target("planning + gathering + shipping, part of the time",
-           measure_median(between, b->repetitions), 0, 0.1);
+    score_part("write with interp");
+    score_ratio("time over encoding + writing the compressed bytes", &total,
+                "encoding, and plain files of the compressed bytes", &least,
+                SCORE_AT_MOST, 1.1);
+    score_times("encoding of the slowest rank, part of the time", "", &shape,
+                SCORE_TOLD, 0);
+    score_times("planning + gathering + shipping, part of the time", "",
+                &between, SCORE_AT_MOST, 0.1);
+    score("samples over stored bytes", "",
+          (double)r.raw_bytes / (double)r.stored_bytes, SCORE_TOLD_MORE, 0);
 }
 
 static void bench_balance(const struct bench *b, const char *path)
@@ -213,22 +203,20 @@ static void bench_balance(const struct bench *b, const char *path)
     } schemes[] = {{"balanced", BOUMA_DISTRIBUTE_BALANCED},
                    {"greedy", BOUMA_DISTRIBUTE_GREEDY}};
     bouma_record r = {.size = sizeof(r)};
+    char name[64];
 
     if (b->rank == 0)
-        printf("balance, 8 files: largest / mean\n");
+        score_part("balance, 8 files: largest / mean");
     for (int i = 0; i < 3; i++) {
         write_dataset(b, path, &cases[i].request, &r);
         if (b->rank)
             continue;
-        if (i == 0)
-            target("assign optimal",
-                   (double)r.largest_file / (double)r.mean_file, 0, 1.02);
-        else
-            printf("  assign %-51s %9.3f\n", cases[i].name,
-                   (double)r.largest_file / (double)r.mean_file);
+        snprintf(name, sizeof(name), "assign %s", cases[i].name);
+        score(name, "", (double)r.largest_file / (double)r.mean_file,
+              i ? SCORE_TOLD : SCORE_AT_MOST, 1.02);
     }
     if (b->rank == 0)
-        printf("patches of the rank with most of them, less the mean\n");
+        score_part("patches of the rank with most of them, less the mean");
     for (int i = 0; i < 2; i++) {
         struct request request = {schemes[i].scheme, 0, 0};
         double extra;
@@ -237,10 +225,8 @@ static void bench_balance(const struct bench *b, const char *path)
         extra = (double)r.most_patches - (double)r.chunks / b->ranks;
         if (b->rank)
             continue;
-        if (i == 0)
-            target("distribute balanced", extra, 0, 1);
-        else
-            printf("  distribute %-47s %9.3f\n", schemes[i].name, extra);
+        snprintf(name, sizeof(name), "distribute %s", schemes[i].name);
+        score(name, "patches", extra, i ? SCORE_TOLD : SCORE_AT_MOST, 1);
     }
 }
 
@@ -325,10 +311,9 @@ static double read_whole(const struct bench *b, bouma_variable *v, int level,
 /* Boxes of 64^3 at full resolution, at patches or anywhere. */
 static void read_boxes(const struct bench *b, bouma_dataset *ds,
                        bouma_variable *v, double bound, int anywhere,
-                       double *seconds, double *ratio)
+                       struct times *times, double *ratio)
 {
     static float data[EDGE * EDGE * EDGE];
-    double times[BOXES];
     uint64_t seed = 1;
 
     *ratio = 0;
@@ -359,13 +344,12 @@ static void read_boxes(const struct bench *b, bouma_dataset *ds,
         check(bouma_variable_read(
                   v, 0, &box, &BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data))),
               ds);
-        times[i] = measure_now() - begun;
+        times_add(times, measure_now() - begun);
         bouma_dataset_info_get(&after, ds);
         check_values(b, &box, 0, data, bound);
         *ratio = fmax(*ratio, (double)(after.bytes_read - before.bytes_read) /
                                   (double)n.bytes);
     }
-    *seconds = measure_median(times, BOXES);
 }
 
 /* ---- histograms and budgets ---------------------------------------------- */
@@ -432,46 +416,47 @@ static double read_within(bouma_dataset *ds, bouma_variable *v, uint64_t bytes,
     return begun;
 }
 
-static double ratio_of(const double *over, const double *under, int count)
-{
-    return measure_median(over, count) / measure_median(under, count);
-}
-
 /* With a fiftieth of what is stored. */
 static void bench_budgets(const struct bench *b, bouma_dataset *ds,
                           bouma_variable *v, const bouma_variable_info *about)
 {
-    double counted[MAX_REPETITIONS], exact[MAX_REPETITIONS],
-        sampled[MAX_REPETITIONS], within[MAX_REPETITIONS],
-        plain[MAX_REPETITIONS];
+    static struct times counted, exact, sampled, within, plain;
     uint64_t counts[BINS], bytes = about->stored_bytes / 50;
     uint64_t samples = (uint64_t)(b->size * b->size * b->size);
     bouma_histogram h;
     int level = 0;
 
     for (int i = -1; i < b->repetitions; i++) { /* one to warm up */
-        int n = i < 0 ? 0 : i;
+        double seconds[5];
 
-        counted[n] = count_all(b, ds, v, counts);
-        exact[n] = histogram(ds, v, 0, &h);
+        seconds[0] = count_all(b, ds, v, counts);
+        seconds[1] = histogram(ds, v, 0, &h);
         if (h.basis != BOUMA_BASIS_EXACT || h.all.lower != samples)
             fail("a histogram has other counts than there are samples");
-        sampled[n] = histogram(ds, v, bytes, &h);
-        within[n] = read_within(ds, v, bytes, &level);
-        plain[n] = read_whole(b, v, level, about->bound, 0);
+        seconds[2] = histogram(ds, v, bytes, &h);
+        seconds[3] = read_within(ds, v, bytes, &level);
+        seconds[4] = read_whole(b, v, level, about->bound, 0);
+        if (i < 0)
+            continue;
+        times_add(&counted, seconds[0]);
+        times_add(&exact, seconds[1]);
+        times_add(&sampled, seconds[2]);
+        times_add(&within, seconds[3]);
+        times_add(&plain, seconds[4]);
     }
-    printf("histograms and budgets\n");
-    target("reading and counting all over an exact histogram, time",
-           ratio_of(counted, exact, b->repetitions), 1, 0.7);
-    target("the same over a histogram by 1/50 of the bytes, time",
-           ratio_of(counted, sampled, b->repetitions), 1, 20);
-    target("a read by 1/50 of the bytes over one of its level, time",
-           ratio_of(within, plain, b->repetitions), 0, 1.5);
+    score_part("histograms and budgets");
+    score_ratio("an exact histogram over reading and counting all", &exact,
+                "reading and counting all", &counted, SCORE_AT_MOST, 1.4);
+    score_ratio("a histogram by 1/50 of the bytes over the same", &sampled,
+                "reading and counting all", &counted, SCORE_AT_MOST, 0.05);
+    score_ratio("a read by 1/50 of the bytes over one of its level", &within,
+                "a read of the level", &plain, SCORE_AT_MOST, 1.5);
 }
 
 static void bench_read(const struct bench *b, const char *path)
 {
-    double fine[MAX_REPETITIONS], coarse[MAX_REPETITIONS], seconds, ratio;
+    static struct times fine, coarse, boxes;
+    double ratio;
     bouma_variable_info about = {.size = sizeof(about)};
     bouma_variable *v;
     bouma_dataset *ds;
@@ -483,24 +468,29 @@ static void bench_read(const struct bench *b, const char *path)
                                  "temperature");
     bouma_variable_info_get(&about, v);
     for (int i = -1; i < b->repetitions; i++) {
-        int n = i < 0 ? 0 : i;
+        double all = read_whole(b, v, 0, about.bound, i < 0);
+        double few = read_whole(b, v, 3, about.bound, i < 0);
 
-        fine[n] = read_whole(b, v, 0, about.bound, i < 0);
-        coarse[n] = read_whole(b, v, 3, about.bound, i < 0);
+        if (i >= 0) {
+            times_add(&fine, all);
+            times_add(&coarse, few);
+        }
     }
     printf("read by one process (as many threads as processors), from the page "
            "cache\n");
-    target("level 0 of all over level 3 of all, time",
-           measure_median(fine, b->repetitions) /
-               measure_median(coarse, b->repetitions),
-           1, 50);
+    score_part("read");
+    score_ratio("level 3 of all over level 0 of all", &coarse, "level 0 of all",
+                &fine, SCORE_AT_MOST, 0.02);
+    score_times("level 3 of all: 1/512 of the samples", "s", &coarse,
+                SCORE_AT_MOST, 3e-3);
     for (int anywhere = 0; anywhere < 2; anywhere++) {
-        read_boxes(b, ds, v, about.bound, anywhere, &seconds, &ratio);
-        target(anywhere ? "a box of 64^3 anywhere, milliseconds"
-                        : "a box of 64^3 that is a patch, milliseconds",
-               seconds * 1e3, 0, 10);
-        target("bytes read over those of the chunk levels, at most", ratio, 0,
-               1.2);
+        boxes.count = 0;
+        read_boxes(b, ds, v, about.bound, anywhere, &boxes, &ratio);
+        score_part("read of a box of 64^3%s",
+                   anywhere ? " anywhere" : " that is a patch");
+        score_times("time", "s", &boxes, SCORE_AT_MOST, 5e-3);
+        score("bytes read over those of the chunk levels, at most", "", ratio,
+              SCORE_AT_MOST, 1.2);
     }
     bench_budgets(b, ds, v, &about);
     bouma_step_free(step);
@@ -528,8 +518,8 @@ static void parse(struct bench *b, int argc, char **argv)
             fail("an option is not understood");
     }
     if (b->size < EDGE || b->repetitions < 1 ||
-        b->repetitions > MAX_REPETITIONS)
-        fail("--size: at least 64; --repetitions: from 1 to 99");
+        b->repetitions > SCORE_MAX_TIMES)
+        fail("--size: at least 64; --repetitions: from 1 to 200");
 }
 
 /* A block for each rank, of all of them as cube-like as it can be; if
@@ -574,8 +564,14 @@ int main(int argc, char **argv)
     wait_asleep();
     take_block(&b, 1); /* so that patches are shared */
     bench_balance(&b, path);
-    if (b.rank == 0)
+    if (b.rank == 0) {
         measure_remove(path);
+        score_setting("size", (double)b.size);
+        score_setting("ranks", b.ranks);
+        score_setting("tolerance", b.tolerance);
+        if (score_end("grid"))
+            fail("the results cannot be written");
+    }
     free(b.data);
     MPI_Finalize();
     return 0;

@@ -4,7 +4,7 @@
            [--most RANKS] [--sim RUN] DATA BOUMA [MPI=MPIEXEC=PROGRAM...]
 
 Steps: bench_scale on 16 and on 64 ranks of this machine, in turns, with each
-MPI; ratios of medians. Plans: `bouma plan` for 2^10 to 2^20 ranks by every
+MPI; ratios of medians. Plans: `bouma plan` for 2^10, 2^16 and 2^20 ranks by every
 scheme; processor seconds of the whole program and the memory of the plan.
 Memory: `bouma-mpi bench write` on simulated machines (sim/run.sh: --sim); all
 ranks are in one process, so it is the memory of all of them, and should grow as
@@ -16,9 +16,9 @@ import json
 import math
 import os
 import resource
-import statistics
 import subprocess
-import sys
+
+from score import Score
 
 FEW, MANY = 16, 64
 MOST_RATIO = 3.0
@@ -70,10 +70,6 @@ SIMULATED = {
 }
 
 
-def verdict(met):
-    return "met" if met else "MISSED"
-
-
 def run_steps(command, ranks, load, data, steps):
     """Seconds, and switches of a rank, of a step after the first."""
     environment = dict(
@@ -95,24 +91,17 @@ def run_steps(command, ranks, load, data, steps):
     return float(out[1]), float(out[2])
 
 
-def measure_steps(commands, data, few, many, repetitions, steps):
-    print(f"a step after the first, {few} and {many} ranks on {os.cpu_count()} processors")
+def measure_steps(score, commands, data, few, many, repetitions, steps):
+    score.part(f"a step after the first, {many} ranks over {few}")
     for mpi, command in commands.items():
         for name, load in LOADS.items():
             found = {few: [], many: []}
             for _ in range(repetitions):
                 for ranks, list_ in found.items():
                     list_.append(run_steps(command, ranks, load, data, steps))
-            seconds, switches = (
-                {r: statistics.median(x[k] for x in v) for r, v in found.items()} for k in (0, 1)
-            )
-            ratio = seconds[many] / seconds[few]
-            print(
-                f"  {mpi:8} {name:14} {1e3 * seconds[few]:8.2f} ms {1e3 * seconds[many]:8.2f} ms:"
-                f" {ratio:5.2f} times (at most {MOST_RATIO:g}: {verdict(ratio <= MOST_RATIO)});"
-                f" switches of a rank {switches[few]:.1f} and {switches[many]:.1f}"
-            )
-            sys.stdout.flush()
+            times, switches = ({r: [x[k] for x in v] for r, v in found.items()} for k in (0, 1))
+            score.add(f"{mpi}, {name}", "s", times[many], reference=(f"{few} ranks", times[few]), at_most=MOST_RATIO)
+            score.add(f"{mpi}, {name}: switches of a rank", "", switches[many])
 
 
 def plan(bouma, ranks, options):
@@ -129,19 +118,14 @@ def plan(bouma, ranks, options):
     return seconds, json.loads(out)["memory_bytes"]
 
 
-def measure_plans(bouma, exponents, repetitions):
-    print(f"plans: processor seconds (and MiB), at most {MOST_SECONDS:g} s and {MOST_BYTES >> 20} MiB")
-    print(f"  {'ranks':31}" + "".join(f"{'2^' + str(e):>15}" for e in exponents))
+def measure_plans(score, bouma, exponents, repetitions):
+    score.part("plans, processor time of the program; memory")
     for name, base, options in SCHEMES:
-        cells, met = [], True
         for exponent in exponents:
             ranks = 1 << exponent
             found = [plan(bouma, ranks, base(ranks) + options) for _ in range(repetitions)]
-            seconds, size = statistics.median(s for s, _ in found), found[0][1]
-            cells.append(f"{seconds:7.3f} ({size / 2**20:5.1f})")
-            met &= seconds <= MOST_SECONDS and size <= MOST_BYTES
-        print(f"  {name:31}" + "".join(f"{c:>15}" for c in cells) + f"  {verdict(met)}")
-        sys.stdout.flush()
+            score.add(f"{name}, 2^{exponent} ranks", "s", [s for s, _ in found], at_most=MOST_SECONDS)
+            score.add(f"{name}, 2^{exponent} ranks: memory", "bytes", found[0][1], at_most=MOST_BYTES)
 
 
 def simulate(run, ranks, load, data):
@@ -156,22 +140,18 @@ def simulate(run, ranks, load, data):
     return None if process.returncode else usage.ru_maxrss * 1024
 
 
-def measure_memory(run, data, counts):
-    print("memory of all ranks, simulated: MiB (KiB a rank), and the exponent from the line before")
+def measure_memory(score, run, data, counts):
+    score.part("memory of all ranks, simulated")
     for name, load in SIMULATED.items():
         last = None
         for ranks in counts:
             used = simulate(os.path.abspath(run), ranks, load, data)
+            score.add(f"{name}, {ranks} ranks", "bytes", math.nan if used is None else used, at_most=MOST_SIMULATED)
             if used is None:
-                print(f"  {name:24} {ranks:6} ranks: FAILED")
                 break
-            text = f"  {name:24} {ranks:6} ranks: {used / 2**20:8.0f} ({used / 1024 / ranks:6.1f})"
             if last:
                 exponent = math.log(used / last[1]) / math.log(ranks / last[0])
-                met = exponent <= MOST_EXPONENT and used <= MOST_SIMULATED
-                text += f" {exponent:5.2f} (at most {MOST_EXPONENT:g}: {verdict(met)})"
-            print(text)
-            sys.stdout.flush()
+                score.add(f"{name}, {ranks} ranks: exponent", "", exponent, at_most=MOST_EXPONENT)
             last = (ranks, used)
 
 
@@ -190,19 +170,21 @@ def main():
     for text in args.mpi:
         name, mpiexec, program = text.split("=")
         commands[name] = (mpiexec, program)
-    few, many, steps, exponents = FEW, MANY, 10, range(10, 21, 2)
+    few, many, steps, exponents = FEW, MANY, 10, (10, 16, 20)
     counts = [1024 << i for i in range(6) if 1024 << i <= args.most]
     if args.small:
         few, many, steps, exponents, args.repetitions = 2, 4, 2, [4], 1
         counts = [32, 64]
+    score = Score("scale")
     if args.only in (None, "steps"):
-        measure_steps(commands, args.data, few, many, args.repetitions, steps)
+        measure_steps(score, commands, args.data, few, many, args.repetitions, steps)
     if args.only in (None, "plans"):
-        measure_plans(args.bouma, exponents, min(args.repetitions, 3))
+        measure_plans(score, args.bouma, exponents, min(args.repetitions, 3))
     if args.only in (None, "memory") and args.sim:
-        measure_memory(args.sim, args.data, counts)
+        measure_memory(score, args.sim, args.data, counts)
     elif args.only in (None, "memory"):
         print("memory is left out: there are no simulated machines (./dev sim)")
+    score.end()
 
 
 main()
