@@ -10,12 +10,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 import results
 
 docs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs")
 PAGE = os.path.join(docs, "performance.md")
 PICTURES = os.path.join("pictures", "performance")
+MANY = 12
 TITLES = {
     "write": "Raw grids beside plain files and other libraries",
     "open": "Opening a dataset and reading a little",
@@ -98,6 +100,14 @@ def row(figure):
     return "| " + " | ".join(map(cell, (name, other, value, shortest, spread(figure), target(figure)))) + " |"
 
 
+def rows(part, figures):
+    """Of a part with many figures, just those that miss their targets."""
+    shown = [figure for figure in figures if len(figures) <= MANY or figure["met"] is False]
+    yield from map(row, shown)
+    if len(shown) < len(figures):
+        yield "| %s: %d other figures |  |  |  |  | met |" % (cell(part), len(figures) - len(shown))
+
+
 def is_shown(run, figure):
     """Those with a target; and all of bench write, which has few."""
     return figure["target"] is not None or run["benchmark"] == "write"
@@ -109,27 +119,36 @@ def table(run):
         return
     title = TITLES.get(run["benchmark"], run["benchmark"])
     given = settings_of(run)
-    yield "#### " + title + (" (%s)" % given if given else "")
+    yield "### " + title + (" (%s)" % given if given else "")
     yield ""
     yield "| figure | reference | median | of shortest | spread | target |"
     yield "|---|---|---|---|---|---|"
-    yield from map(row, figures)
+    parts = {}
+    for figure in figures:
+        parts.setdefault(figure["part"], []).append(figure)
+    for part, members in parts.items():
+        yield from rows(part, members)
     yield ""
 
 
 def machine(value):
+    for item in machine_items(value):
+        yield from textwrap.wrap("- " + item, 100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    yield ""
+
+
+def machine_items(value):
     about, load = value["machine"], value["load"]
-    yield "- %s, %d cores, %.0f GiB of memory; file system %s; %s." % (
+    yield "%s, %d cores, %.0f GiB of memory; file system %s; %s." % (
         about["processor"], about["cores"], about["memory_bytes"] / 2**30, about["file_system"], about["kernel"])
-    yield "- %s; %s; %s, commit %s; %s." % (
+    yield "%s; %s; %s, commit %s; %s." % (
         about["compiler"], about["mpi"], about["bouma"], about["commit"], value["date"])
-    yield "- %.0f s in all; load %.1f before and %.1f after%s." % (
+    yield "%.0f s in all; load %.1f before and %.1f after%s." % (
         value["seconds"], load["before"], load["after"],
         ": **other programs ran beside, so the times are not to be trusted**"
         if load["before"] > about["cores"] / 2 else "")
     for one in value["left_out"]:
-        yield "- Left out: `%s` (%s)." % (one["benchmark"], one["why"])
-    yield ""
+        yield "Left out: `%s` (%s)." % (one["benchmark"], one["why"])
 
 
 # ---- curves ----------------------------------------------------------------
@@ -170,11 +189,14 @@ def plot(of, figures):
     for figure in figures:
         curve, name = figure["curve"], figure["name"].replace(": exponent", "")
         series.append({"name": "%s, ^%.2f" % (name, figure["median"]), "x": curve["x"], "y": curve["median"]})
-    for figure in figures:
-        curve, name = figure["curve"], figure["name"].replace(": exponent", "")
-        if of != "ranks":
-            other = {"name": "%s: %s" % (name, curve["reference"]["name"]), "dashed": True}
-            series.append({**other, "x": curve["x"], "y": curve["reference"]["median"]})
+    for figure in figures if of != "ranks" else []:  # one rank is a point of the curve
+        curve, reference = figure["curve"], figure["curve"]["reference"]
+        shared = [f for f in figures if f["curve"]["reference"] == reference]
+        name = reference["name"]
+        if len(shared) == 1:
+            name = "%s: %s" % (figure["name"].replace(": exponent", ""), name)
+        if figure is shared[0]:
+            series.append({"name": name, "dashed": True, "x": curve["x"], "y": reference["median"]})
     return {
         "format": "bouma-plot",
         "kind": "curves",

@@ -119,7 +119,7 @@ def machine(build, directory, mpirun):
         "processor": found_in("/proc/cpuinfo", r"^model name\s*: (.*)$"),
         "cores": len(os.sched_getaffinity(0)),
         "memory_bytes": int(memory) * 1024 if memory.isdigit() else 0,
-        "file_system": first_line(["stat", "-f", "-c", "%T", directory]),
+        "file_system": first_line(["findmnt", "-n", "-o", "FSTYPE", "-T", directory]),
         "kernel": "%s %s" % (platform.system(), platform.release()),
         "compiler": first_line([compiler, "--version"]),
         "mpi": first_line([mpirun, "--version"]),
