@@ -21,6 +21,7 @@
 #include "bouma_mpi.h"
 #include "flame.h"
 #include "measure.h"
+#include "plain_box.h"
 #include "score.h"
 #include "sized.h"
 
@@ -308,10 +309,55 @@ static double read_whole(const struct bench *b, bouma_variable *v, int level,
     return seconds;
 }
 
+/* The samples in rows, in a plain file: the reference of reads. */
+static void make_plain(const struct bench *b, const char *path)
+{
+    size_t count = (size_t)(b->size * b->size);
+    float *plane = allocate(count * sizeof(float));
+    FILE *f = fopen(path, "wb");
+
+    for (int64_t z = 0; z < b->size && f; z++) {
+        bouma_box box = {{z, 0, 0}, {z + 1, b->size, b->size}};
+
+        if (flame_fill(plane, b->size, &box))
+            fail("no memory");
+        if (fwrite(plane, sizeof(float), count, f) != count)
+            fail("cannot write a plain file");
+    }
+    if (!f || fclose(f))
+        fail("cannot write a plain file");
+    free(plane);
+}
+
+/* A part of the plain file, checked. */
+static double read_plain(const struct bench *b, const char *path,
+                         const bouma_box *box, int level, float *data)
+{
+    double seconds = plain_box_read(path, b->size, box, level, data);
+
+    if (seconds < 0)
+        fail("cannot read a plain file");
+    check_values(b, box, level, data, 0);
+    return seconds;
+}
+
+/* All of it at a level. */
+static double read_plain_whole(const struct bench *b, const char *path,
+                               int level)
+{
+    bouma_box all = {{0, 0, 0}, {b->size, b->size, b->size}};
+    int64_t edge = ((b->size - 1) >> level) + 1;
+    float *data = allocate((size_t)(edge * edge * edge) * sizeof(float));
+    double seconds = read_plain(b, path, &all, level, data);
+
+    free(data);
+    return seconds;
+}
+
 /* Boxes of 64^3 at full resolution, at patches or anywhere. */
 static void read_boxes(const struct bench *b, bouma_dataset *ds,
                        bouma_variable *v, double bound, int anywhere,
-                       struct times *times, double *ratio)
+                       const char *plain, struct times times[2], double *ratio)
 {
     static float data[EDGE * EDGE * EDGE];
     uint64_t seed = 1;
@@ -344,9 +390,10 @@ static void read_boxes(const struct bench *b, bouma_dataset *ds,
         check(bouma_variable_read(
                   v, 0, &box, &BOUMA_ARRAY(BOUMA_TYPE_F32, data, sizeof(data))),
               ds);
-        times_add(times, measure_now() - begun);
+        times_add(&times[0], measure_now() - begun);
         bouma_dataset_info_get(&after, ds);
         check_values(b, &box, 0, data, bound);
+        times_add(&times[1], read_plain(b, plain, &box, 0, data));
         *ratio = fmax(*ratio, (double)(after.bytes_read - before.bytes_read) /
                                   (double)n.bytes);
     }
@@ -453,9 +500,10 @@ static void bench_budgets(const struct bench *b, bouma_dataset *ds,
                 "a read of the level", &plain, SCORE_AT_MOST, 1.5);
 }
 
-static void bench_read(const struct bench *b, const char *path)
+static void bench_read(const struct bench *b, const char *path,
+                       const char *plain)
 {
-    static struct times fine, coarse, boxes;
+    static struct times fine, coarse, coarse_plain, boxes[2];
     double ratio;
     bouma_variable_info about = {.size = sizeof(about)};
     bouma_variable *v;
@@ -474,6 +522,7 @@ static void bench_read(const struct bench *b, const char *path)
         if (i >= 0) {
             times_add(&fine, all);
             times_add(&coarse, few);
+            times_add(&coarse_plain, read_plain_whole(b, plain, 3));
         }
     }
     printf("read by one process (as many threads as processors), from the page "
@@ -483,12 +532,18 @@ static void bench_read(const struct bench *b, const char *path)
                 &fine, SCORE_AT_MOST, 0.02);
     score_times("level 3 of all: 1/512 of the samples", "s", &coarse,
                 SCORE_AT_MOST, 3e-3);
+    score_ratio("the same over a plain file", &coarse,
+                "a plain file, a read for each row", &coarse_plain, SCORE_TOLD,
+                0);
     for (int anywhere = 0; anywhere < 2; anywhere++) {
-        boxes.count = 0;
-        read_boxes(b, ds, v, about.bound, anywhere, &boxes, &ratio);
+        boxes[0].count = boxes[1].count = 0;
+        read_boxes(b, ds, v, about.bound, anywhere, plain, boxes, &ratio);
         score_part("read of a box of 64^3%s",
                    anywhere ? " anywhere" : " that is a patch");
-        score_times("time", "s", &boxes, SCORE_AT_MOST, 5e-3);
+        score_times("time", "s", &boxes[0], SCORE_AT_MOST, 5e-3);
+        score_ratio("over a plain file, raw", &boxes[0],
+                    "a plain file, a read for each row", &boxes[1], SCORE_TOLD,
+                    0);
         score("bytes read over those of the chunk levels, at most", "", ratio,
               SCORE_AT_MOST, 1.2);
     }
@@ -550,7 +605,7 @@ static void take_block(struct bench *b, int shifted)
 
 int main(int argc, char **argv)
 {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], plain[PATH_BYTES];
     struct bench b;
 
     MPI_Init(&argc, &argv);
@@ -559,8 +614,12 @@ int main(int argc, char **argv)
     take_block(&b, 0);
     bench_write(&b, path);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (b.rank == 0)
-        bench_read(&b, path);
+    if (b.rank == 0) {
+        path_of(&b, plain, "grid.raw");
+        make_plain(&b, plain);
+        bench_read(&b, path, plain);
+        measure_remove(plain);
+    }
     wait_asleep();
     take_block(&b, 1); /* so that patches are shared */
     bench_balance(&b, path);

@@ -11,7 +11,6 @@
  * DIRECTORY/open.bouma, and the file are made if they are missing. Then datasets
  * of up to --steps steps are opened, and their steps listed: open_steps.c. All values read are checked: a wrong one ends the
  * program with an error. A missed target does not. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "field.h"
 #include "measure.h"
 #include "open_steps.h"
+#include "plain_box.h"
 #include "score.h"
 
 enum { SIDE = 64, PATH_BYTES = 4096 };
@@ -244,29 +244,6 @@ static void measure_box(struct result *r, const char *path,
     bouma_dataset_free(ds);
 }
 
-/* The same box of the plain file, a read for each row. */
-static void measure_plain(struct result *r, const char *path,
-                          const struct field *field, const bouma_box *box,
-                          float *data)
-{
-    const size_t row = SIDE * sizeof(*data);
-    double begin = measure_now();
-    int file = open(path, O_RDONLY);
-
-    for (int64_t z = box->lo[0]; z < box->hi[0]; z++)
-        for (int64_t y = box->lo[1]; y < box->hi[1]; y++) {
-            int64_t at =
-                (z * field->shape[1] + y) * field->shape[2] + box->lo[2];
-
-            if (pread(file, data, row, at * (int64_t)sizeof(*data)) !=
-                (ssize_t)row)
-                fail(path, "cannot be read");
-            data += SIDE;
-        }
-    close(file);
-    times_add(&r->plain, measure_now() - begin);
-}
-
 static void measure_boxes(const char *label, const char *path,
                           const char *plain, int64_t grain,
                           const struct field *field,
@@ -285,7 +262,8 @@ static void measure_boxes(const char *label, const char *path,
         for (int k = 0; k < 2; k++) {
             memset(data, 0xff, field_box_bytes(&box)); /* NaN */
             if (k)
-                measure_plain(&r, plain, field, &box, data);
+                times_add(&r.plain, plain_box_read(plain, field->shape[0], &box,
+                                                   0, data));
             else
                 measure_box(&r, path, &box, data);
             if (field_mismatches(field, &box, data))
