@@ -494,6 +494,71 @@ static void memory(const struct bench *b, struct arrays *a)
     score("growth of a process, its most", "MiB", grown, SCORE_AT_MOST, 8);
 }
 
+/* ---- files that are written again --------------------------------------- */
+
+static void *count_resize(void *user, void *block, size_t bytes)
+{
+    ++*(long *)user;
+    return realloc(block, bytes);
+}
+
+static void count_release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+/* Requests for memory, on the rank that has most of them, by writing to a file,
+ * and to the next ones of the same shape. */
+static void again(const struct bench *b, struct arrays *a)
+{
+    enum { FILES = 4 };
+    struct load l = {.layout = SOA, .distribution = RANDOM, .mib = 1};
+    long count = 0;
+    bouma_allocator counting = {.size = sizeof(counting),
+                                .user = &count,
+                                .resize = count_resize,
+                                .release = count_release};
+    bouma_options o = {.size = sizeof(o),
+                       .durability = BOUMA_DURABILITY_FAST,
+                       .allocator = &counting};
+    char paths[FILES][AGGREGATE_PATH_BYTES], name[32];
+    double first = 0, next = 0;
+    bouma_file *file = NULL;
+    void *data[NINE];
+
+    load_init(&l, b);
+    places(data, &l, a->data);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof(name), "again.%d", i);
+        aggregate_path(paths[i], b, name);
+        if (i) {
+            check(bouma_file_reopen(file, paths[i], BOUMA_FILE_MODE_CREATE),
+                  file);
+        } else {
+            int rc = bouma_file_open_mpi(&file, MPI_COMM_WORLD, paths[i],
+                                         BOUMA_FILE_MODE_CREATE, &o);
+
+            check(rc, file);
+            check(bouma_file_declare(file, l.variables, l.count, l.size,
+                                     l.offset),
+                  file);
+        }
+        count = 0;
+        check(bouma_file_write(file, (const void *const *)data), file);
+        *(i ? &next : &first) = slowest((double)count);
+    }
+    check(bouma_file_close(file), file);
+    bouma_file_free(file);
+    for (int i = 0; i < FILES; i++)
+        remove_file(b, paths[i]);
+    if (b->rank > 0)
+        return;
+    score_part("files of the same shape, one after the other");
+    score("requests for memory by the first write", "", first, SCORE_TOLD, 0);
+    score("requests for memory by the last write", "", next, SCORE_AT_MOST, 0);
+}
+
 /* ---- all of it ---------------------------------------------------------- */
 
 /* Which MPI-IO this is, as far as it tells. */
@@ -530,6 +595,8 @@ void bench_files(const struct bench *b)
     arrays_init(&arrays, b);
     if (strstr("memory", b->only))
         memory(b, &arrays);
+    if (strstr("again", b->only))
+        again(b, &arrays);
     if (strstr("mpi-io", b->only))
         beside_mpiio(b, &arrays);
     if (strstr("sync", b->only))

@@ -1,5 +1,10 @@
 /* backend.h -- one way to store the field: what bench_write compares.
  *
+ * Here HDF5 and MPI-IO store an array: each rank's box goes where it lies among
+ * the rows of the whole, so that any box can be read, as of a grid of bouma. The
+ * pipelines of `bouma-mpi bench io` (tools/bouma/bench/pipeline.h) move bytes
+ * that mean nothing, of other sizes on each rank, one rank's behind the other's.
+ *
  * A way is opened once; then, for each repetition, it writes the field anew,
  * reads it back and discards the files. All functions are collective and end
  * the program where something fails. */

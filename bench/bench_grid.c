@@ -552,6 +552,68 @@ static void bench_read(const struct bench *b, const char *path,
     bouma_dataset_free(ds);
 }
 
+/* ---- threads ------------------------------------------------------------ */
+
+/* Seconds that one rank takes to encode a cube with so many threads. */
+static double encode_alone(const struct bench *b, const char *path, int threads,
+                           int64_t size, const float *data)
+{
+    bouma_grid_spec g = {
+        .size = sizeof(g), .ndims = 3, .shape = {size, size, size}};
+    bouma_variable_spec s = {.size = sizeof(s),
+                             .type = BOUMA_TYPE_F32,
+                             .tolerance = b->tolerance,
+                             .tolerance_kind = BOUMA_TOLERANCE_RELATIVE};
+    bouma_options o = {.size = sizeof(o),
+                       .durability = BOUMA_DURABILITY_FAST,
+                       .threads = threads};
+    bouma_record r = {.size = sizeof(r)};
+    bouma_variable *v;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+
+    measure_remove(path);
+    check(bouma_dataset_create(&ds, path, &o), ds);
+    check(bouma_grid_define(&grid, ds, "flame", &g), ds);
+    check(bouma_variable_define(&v, grid, "temperature", &s), ds);
+    check(bouma_step_begin(ds, 0, 0), ds);
+    check(bouma_variable_put_borrow(
+              v, NULL,
+              &BOUMA_ARRAY(BOUMA_TYPE_F32, data,
+                           (size_t)(size * size * size) * sizeof(float))),
+          ds);
+    check(end_step(&r, ds), ds);
+    check(bouma_dataset_close(ds), ds);
+    bouma_dataset_free(ds);
+    return r.shape_seconds;
+}
+
+/* One rank with one thread and with two, in turns; the other ranks sleep. */
+static void bench_threads(const struct bench *b, const char *path)
+{
+    int64_t size = b->size < 256 ? b->size : 256;
+    bouma_box all = {.hi = {size, size, size}};
+    float *data = allocate((size_t)(size * size * size) * sizeof(float));
+    static struct times one, two;
+
+    if (flame_fill(data, size, &all))
+        fail("no memory");
+    for (int i = -1; i < b->repetitions; i++) { /* one to warm up */
+        double seconds[2];
+
+        seconds[0] = encode_alone(b, path, 1, size, data);
+        seconds[1] = encode_alone(b, path, 2, size, data);
+        if (i >= 0) {
+            times_add(&one, seconds[0]);
+            times_add(&two, seconds[1]);
+        }
+    }
+    free(data);
+    score_part("encoding of %d^3 f32 by one rank", (int)size);
+    score_ratio("one thread over two", &one, "two threads", &two,
+                SCORE_AT_LEAST, 1.7);
+}
+
 /* ---- all ---------------------------------------------------------------- */
 
 static void parse(struct bench *b, int argc, char **argv)
@@ -619,6 +681,7 @@ int main(int argc, char **argv)
         make_plain(&b, plain);
         bench_read(&b, path, plain);
         measure_remove(plain);
+        bench_threads(&b, path);
     }
     wait_asleep();
     take_block(&b, 1); /* so that patches are shared */

@@ -9,8 +9,9 @@
  * from a plain file of the samples, a read for each row. The bytes read are
  * compared with those of the patches that the boxes meet. The dataset,
  * DIRECTORY/open.bouma, and the file are made if they are missing. Then datasets
- * of up to --steps steps are opened, and their steps listed: open_steps.c. All values read are checked: a wrong one ends the
- * program with an error. A missed target does not. */
+ * of up to --steps steps are opened, and their steps listed: open_steps.c; and a
+ * step of 16,384 files: open_files.c. All values read are checked: a wrong one
+ * ends the program with an error. A missed target does not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "bouma.h"
 #include "field.h"
 #include "measure.h"
+#include "open_files.h"
 #include "open_steps.h"
 #include "plain_box.h"
 #include "score.h"
@@ -312,6 +314,7 @@ int main(int argc, char **argv)
     measure_boxes("anywhere", path, plain, 1, &field, patch, s.repetitions);
     field_release(&field);
     open_steps_measure(s.directory, s.steps);
+    open_files_measure(s.directory);
     score_setting("size", (double)s.size);
     score_setting("steps", s.steps);
     if (score_end("open"))

@@ -25,13 +25,13 @@ here = os.path.dirname(os.path.abspath(__file__))
 # Their arguments when all are run, and just to see that they work. The first fit 15 minutes in all on two cores.
 BENCHMARKS = {
     "write": (["--repetitions", "7"], ["--size", "32", "--repetitions", "2"]),
-    "open": (["--size", "256", "--repetitions", "100"], ["--size", "64", "--repetitions", "2", "--steps", "1000"]),
+    "open": (["--size", "256", "--repetitions", "100", "--steps", "10000"], ["--size", "64", "--repetitions", "2", "--steps", "1000"]),
     "plan": ([], ["--small"]),
     "grid": (["--size", "256", "--repetitions", "7"], ["--size", "128", "--repetitions", "1"]),
     "hz": (["--size", "256", "--repetitions", "7"], ["--small"]),
     "particles": (["--particles", "2000000", "--repetitions", "7"], ["--particles", "10000", "--repetitions", "1"]),
     "aggregate": (["--largest", "8"], ["--largest", "1", "--repetitions", "1", "--size", "64"]),
-    "scale": (["--repetitions", "5", "--most", "1024"], ["--small"]),
+    "scale": (["--repetitions", "5", "--exponents", "10,20", "--most", "1024"], ["--small"]),
     "python": (["--size", "256", "--steps", "2000"], ["--small"]),
     "serve": (
         ["--size", "256", "--particles", "2000000", "--repetitions", "5", "--seconds", "3"],

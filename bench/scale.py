@@ -1,11 +1,12 @@
 """scale.py -- does it hold with more ranks? Steps, plans, and memory.
 
   scale.py [--small] [--only steps|plans|memory] [--repetitions N]
-           [--most RANKS] [--sim RUN] DATA BOUMA [MPI=MPIEXEC=PROGRAM...]
+           [--exponents 10,20] [--most RANKS] [--sim RUN] DATA BOUMA [MPI=MPIEXEC=PROGRAM...]
 
 Steps: bench_scale on 16 and on 64 ranks of this machine, in turns, with each
-MPI; ratios of medians. Plans: `bouma plan` for 2^10, 2^16 and 2^20 ranks by every
-scheme; processor seconds of the whole program and the memory of the plan.
+MPI; ratios of medians. Plans: `bouma plan` for 2^10 to 2^20 ranks by every
+scheme; processor seconds of the whole program and the memory of the plan; and
+the bytes that go between nodes with files=node.
 Memory: `bouma-mpi bench write` on simulated machines (sim/run.sh: --sim); all
 ranks are in one process, so it is the memory of all of them, and should grow as
 they do: with the exponent 1.
@@ -26,6 +27,7 @@ FEW, MANY = 16, 64
 MOST_RATIO = 3.0
 MOST_SECONDS, MOST_BYTES = 1.0, 2**29
 MOST_SIMULATED, MOST_EXPONENT = 20 * 2**30, 1.2
+MOST_BETWEEN = 0  # no patch is shared by nodes
 
 LOADS = {"8 MiB in all": ["--side", "128"], "16 KiB a rank": ["--block", "16"]}
 
@@ -146,6 +148,19 @@ def measure_plans(score, bouma, exponents, repetitions):
             score.add(f"{name}, 2^{exponent} ranks: memory", "bytes", found[0][1], at_most=MOST_BYTES)
 
 
+def measure_nodes(score, bouma, ranks, each):
+    """Bytes that go from one node to another: files by node, and as many of others."""
+    score.part(f"bytes between nodes, {ranks} ranks on {ranks // each} nodes")
+    for files, most in (("node", MOST_BETWEEN), (str(ranks // each), None)):
+        options = ["--ranks", str(ranks), "--json", "--machine", f"flat,per={each}", "--files", files]
+        out = subprocess.run(
+            [bouma, "plan"] + grid(ranks) + options, stdout=subprocess.PIPE, check=True, text=True
+        ).stdout
+        found = json.loads(out)
+        between = found["moved_between_nodes"] + found["shipped_between_nodes"]
+        score.add(f"files={files}", "bytes", between, at_most=most)
+
+
 def simulate(run, ranks, load, data):
     """Bytes at most, of all ranks: two steps on the model of theta."""
     process = subprocess.Popen(
@@ -178,6 +193,7 @@ def main():
     parser.add_argument("--small", action="store_true", help="just to see that it works")
     parser.add_argument("--only", choices=("steps", "plans", "memory"))
     parser.add_argument("--most", type=int, default=4096, help="simulated ranks")
+    parser.add_argument("--exponents", type=lambda text: [int(n) for n in text.split(",")], default=range(10, 21, 2))
     parser.add_argument("--sim", help="sim/run.sh, if there are simulated machines")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("data")
@@ -188,7 +204,7 @@ def main():
     for text in args.mpi:
         name, mpiexec, program = text.split("=")
         commands[name] = (mpiexec, program)
-    few, many, steps, exponents = FEW, MANY, 10, (10, 16, 20)
+    few, many, steps, exponents = FEW, MANY, 10, args.exponents
     counts = [1024 << i for i in range(6) if 1024 << i <= args.most]
     if args.small:
         few, many, steps, exponents, args.repetitions = 2, 4, 2, [4], 1
@@ -198,6 +214,7 @@ def main():
         measure_steps(score, commands, args.data, few, many, args.repetitions, steps)
     if args.only in (None, "plans"):
         measure_plans(score, args.bouma, exponents, args.repetitions)
+        measure_nodes(score, args.bouma, 1 << exponents[0], 4 if args.small else 64)
     if args.only in (None, "memory") and args.sim:
         measure_memory(score, args.sim, args.data, counts)
     elif args.only in (None, "memory"):

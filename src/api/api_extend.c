@@ -72,8 +72,8 @@ static int extend(bouma_dataset *ds, int64_t step)
     }
     if (!rc) {
         w = bm_writing_new(ds->a, &ds->error);
-        rc = w ? bm_manifest_decode(&w->manifest, b.data, b.size, ds->id,
-                                    ds->store.path, &ds->error)
+        rc = w ? bm_manifest_decode_front(&w->manifest, b.data, b.size, ds->id,
+                                          ds->store.path, &ds->error)
                : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a manifest");
         if (!rc)
             rc = begin(ds, &w->manifest);

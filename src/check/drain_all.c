@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dataset/local_copy.h"
+#include "layout/sheet_walk.h"
 #include "layout/writings.h"
 #include "store/identity.h"
 #include "store/step_dir.h"
@@ -268,6 +269,18 @@ static void tell(void *user, uint64_t bytes)
                              r->steps.count * parts);
 }
 
+/* What a file has; of a sheet's, their mean, so that none need be loaded. */
+static uint64_t expected_bytes(const struct bm_manifest *m, size_t i)
+{
+    size_t number, k;
+    const struct bm_manifest *w = bm_manifest_with_file(m, i, &number);
+
+    if (!w->sheet_files)
+        return bm_manifest_record(w, number)->file_bytes;
+    k = number / w->sheet_files;
+    return w->sheets[k].sum.file_bytes / bm_sheet_records(w, k);
+}
+
 int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
                        int *rank_of)
 {
@@ -299,7 +312,7 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
                 (rank_of[i] < 0 || load[k] < load[rank_of[i]]))
                 rank_of[i] = (int)k;
         if (rank_of[i] >= 0)
-            load[rank_of[i]] += bm_manifest_file(m, i)->file_bytes;
+            load[rank_of[i]] += expected_bytes(m, i);
     }
     r->progress.bytes = rc ? 0 : load[r->comm->rank];
     r->progress.done = 0;
@@ -344,9 +357,10 @@ static void mark_waiting(struct bm_store *far, const struct bm_manifest *m,
 
 /* This rank's files; and on rank 0, whether those that no local copy has are
  * there already. */
-static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
+static int copy_files(struct bm_drain_all *r, struct bm_manifest *m,
                       const int *rank_of, int *missing)
 {
+    struct bm_sheet_walk walk = {.m = m}; /* in what is lent */
     uint32_t waits_for = 0;
     int rc = BOUMA_OK;
 
@@ -355,11 +369,13 @@ static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
         size_t number;
         const struct bm_manifest *w = bm_manifest_with_file(m, i, &number);
 
-        if (rank_of[i] == r->comm->rank)
+        if (rank_of[i] < 0 || rank_of[i] == r->comm->rank)
+            rc = bm_sheet_walk_to(&walk, i, r->error);
+        if (!rc && rank_of[i] == r->comm->rank)
             rc = bm_copy_subfile(&r->copier, m->step, w->generation,
                                  (uint32_t)number,
                                  bm_manifest_record(w, number), r->error);
-        else if (rank_of[i] < 0)
+        else if (!rc && rank_of[i] < 0)
             rc = check_lost(&r->near, &r->far, m, (uint32_t)i, r->error);
         if (!rc && rank_of[i] < 0 && r->comm->rank == 0 &&
             !bm_subfile_is_there(&r->far.store, m, (uint32_t)i)) {
@@ -369,6 +385,7 @@ static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
         }
         r->report->files += r->copier.bytes > before;
     }
+    bm_sheet_walk_end(&walk);
     if (!rc && *missing)
         mark_waiting(&r->far.store, m, waits_for);
     return rc;
@@ -386,8 +403,8 @@ static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
 
     bm_schema_init(&schema, r->a, r->error);
     bm_manifest_init(&m, r->a, &schema, r->error);
-    rc = bm_manifest_decode(&m, bytes->data, bytes->size, r->id, r->near.path,
-                            r->error);
+    rc = bm_manifest_decode_lent(&m, bytes->data, bytes->size, r->id,
+                                 r->near.path, r->error);
     if (!rc) {
         rank_of = bm_new(r->a, bm_manifest_files(&m), sizeof(*rank_of));
         if (!rank_of)

@@ -7,6 +7,7 @@
 
 #include "check/drain_all.h"
 #include "dataset/sweep.h"
+#include "layout/sheet.h"
 #include "layout/writings.h"
 #include "store/identity.h"
 #include "store/step_dir.h"
@@ -14,14 +15,17 @@
 #define MOST_TRIES 20 /* to claim the target */
 
 /* Whether two writings have the same files. Their generations do not tell: a
- * dataset and its copy count alike. */
+ * dataset and its copy count alike. Of sheets, checksums tell. */
 static int is_same_writing(const struct bm_manifest *a,
                            const struct bm_manifest *b)
 {
     int same = bm_generation_is_same(a->generation, b->generation) &&
-               a->count == b->count;
+               a->count == b->count && a->sheet_files == b->sheet_files;
 
-    for (size_t i = 0; i < a->count && same; i++)
+    for (size_t k = 0; k < a->sheet_count && same; k++)
+        same = a->sheets[k].bytes == b->sheets[k].bytes &&
+               !memcmp(a->sheets[k].hash, b->sheets[k].hash, 16);
+    for (size_t i = 0; i < a->count && same && !a->sheet_files; i++)
         same = bm_manifest_record(a, i)->file_bytes ==
                    bm_manifest_record(b, i)->file_bytes &&
                !memcmp(bm_manifest_record(a, i)->head_hash,
@@ -55,8 +59,8 @@ static int decode(struct bm_drain_all *r, const struct bm_buffer *bytes,
     *out = bm_writing_new(r->a, &why);
     if (!*out)
         return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", path);
-    rc = bm_manifest_decode(&(*out)->manifest, bytes->data, bytes->size, r->id,
-                            path, &why);
+    rc = bm_manifest_decode_lent(&(*out)->manifest, bytes->data, bytes->size,
+                                 r->id, path, &why);
     return rc && rc != BOUMA_EFORMAT ? bm_fail(r->error, rc, "%s", why.text)
                                      : rc;
 }
@@ -324,8 +328,9 @@ static void remove_copies(struct bm_drain_all *r, uint64_t step,
     struct bm_error ignored = {0};
     struct bm_writing *w = bm_writing_new(r->a, &ignored);
 
-    if (w && !bm_manifest_decode(&w->manifest, manifest->data, manifest->size,
-                                 r->id, r->far.path, &ignored))
+    if (w &&
+        !bm_manifest_decode_front(&w->manifest, manifest->data, manifest->size,
+                                  r->id, r->far.path, &ignored))
         for (size_t k = 0; k < bm_manifest_writings(&w->manifest); k++)
             bm_copies_remove(&r->far.store, step,
                              bm_manifest_writing(&w->manifest, k)->generation);

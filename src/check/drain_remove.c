@@ -7,6 +7,7 @@
 #include "dataset/dropped.h"
 #include "dataset/idx.h"
 #include "dataset/sweep.h"
+#include "layout/sheet_walk.h"
 #include "layout/writings.h"
 #include "store/identity.h"
 
@@ -35,25 +36,42 @@ static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
     return bm_comm_agree(r->comm, rc, r->error);
 }
 
+/* A sheet of the step's manifest, for a walk. */
+static int load_sheet(void *context, size_t w, struct bm_manifest *m, size_t k,
+                      struct bm_error *error)
+{
+    (void)m; /* that of the writing */
+    return bm_step_load_sheet(bm_step_writing(context, w), k, error);
+}
+
 /* Whether the local copy has no other file under the name of one of the step's.
  */
-static int has_files_of(struct bm_store *near, const struct bm_manifest *m)
+static int has_files_of(struct bm_store *near, struct bouma_step *step,
+                        int *has, struct bm_error *error)
 {
-    for (uint32_t i = 0; i < bm_manifest_files(m); i++) {
+    const struct bm_manifest *m = &step->manifest;
+    struct bm_sheet_walk walk = {&step->manifest, load_sheet, step, NULL, 0};
+    int rc = BOUMA_OK;
+
+    *has = 1;
+    for (uint32_t i = 0; i < bm_manifest_files(m) && *has && !rc; i++) {
         char name[BM_NAME_BYTES];
 
         bm_manifest_file_name(name, m, i);
-        if (!bm_store_is_absent(near, name) && !bm_subfile_is_there(near, m, i))
-            return 0;
+        if (bm_store_is_absent(near, name))
+            continue;
+        rc = bm_sheet_walk_to(&walk, i, error);
+        *has = !rc && bm_subfile_is_there(near, m, i);
     }
-    return 1;
+    bm_sheet_walk_end(&walk);
+    return rc;
 }
 
 /* Whether the target has what this rank's local copy has, to the byte of the
  * manifest, in which the hashes of all files are. A local copy may have files
  * of a step, but no manifest: then their heads tell. Two manifests of one
  * writing are an error. */
-static int compare(struct bm_drain_all *r, const struct bouma_step *step,
+static int compare(struct bm_drain_all *r, struct bouma_step *step,
                    const struct bm_drain_step *s, int *same)
 {
     enum bm_drain_there there = BM_THERE_NONE;
@@ -69,8 +87,7 @@ static int compare(struct bm_drain_all *r, const struct bouma_step *step,
                        &why);
     *same = 0;
     if (rc == BOUMA_ENOTFOUND) {
-        rc = BOUMA_OK;
-        *same = has_files_of(&r->near.store, &step->manifest);
+        rc = has_files_of(&r->near.store, step, same, r->error);
     } else if (rc) {
         bm_fail(r->error, rc, "%s", why.text);
     } else {
@@ -113,15 +130,23 @@ static int check_files(struct bm_drain_all *r, struct bouma_step *step,
 {
     bouma_verify_report counts = {0};
     struct bm_check how = {.depth = BOUMA_DEPTH_FULL};
+    struct bm_sheet_walk walk = {&step->manifest, load_sheet, step, NULL, 0};
     struct first_finding first = {.r = r};
     struct bm_findings findings;
-    int rc = BOUMA_OK;
+    int rc = BOUMA_OK, loaded = BOUMA_OK;
 
     bm_findings_init(&findings, r->a);
-    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++)
-        if (rank_of[i] == r->comm->rank)
+    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++) {
+        if (rank_of[i] != r->comm->rank)
+            continue;
+        rc = loaded = bm_sheet_walk_to(&walk, i, r->error);
+        if (!rc)
             rc = bm_check_subfile(step, i, &how, &findings, &counts);
-    if (rc) {
+    }
+    bm_sheet_walk_end(&walk);
+    if (loaded) {
+        rc = loaded; /* which was told */
+    } else if (rc) {
         bm_fail(r->error, rc, "no memory to check step %" PRIu64,
                 step->manifest.step);
     } else if (findings.failure || findings.damages) {
@@ -149,8 +174,6 @@ static int check_step(struct bm_drain_all *r, struct bouma_dataset *far,
         if (rc)
             bm_fail(r->error, rc, "%s", far->error.text);
         else
-            rc = bm_step_load_all(step, r->error);
-        if (!rc)
             rc = compare(r, step, s, safe);
     }
     if (!rc && *safe) {

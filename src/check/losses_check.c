@@ -320,7 +320,7 @@ static int look_before_forgetting(struct bm_repair *r,
 
     bm_schema_init(&schema, s->a, &why);
     bm_manifest_init(&m, s->a, &schema, &why);
-    rc = bm_manifest_load_front(&m, s, l->entry.step, r->ds.id, &why);
+    rc = bm_manifest_load_front(&m, s, l->entry.step, NULL, r->ds.id, &why);
     bm_manifest_release(&m);
     bm_schema_release(&schema);
     *is_damaged = rc == BOUMA_EFORMAT;

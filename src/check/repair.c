@@ -31,19 +31,24 @@ static int keep_attributes(struct bm_repair *r, const struct bm_manifest *m,
 }
 
 /* A step with a manifest that can be read. */
-static int repair_published(struct bm_repair *r, struct bouma_step *step)
+static int repair_published(struct bm_repair *r, struct bouma_step *step,
+                            struct bm_repair_files *files)
 {
     uint64_t unchecked = r->report->unchecked, whole = 0;
     uint64_t hopeless = r->report->hopeless;
     struct bm_lost_step now = {.files = NULL};
     size_t back;
-    int is_all, rc = bm_repair_mended(r, &step->manifest, &back);
+    int is_all, rc = bm_repair_mended(files, &back);
 
     r->elsewhere = 0;
     r->has_idx |= bm_schema_has_idx(step->manifest.schema);
-    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++)
-        if (i != back || r->apply) /* else it would be there */
+    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++) {
+        if (i == back && !r->apply) /* it would be there */
+            continue;
+        rc = bm_repair_files_to(files, i);
+        if (!rc)
             rc = bm_repair_subfile(r, step, i, &now, &whole);
+    }
     is_all = r->report->unchecked == unchecked;
     bm_tell_elsewhere(r->elsewhere, &step->manifest, &r->findings);
     /* Only of a step that is known to be whole: else an earlier writing may be
@@ -63,6 +68,7 @@ static int repair_published(struct bm_repair *r, struct bouma_step *step)
 static int repair_step(struct bm_repair *r, uint64_t number)
 {
     struct bm_error why = {0};
+    struct bm_repair_files files;
     struct bouma_step step;
     char name[BM_NAME_BYTES];
     int is_whole = 1, rc;
@@ -73,8 +79,11 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     r->changing = 0;
     bm_name_manifest(name, number);
     bm_repair_step_init(r, &step);
-    rc = bm_manifest_load(&step.manifest, &r->ds.store, number, NULL, r->ds.id,
-                          &why);
+    bm_repair_files_init(&files, r, &step.manifest, name);
+    rc = bm_manifest_load_front(&step.manifest, &r->ds.store, number, NULL,
+                                r->ds.id, &why);
+    if (!rc)
+        rc = bm_repair_files_check(&files, &why);
     if (rc == BOUMA_EFORMAT) {
         bm_repair_step_release(&step);
         bm_repair_step_init(r, &step);
@@ -82,7 +91,7 @@ static int repair_step(struct bm_repair *r, uint64_t number)
         rc = bm_repair_sheets(r, &step.manifest, number, &is_whole, &why);
     }
     if (!rc && is_whole) {
-        rc = repair_published(r, &step);
+        rc = repair_published(r, &step, &files);
     } else if (rc == BOUMA_EFORMAT && bm_store_is_no_file(&r->ds.store, name)) {
         rc = bm_repair_no_file(r, (int64_t)number, name);
         if (!rc)
@@ -93,6 +102,7 @@ static int repair_step(struct bm_repair *r, uint64_t number)
         bm_fail(r->error, rc, "%s", why.text);
     if (rc)
         rc = bm_repair_leave(r, (int64_t)number, name, rc);
+    bm_sheet_walk_end(&files.walk);
     bm_repair_step_release(&step);
     return rc;
 }

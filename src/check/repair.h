@@ -3,6 +3,7 @@
 #define BM_REPAIR_H
 
 #include "check/check.h"
+#include "layout/sheet_walk.h"
 #include "store/envelope.h"
 #include "store/truncations.h"
 
@@ -57,11 +58,26 @@ int bm_repair_move_step(struct bm_repair *r, uint64_t step);
 /* Move a file to lost/, under a name that is free there. */
 int bm_repair_move_away(struct bm_repair *r, const char *name);
 
+/* The records of a step's files, of a manifest that is in a file of this name:
+ * walk to each. */
+struct bm_repair_files {
+    struct bm_sheet_walk walk;
+    struct bm_repair *r;
+    char name[BM_NAME_BYTES];
+};
+void bm_repair_files_init(struct bm_repair_files *f, struct bm_repair *r,
+                          struct bm_manifest *m, const char *name);
+/* Go to all of them, one sheet after the other. */
+int bm_repair_files_check(struct bm_repair_files *f, struct bm_error *error);
+/* Then, go to one of them. A failure is one to look: it was there before. The
+ * message is in r->error. */
+int bm_repair_files_to(struct bm_repair_files *f, size_t i);
+
 /* What has the name of a file and is none: moved to lost/, and then the file is
  * missing. */
 int bm_repair_no_file(struct bm_repair *r, int64_t step, const char *name);
 
-/* A subfile of which one head is damaged gets it back from the other. What is
+/* A subfile, whose record is there, gets a damaged head back from the other. What is
  * lost of one that was cut, and all data that do not match their checksums, go
  * into 'now'; *whole counts what does. */
 int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
@@ -70,8 +86,7 @@ int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
 /* A mended copy that a killed repair has left is put where its file was, if
  * that is out of the way already, and removed if it is not. *back is the file of
  * the step that is back by it; bm_manifest_files(): none. */
-int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
-                     size_t *back);
+int bm_repair_mended(struct bm_repair_files *files, size_t *back);
 
 /* ---- the dataset's own file: repair_identity.c --------------------------- */
 
@@ -121,8 +136,9 @@ int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
 /* ---- sheets of a manifest: repair_sheets.c -------------------------------- */
 
 /* Load a manifest whose body is whole, and make sheets that are damaged again
- * from the heads of their files. *is_whole: it has all of them now, or would.
- * EFORMAT if the body is not whole, or there are no sheets. */
+ * from the heads of their files: these are in memory then. *is_whole: its file
+ * has all of them now, or would. EFORMAT if the body is not whole, or there are
+ * no sheets. */
 int bm_repair_sheets(struct bm_repair *r, struct bm_manifest *m,
                      uint64_t number, int *is_whole, struct bm_error *why);
 

@@ -25,7 +25,8 @@ void bm_repair_step_release(struct bouma_step *step)
 
 /* Whether every byte that the manifest promises is there: EFORMAT if not, or
  * what kept us from finding out, with a message. */
-static int check_whole(struct bm_repair *r, struct bouma_step *step)
+static int check_whole(struct bm_repair *r, struct bouma_step *step,
+                       struct bm_repair_files *files)
 {
     struct bm_check how = {.depth = BOUMA_DEPTH_DEEP};
     bouma_verify_report report;
@@ -35,6 +36,9 @@ static int check_whole(struct bm_repair *r, struct bouma_step *step)
     memset(&report, 0, sizeof(report));
     bm_findings_init(&found, step->ds->a);
     for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++) {
+        rc = bm_repair_files_to(files, i);
+        if (rc) /* which was told */
+            break;
         rc = bm_check_subfile(step, i, &how, &found, &report);
         if (!rc)
             rc = found.failure;
@@ -47,6 +51,7 @@ static int check_whole(struct bm_repair *r, struct bouma_step *step)
             rc = BOUMA_EFORMAT;
     }
     bm_findings_release(&found);
+    bm_sheet_walk_end(&files->walk);
     return rc;
 }
 
@@ -94,6 +99,7 @@ int bm_repair_publish_written(struct bm_repair *r, uint64_t number,
                               struct bm_generation g, int damaged)
 {
     struct bm_error why = {0};
+    struct bm_repair_files files;
     struct bouma_step step;
     char name[BM_NAME_BYTES], old[BM_NAME_BYTES];
     int rc;
@@ -101,13 +107,16 @@ int bm_repair_publish_written(struct bm_repair *r, uint64_t number,
     bm_name_manifest_new(name, number, g);
     bm_name_manifest(old, number);
     bm_repair_step_init(r, &step);
-    rc = bm_manifest_load(&step.manifest, &r->ds.store, number, name, r->ds.id,
-                          &why);
+    bm_repair_files_init(&files, r, &step.manifest, name);
+    rc = bm_manifest_load_front(&step.manifest, &r->ds.store, number, name,
+                                r->ds.id, &why);
+    if (!rc)
+        rc = bm_repair_files_check(&files, &why);
     if (rc)
         rc = bm_is_damage(rc) ? BOUMA_EFORMAT
                               : bm_fail(r->error, rc, "%s", why.text);
     else
-        rc = check_whole(r, &step);
+        rc = check_whole(r, &step, &files);
     if (!rc && bm_repair_act(r, (int64_t)number, name,
                              "the step is whole, its manifest published")) {
         rc = damaged ? bm_repair_move_away(r, old) : BOUMA_OK;
@@ -331,6 +340,7 @@ int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
     int committed = damaged || (known && known->generation.epoch);
     char name[BM_NAME_BYTES], old[BM_NAME_BYTES];
     struct bouma_step step;
+    struct bm_repair_files files;
     int rc;
 
     bm_name_manifest(old, number);
@@ -338,9 +348,10 @@ int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
     bm_name_manifest_new(name, number,
                          (struct bm_generation){r->ds.claim.epoch, 0});
     bm_repair_step_init(r, &step);
+    bm_repair_files_init(&files, r, &step.manifest, name); /* all are there */
     rc = manifest_from_heads(r, &step.manifest, number, g);
     if (!rc)
-        rc = check_whole(r, &step);
+        rc = check_whole(r, &step, &files);
     if (!rc && committed && !r->apply)
         bm_repair_hopeless(r, (int64_t)number, old,
                            "attributes of the step and of the dataset, if it "

@@ -2,11 +2,59 @@
  * heads of their files, to the byte: the body of the manifest has their
  * checksums. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "check/repair.h"
 #include "layout/sheet.h"
 #include "layout/writings.h"
+
+/* ---- one after the other ---------------------------------------------------- */
+
+/* A sheet, out of the file of the manifest. */
+static int load_sheet(void *context, size_t w, struct bm_manifest *m, size_t k,
+                      struct bm_error *error)
+{
+    struct bm_repair_files *files = context;
+
+    (void)w;
+    return bm_manifest_load_sheet(m, k, &files->r->ds.store, files->name,
+                                  error);
+}
+
+void bm_repair_files_init(struct bm_repair_files *f, struct bm_repair *r,
+                          struct bm_manifest *m, const char *name)
+{
+    *f = (struct bm_repair_files){
+        .walk = {.m = m, .load = load_sheet, .context = f}, .r = r};
+    snprintf(f->name, sizeof(f->name), "%s", name);
+}
+
+int bm_repair_files_check(struct bm_repair_files *f, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < bm_manifest_files(f->walk.m) && !rc; i++)
+        rc = bm_sheet_walk_to(&f->walk, i, error);
+    bm_sheet_walk_end(&f->walk);
+    return rc;
+}
+
+int bm_repair_files_to(struct bm_repair_files *f, size_t i)
+{
+    struct bm_error why = {0};
+    int rc = bm_sheet_walk_to(&f->walk, i, &why), claimed;
+
+    if (!rc)
+        return rc;
+    claimed = bm_repair_check_claim(f->r);
+    if (claimed)
+        return claimed;
+    return bm_fail(f->r->error, bm_is_damage(rc) ? BOUMA_EIO : rc, "%s",
+                   why.text);
+}
+
+/* ---- made again -------------------------------------------------------------- */
 
 /* The records of a sheet's files, from their heads. EFORMAT if one of these is
  * damaged, or not there. */
@@ -62,6 +110,24 @@ struct sheets {
     uint64_t all, damaged, hopeless;
 };
 
+/* One whose bytes are there: if it is good, they are lent. */
+static int look_at(struct bm_manifest *m, size_t k, const struct bm_buffer *b,
+                   struct bm_error *why)
+{
+    struct bm_sheet *s = &m->sheets[k];
+    int rc;
+
+    if (s->offset > b->size || s->bytes > b->size - s->offset)
+        return BOUMA_EFORMAT;
+    rc = bm_manifest_take_sheet(m, k, b->data + s->offset, (size_t)s->bytes, "",
+                                why);
+    if (rc)
+        return rc;
+    bm_manifest_drop_sheet(m, k);
+    s->stored = b->data + s->offset;
+    return BOUMA_OK;
+}
+
 /* All sheets of a writing, out of the bytes of the manifest or anew. What is
  * returned is a failure to look. */
 static int take_sheets(struct bm_repair *r, struct bm_manifest *m,
@@ -71,13 +137,8 @@ static int take_sheets(struct bm_repair *r, struct bm_manifest *m,
     int rc = BOUMA_OK;
 
     for (size_t k = 0; k < m->sheet_count && !rc; k++) {
-        const struct bm_sheet *s = &m->sheets[k];
-
         found->all++;
-        rc = s->offset <= b->size && s->bytes <= b->size - s->offset
-                 ? bm_manifest_take_sheet(m, k, b->data + s->offset,
-                                          (size_t)s->bytes, "", why)
-                 : BOUMA_EFORMAT;
+        rc = look_at(m, k, b, why);
         if (rc == BOUMA_EFORMAT) {
             bm_error_clear(why);
             found->damaged++;
@@ -87,6 +148,13 @@ static int take_sheets(struct bm_repair *r, struct bm_manifest *m,
         rc = rc == BOUMA_EFORMAT ? BOUMA_OK : rc;
     }
     return rc == BOUMA_ENOMEM ? bm_fail(why, rc, "no memory to repair") : rc;
+}
+
+/* What was lent is taken back. */
+static void take_back(struct bm_manifest *m)
+{
+    for (size_t k = 0; k < m->sheet_count; k++)
+        m->sheets[k].stored = NULL;
 }
 
 /* Write the manifest again, as it was once. */
@@ -169,6 +237,9 @@ int bm_repair_sheets(struct bm_repair *r, struct bm_manifest *m,
         if (rc)
             bm_fail(why, rc, "%s", r->error->text);
     }
+    for (size_t w = 0; w < m->earlier_count; w++)
+        take_back(&m->earlier[w]->manifest);
+    take_back(m);
     bm_buffer_release(&b);
     return rc;
 }

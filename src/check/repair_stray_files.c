@@ -18,14 +18,17 @@ struct walk {
     struct bm_stray_files *count;         /* NULL: the files are moved */
     int rc;
     struct bouma_step step; /* with the manifest in the directory of 'number' */
+    struct bm_repair_files files;
     uint64_t number;
     int is_open, is_whole; /* it was looked for; and it could be read */
 };
 
 static void close_step(struct walk *w)
 {
-    if (w->is_open)
+    if (w->is_open) {
+        bm_sheet_walk_end(&w->files.walk);
         bm_repair_step_release(&w->step);
+    }
     w->is_open = 0;
 }
 
@@ -36,13 +39,18 @@ static int open_step(struct walk *w, uint64_t number, struct bouma_step **out)
 {
     struct bm_repair *r = w->r;
     struct bm_error why = {0};
+    char name[BM_NAME_BYTES];
     int rc = BOUMA_OK;
 
     if (!w->is_open || w->number != number) {
         close_step(w);
+        bm_name_manifest(name, number);
         bm_repair_step_init(r, &w->step);
-        rc = bm_manifest_load(&w->step.manifest, &r->ds.store, number, NULL,
-                              r->ds.id, &why);
+        bm_repair_files_init(&w->files, r, &w->step.manifest, name);
+        rc = bm_manifest_load_front(&w->step.manifest, &r->ds.store, number,
+                                    NULL, r->ds.id, &why);
+        if (!rc)
+            rc = bm_repair_files_check(&w->files, &why);
         w->is_open = 1;
         w->is_whole = !rc;
         w->number = number;
@@ -126,13 +134,15 @@ static int weigh(struct bouma_step *step, size_t file, const char *name,
 
 /* Whether the file in its own directory is worse than the stray: the checksums
  * in its head tell, which the manifest names. */
-static int compare_data(struct bouma_step *step, const struct stray *f,
-                        int *is_worse)
+static int compare_data(struct walk *w, const struct stray *f, int *is_worse)
 {
-    struct worth own, stray = {0, 0};
+    struct worth own = {0, 0}, stray = {0, 0};
+    struct bouma_step *step = &w->step;
     size_t file = bm_manifest_number(&step->manifest, f->subfile, f->g);
-    int rc = weigh(step, file, f->own, &own);
+    int rc = bm_repair_files_to(&w->files, file);
 
+    if (!rc)
+        rc = weigh(step, file, f->own, &own);
     *is_worse = 0;
     if (rc || !own.damages)
         return rc;
@@ -159,7 +169,7 @@ static int compare(struct walk *w, const struct stray *f, int *is_worse)
         return opened;
     if (step && bm_manifest_names(&step->manifest, f->subfile, f->g) &&
         bm_store_exists(&r->ds.store, f->own))
-        rc = compare_data(step, f, is_worse);
+        rc = compare_data(w, f, is_worse);
     return rc && rc != BOUMA_EFORMAT
                ? bm_fail(r->error, rc,
                          "%s: could not be looked at, and %s is "
@@ -285,10 +295,11 @@ static int is_damaged(struct bm_repair *r, const char *name)
     struct bm_error ignored = {0};
     struct bm_step_entry entry;
     struct bm_buffer b;
+    uint64_t bytes;
     int rc;
 
     bm_buffer_init(&b, s->a);
-    rc = bm_store_load(s, name, &b, s->memory_limit, &ignored);
+    rc = bm_manifest_read_front(s, name, &b, &bytes, &ignored);
     if (!rc)
         rc = bm_manifest_peek(&entry, &b, r->ds.id, name, &ignored);
     bm_buffer_release(&b);

@@ -341,16 +341,22 @@ static int compare_front(struct bm_repair *r, struct ends *e,
 
 /* Which file of the step an open file is a whole copy of, as far as its heads and
  * its length tell; bm_manifest_files(): none. */
-static int copy_of(struct bm_repair *r, const struct bm_manifest *m,
-                   struct bm_file *f, size_t *out)
+static int copy_of(struct bm_repair_files *files, struct bm_file *f,
+                   size_t *out)
 {
+    const struct bm_manifest *m = files->walk.m;
+    struct bm_repair *r = files->r;
     int rc = BOUMA_OK;
 
     for (*out = 0; *out < bm_manifest_files(m) && !rc; ++*out) {
-        const struct bm_subfile_info *info = bm_manifest_file(m, *out);
+        const struct bm_subfile_info *info;
         struct ends e;
         int is_it;
 
+        rc = bm_repair_files_to(files, *out);
+        if (rc)
+            break;
+        info = bm_manifest_file(m, *out);
         ends_init(&e, r->ds.a);
         rc = load_ends(r, &e, info, f);
         is_it = !e.front_rc && !e.back_rc && e.bytes == info->file_bytes;
@@ -362,9 +368,11 @@ static int copy_of(struct bm_repair *r, const struct bm_manifest *m,
 }
 
 /* One copy that a killed repair has left. */
-static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
-                         const char *mended, uint32_t epoch, size_t *back)
+static int finish_mended(struct bm_repair_files *files, const char *mended,
+                         uint32_t epoch, size_t *back)
 {
+    const struct bm_manifest *m = files->walk.m;
+    struct bm_repair *r = files->r;
     struct bm_store *s = &r->ds.store;
     char name[BM_NAME_BYTES];
     struct bm_error why = {0}, ignored = {0};
@@ -379,7 +387,7 @@ static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
         return BOUMA_OK;
     if (rc)
         return bm_fail(r->error, rc, "%s", why.text);
-    rc = copy_of(r, m, &f, &i);
+    rc = copy_of(files, &f, &i);
     bm_file_close(&f, &ignored);
     if (rc)
         return rc;
@@ -412,8 +420,7 @@ static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
 }
 
 struct mended_search {
-    struct bm_repair *r;
-    const struct bm_manifest *m;
+    struct bm_repair_files *files;
     size_t *back;
     int rc;
 };
@@ -424,17 +431,17 @@ static int find_mended(void *context, const char *entry)
     char mended[BM_NAME_BYTES];
     uint32_t epoch;
 
-    bm_name_in_step(mended, search->m->step, entry);
+    bm_name_in_step(mended, search->files->walk.m->step, entry);
     if (bm_name_parse_mended(entry, &epoch))
-        search->rc =
-            finish_mended(search->r, search->m, mended, epoch, search->back);
+        search->rc = finish_mended(search->files, mended, epoch, search->back);
     return search->rc ? ECANCELED : 0;
 }
 
-int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
-                     size_t *back)
+int bm_repair_mended(struct bm_repair_files *files, size_t *back)
 {
-    struct mended_search search = {r, m, back, BOUMA_OK};
+    const struct bm_manifest *m = files->walk.m;
+    struct mended_search search = {files, back, BOUMA_OK};
+    struct bm_repair *r = files->r;
     struct bm_error why = {0};
     int rc;
 

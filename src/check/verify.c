@@ -192,19 +192,38 @@ static int load_sheet(struct verify *v, struct bouma_step *writing, size_t k)
     return rc == BOUMA_ENOMEM ? rc : BOUMA_OK;
 }
 
-/* All sheets of a step's manifest. Collective. */
-static int load_sheets(struct verify *v, struct bouma_step *step)
+/* This rank's share of some subfiles of a step. */
+static int look_at_some(struct verify *v, struct bouma_step *step, size_t first,
+                        size_t count, struct bm_check *how)
 {
+    const struct bm_comm *comm = v->ds->comm;
     int rc = BOUMA_OK;
 
-    for (size_t w = 0; w < bm_manifest_writings(&step->manifest); w++) {
-        struct bouma_step *one = bm_step_writing(step, w);
+    for (size_t i = first; i < first + count && !rc; i++)
+        if (v->subfile++ % (size_t)comm->size == (size_t)comm->rank &&
+            bm_manifest_has_file(&step->manifest, i))
+            rc = bm_check_subfile(step, i, how, &v->findings, &v->report);
+    return rc;
+}
 
-        for (size_t k = 0; k < one->manifest.sheet_count; k++) {
-            int loaded = load_sheet(v, one, k);
+/* Those of a writing; if its manifest has sheets, of one after the other, which
+ * is dropped then. Ranks that fail still load them. Collective. */
+static int look_at_writing(struct verify *v, struct bouma_step *step, size_t w,
+                           struct bm_check *how, int rc)
+{
+    struct bouma_step *one = bm_step_writing(step, w);
+    struct bm_manifest *m = &one->manifest;
 
-            rc = rc ? rc : loaded;
-        }
+    if (!m->sheet_files)
+        return rc ? rc : look_at_some(v, step, m->first, m->count, how);
+    for (size_t k = 0; k < m->sheet_count; k++) {
+        int loaded = load_sheet(v, one, k);
+
+        rc = rc ? rc : loaded;
+        if (!rc)
+            rc = look_at_some(v, step, m->first + k * m->sheet_files,
+                              bm_sheet_records(m, k), how);
+        bm_manifest_drop_sheet(m, k);
     }
     return rc;
 }
@@ -213,15 +232,12 @@ static int load_sheets(struct verify *v, struct bouma_step *step)
 static int look_at_subfiles(struct verify *v, struct bouma_step *step,
                             const struct bm_lost_step *known)
 {
-    const struct bm_comm *comm = v->ds->comm;
     struct bm_check how = {
         .depth = v->depth, .is_part = v->is_part, .known = known};
-    int rc = load_sheets(v, step);
+    int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < bm_manifest_files(&step->manifest) && !rc; i++)
-        if (v->subfile++ % (size_t)comm->size == (size_t)comm->rank &&
-            bm_manifest_has_file(&step->manifest, i))
-            rc = bm_check_subfile(step, i, &how, &v->findings, &v->report);
+    for (size_t w = 0; w < bm_manifest_writings(&step->manifest); w++)
+        rc = look_at_writing(v, step, w, &how, rc);
     bm_tell_elsewhere(how.elsewhere, &step->manifest, &v->findings);
     return rc;
 }

@@ -49,7 +49,7 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     }
     bm_schema_init(&schema, ds->a, &ignored);
     bm_manifest_init(&m, ds->a, &schema, &ignored);
-    ours = !bm_manifest_load_front(&m, &ds->store, entry->step, ds->id,
+    ours = !bm_manifest_load_front(&m, &ds->store, entry->step, NULL, ds->id,
                                    &ignored) &&
            m.generation.epoch == entry->generation.epoch &&
            m.generation.attempt == entry->generation.attempt;
@@ -172,13 +172,14 @@ static void hold(struct bm_commits *c, const struct bm_step_entry *entry,
     manifest->handle = NULL; /* it is held now */
 }
 
-/* A manifest that is there as bytes. */
+/* A manifest that is there as bytes, all of which are right; no record of a file
+ * is looked at. */
 static int decode(struct bouma_dataset *ds, const struct bm_buffer *bytes,
                   struct bm_writing **out)
 {
     struct bm_writing *w = bm_writing_new(ds->a, &ds->error);
-    int rc = w ? bm_manifest_decode(&w->manifest, bytes->data, bytes->size,
-                                    ds->id, ds->store.path, &ds->error)
+    int rc = w ? bm_manifest_decode_lent(&w->manifest, bytes->data, bytes->size,
+                                         ds->id, ds->store.path, &ds->error)
                : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a manifest");
 
     if (rc)

@@ -288,20 +288,21 @@ int bm_steps_write_index(struct bm_store *s, const uint8_t id[16],
                          int (*note)(void *context, const char *text),
                          void *context, struct bm_error *error);
 
-/* Load and decode a manifest. 'name' may be NULL: the published one. */
-int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
-                     const char *name, const uint8_t *id,
-                     struct bm_error *error);
-/* The same without its sheets (layout/sheet.h); that is enough for all but the
- * records of files. */
+/* Load and decode a manifest without its sheets (layout/sheet.h): that is enough
+ * for all but the records of files. 'name' may be NULL: the published one. */
 int bm_manifest_load_front(struct bm_manifest *m, struct bm_store *s,
-                           uint64_t step, const uint8_t *id,
+                           uint64_t step, const char *name, const uint8_t *id,
                            struct bm_error *error);
+/* Sheet k of a manifest, or of a writing before, whose file has this name. */
+int bm_manifest_load_sheet(struct bm_manifest *m, size_t k, struct bm_store *s,
+                           const char *name, struct bm_error *error);
 /* The bytes of a manifest without its sheets; of a damaged one, all bytes. And
  * the bytes of the file. */
 int bm_manifest_read_front(struct bm_store *s, const char *name,
                            struct bm_buffer *out, uint64_t *bytes,
                            struct bm_error *error);
+int bm_manifest_read_front_of(struct bm_file *f, struct bm_buffer *out,
+                              uint64_t *bytes, struct bm_error *error);
 /* EFORMAT if a file of so many bytes has more than a manifest, which was made
  * of its first 'front' bytes, and its sheets. (That it has less concerns only
  * those that read these sheets.) */

@@ -315,7 +315,7 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
         rc = bm_dataset_manifest(ds, newest, &b, &bytes, &store, &why);
     bm_buffer_release(&b);
     if (!rc)
-        rc = bm_manifest_load_front(&m, store, newest, ds->id, &why);
+        rc = bm_manifest_load_front(&m, store, newest, NULL, ds->id, &why);
     if (!rc) {
         struct bouma_attributes swap = ds->found.attributes;
 

@@ -177,6 +177,21 @@ int bm_idx_is_linked(struct bm_store *s, const struct bm_idx_file *f)
     return bm_store_is_link_to(s, name, text);
 }
 
+/* Nothing can be added to a step with such a grid, so it has one writing. */
+int bm_idx_load_manifest(struct bm_manifest *m, struct bm_store *s,
+                         uint64_t step, const uint8_t *id,
+                         struct bm_error *error)
+{
+    char name[BM_NAME_BYTES];
+    int rc = bm_manifest_load_front(m, s, step, NULL, id, error);
+
+    bm_name_manifest(name, step);
+    for (size_t k = 0; k < m->sheet_count && !rc; k++)
+        if (bm_schema_has_idx(m->schema))
+            rc = bm_manifest_load_sheet(m, k, s, name, error);
+    return rc;
+}
+
 /* Whether a subfile has a part of a grid. */
 static int has_part(const struct bm_subfile_info *info,
                     const struct bm_manifest *m, const struct bm_object *grid)

@@ -38,6 +38,11 @@ int bm_idx_link(struct bm_store *s, const struct bm_idx_file *f,
 /* Whether the link is there. */
 int bm_idx_is_linked(struct bm_store *s, const struct bm_idx_file *f);
 
+/* The manifest of a step, whose files are known if a grid of it has 'idx'. */
+int bm_idx_load_manifest(struct bm_manifest *m, struct bm_store *s,
+                         uint64_t step, const uint8_t *id,
+                         struct bm_error *error);
+
 /* The files of a grid in a step, one after the other: 1 if there is one more. A
  * manifest that has more of them than the grid can have is not believed. */
 struct bm_idx_walk {

@@ -224,7 +224,7 @@ static int look_at_step(struct mending *m, uint64_t step)
 
     bm_schema_init(&schema, m->a, &ignored);
     bm_manifest_init(&of, m->a, &schema, &ignored);
-    rc = bm_manifest_load(&of, m->how->store, step, NULL, m->how->id, &ignored);
+    rc = bm_idx_load_manifest(&of, m->how->store, step, m->how->id, &ignored);
     if (rc == BOUMA_ENOMEM)
         no_memory(m);
     else if (rc)

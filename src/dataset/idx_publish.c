@@ -217,7 +217,7 @@ int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
     bm_manifest_init(&m, ds->a, &schema, &why);
     bm_step_list_init(&w.steps, ds->a);
     if (!rc)
-        rc = bm_manifest_load(&m, &ds->store, entry->step, NULL, ds->id, &why);
+        rc = bm_idx_load_manifest(&m, &ds->store, entry->step, ds->id, &why);
     if (!rc)
         rc = list_steps(&w);
     if (!rc)

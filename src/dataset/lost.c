@@ -55,8 +55,8 @@ static int any_is_short(struct bm_store *s, const uint8_t id[16],
         return 0;
     bm_schema_init(&schema, s->a, &ignored);
     bm_manifest_init(&m, s->a, &schema, &ignored);
-    found =
-        bm_manifest_load_front(&m, s, l->entry.step, id, &ignored) != BOUMA_OK;
+    found = bm_manifest_load_front(&m, s, l->entry.step, NULL, id, &ignored) !=
+            BOUMA_OK;
     for (uint32_t i = 0; i < l->count && !found; i++)
         found = is_short(s, &m, &l->files[i]);
     bm_manifest_release(&m);

@@ -28,55 +28,64 @@ int bm_manifest_check_end(struct bm_manifest *m, size_t front, uint64_t bytes,
                          name, bytes, whole);
 }
 
-int bm_manifest_read_front(struct bm_store *s, const char *name,
-                           struct bm_buffer *out, uint64_t *file_bytes,
-                           struct bm_error *error)
+int bm_manifest_read_front_of(struct bm_file *f, struct bm_buffer *out,
+                              uint64_t *file_bytes, struct bm_error *error)
 {
+    struct bm_store *s = f->store;
     struct bm_error ignored = {0};
     struct bm_envelope e;
-    struct bm_file f;
-    uint64_t bytes = 0, first = 0, front;
-    int rc;
+    uint64_t bytes = 0, first, front;
+    int rc = bm_file_size(f, &bytes, error);
 
     bm_buffer_clear(out);
-    rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, error);
-    if (rc)
-        return rc;
-    rc = bm_file_size(&f, &bytes, error);
     *file_bytes = front = bytes;
     first = bytes < FIRST_READ ? bytes : FIRST_READ;
     if (!rc && !bm_buffer_extend(out, (size_t)first))
         rc = BOUMA_ENOMEM;
     if (!rc)
-        rc = bm_file_read(&f, out->data, (size_t)first, 0, error);
+        rc = bm_file_read(f, out->data, (size_t)first, 0, error);
     if (!rc &&
-        !bm_envelope_peek(&e, out->data, (size_t)first, BM_KIND_MANIFEST, name,
-                          &ignored) &&
+        !bm_envelope_peek(&e, out->data, (size_t)first, BM_KIND_MANIFEST,
+                          f->name, &ignored) &&
         e.body_bytes <= bytes - BM_ENVELOPE_BYTES)
         front = BM_ENVELOPE_BYTES + e.body_bytes;
     if (!rc && front > FIRST_READ && front > s->memory_limit)
         rc = bm_fail(error, BOUMA_ELIMIT,
                      "%s/%s: has %" PRIu64 " bytes, more than the option "
                      "'memory_limit' allows",
-                     s->path, name, front);
+                     s->path, f->name, front);
     if (!rc && front > first && !bm_buffer_extend(out, (size_t)(front - first)))
         rc = BOUMA_ENOMEM;
     if (!rc && front > first)
-        rc = bm_file_read(&f, out->data + first, (size_t)(front - first), first,
+        rc = bm_file_read(f, out->data + first, (size_t)(front - first), first,
                           error);
     if (rc == BOUMA_ENOMEM)
         bm_fail(error, rc, "%s/%s: no memory for %" PRIu64 " bytes", s->path,
-                name, front);
+                f->name, front);
     if (!rc)
         out->size = (size_t)front; /* sheets that were read with it */
-    bm_file_close(&f, &ignored);   /* only read from */
     return rc;
 }
 
-/* Load and decode it, with its sheets or without. */
-static int load_manifest(struct bm_manifest *m, struct bm_store *s,
-                         uint64_t step, const char *name, const uint8_t *id,
-                         int sheets, struct bm_error *error)
+int bm_manifest_read_front(struct bm_store *s, const char *name,
+                           struct bm_buffer *out, uint64_t *file_bytes,
+                           struct bm_error *error)
+{
+    struct bm_error ignored = {0};
+    struct bm_file f;
+    int rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, error);
+
+    bm_buffer_clear(out);
+    if (rc)
+        return rc;
+    rc = bm_manifest_read_front_of(&f, out, file_bytes, error);
+    bm_file_close(&f, &ignored); /* only read from */
+    return rc;
+}
+
+int bm_manifest_load_front(struct bm_manifest *m, struct bm_store *s,
+                           uint64_t step, const char *name, const uint8_t *id,
+                           struct bm_error *error)
 {
     char usual[BM_NAME_BYTES], full[1200];
     struct bm_buffer b;
@@ -89,13 +98,10 @@ static int load_manifest(struct bm_manifest *m, struct bm_store *s,
     }
     snprintf(full, sizeof(full), "%s/%s", s->path, name);
     bm_buffer_init(&b, s->a);
-    rc = sheets ? bm_store_load(s, name, &b, s->memory_limit, error)
-                : bm_manifest_read_front(s, name, &b, &bytes, error);
-    if (!rc && sheets)
-        rc = bm_manifest_decode(m, b.data, b.size, id, full, error);
-    else if (!rc)
+    rc = bm_manifest_read_front(s, name, &b, &bytes, error);
+    if (!rc)
         rc = bm_manifest_decode_front(m, b.data, b.size, id, full, error);
-    if (!rc && !sheets)
+    if (!rc)
         rc = bm_manifest_check_end(m, b.size, bytes, full, error);
     if (!rc && m->step != step)
         rc = bm_fail(error, BOUMA_EFORMAT,
@@ -107,18 +113,39 @@ static int load_manifest(struct bm_manifest *m, struct bm_store *s,
     return rc;
 }
 
-int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
-                     const char *name, const uint8_t *id,
-                     struct bm_error *error)
+int bm_manifest_load_sheet(struct bm_manifest *m, size_t k, struct bm_store *s,
+                           const char *name, struct bm_error *error)
 {
-    return load_manifest(m, s, step, name, id, 1, error);
-}
+    const struct bm_sheet *sheet = &m->sheets[k];
+    struct bm_error ignored = {0};
+    uint64_t bytes = 0;
+    char which[1300], full[1200];
+    struct bm_buffer b;
+    struct bm_file f;
+    int rc = bm_file_open(&f, s, name, BOUMA_OPEN_MODE_READ, error);
 
-int bm_manifest_load_front(struct bm_manifest *m, struct bm_store *s,
-                           uint64_t step, const uint8_t *id,
-                           struct bm_error *error)
-{
-    return load_manifest(m, s, step, NULL, id, 0, error);
+    if (rc)
+        return rc;
+    snprintf(full, sizeof(full), "%s/%s", s->path, name);
+    bm_sheet_name(which, sizeof(which), m, k, full);
+    bm_buffer_init(&b, s->a);
+    rc = bm_file_size(&f, &bytes, error);
+    if (!rc && (sheet->offset > bytes || sheet->bytes > bytes - sheet->offset))
+        rc = bm_fail(error, BOUMA_EFORMAT, "%s: is cut off", which);
+    if (!rc && sheet->bytes > s->memory_limit)
+        rc = bm_fail(error, BOUMA_ELIMIT,
+                     "%s: has %" PRIu64 " bytes, more than the option "
+                     "'memory_limit' allows",
+                     which, sheet->bytes);
+    if (!rc && !bm_buffer_extend(&b, (size_t)sheet->bytes))
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for it", which);
+    if (!rc)
+        rc = bm_file_read(&f, b.data, b.size, sheet->offset, error);
+    if (!rc)
+        rc = bm_manifest_take_sheet(m, k, b.data, b.size, full, error);
+    bm_file_close(&f, &ignored); /* only read from */
+    bm_buffer_release(&b);
+    return rc;
 }
 
 static int collect_step(void *context, const char *entry)
@@ -345,7 +372,7 @@ static int probe(struct bm_step_search *w, uint64_t step,
 
     bm_schema_init(&schema, w->store->a, &why);
     bm_manifest_init(&m, w->store->a, &schema, &why);
-    rc = bm_manifest_load_front(&m, w->store, step, w->id, &why);
+    rc = bm_manifest_load_front(&m, w->store, step, NULL, w->id, &why);
     if (!rc) {
         rc = list_committed(w, &m, cached, &why);
     } else if (rc == BOUMA_ENOTFOUND && !is_known) {

@@ -109,6 +109,17 @@ void bm_file_tree_show_file(struct bm_file_tree *t, size_t sheet,
     s->subfiles[s->shown++] = subfile;
 }
 
+void bm_file_tree_close_sheet(struct bm_file_tree *t, size_t sheet)
+{
+    struct bm_file_tree_sheet *s = find_sheet(t, sheet);
+
+    bm_drop(t->a, s->summaries);
+    bm_drop(t->a, s->subfiles);
+    s->summaries = NULL;
+    s->subfiles = NULL;
+    s->shown = 0;
+}
+
 const struct bm_file_tree_sheet *
 bm_file_tree_sheet_of(const struct bm_file_tree *t, size_t f)
 {

@@ -66,6 +66,8 @@ int bm_file_tree_open_sheet(struct bm_file_tree *t, size_t sheet);
 void bm_file_tree_show_file(struct bm_file_tree *t, size_t sheet,
                             const struct bm_particle_summary *summary,
                             size_t subfile);
+/* It was dropped again. */
+void bm_file_tree_close_sheet(struct bm_file_tree *t, size_t sheet);
 /* The sheet that has the set's file f. */
 const struct bm_file_tree_sheet *
 bm_file_tree_sheet_of(const struct bm_file_tree *t, size_t f);

@@ -620,21 +620,27 @@ int bm_manifest_decode_front(struct bm_manifest *m, const uint8_t *data,
     return BOUMA_OK;
 }
 
+/* One way or the other. */
+typedef int take_sheet(struct bm_manifest *m, size_t k, const uint8_t *data,
+                       size_t bytes, const char *name, struct bm_error *error);
+
 /* All sheets of a writing, out of the bytes of the manifest. */
-static int take_sheets(struct bm_manifest *m, const uint8_t *data,
-                       const char *name, struct bm_error *error)
+static int take_sheets(struct bm_manifest *m, take_sheet *take,
+                       const uint8_t *data, const char *name,
+                       struct bm_error *error)
 {
     int rc = BOUMA_OK;
 
     for (size_t k = 0; k < m->sheet_count && !rc; k++)
-        rc = bm_manifest_take_sheet(m, k, data + m->sheets[k].offset,
-                                    (size_t)m->sheets[k].bytes, name, error);
+        rc = take(m, k, data + m->sheets[k].offset, (size_t)m->sheets[k].bytes,
+                  name, error);
     return rc;
 }
 
-int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
-                       const uint8_t *id, const char *name,
-                       struct bm_error *error)
+/* With all sheets. */
+static int decode_whole(struct bm_manifest *m, take_sheet *take,
+                        const uint8_t *data, size_t bytes, const uint8_t *id,
+                        const char *name, struct bm_error *error)
 {
     int rc = bm_manifest_decode_front(m, data, bytes, id, name, error);
     size_t front = front_of(data, bytes);
@@ -647,6 +653,22 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
                        "them; the file is damaged",
                        name);
     for (size_t i = 0; i < m->earlier_count && !rc; i++)
-        rc = take_sheets(&m->earlier[i]->manifest, data, name, error);
-    return rc ? rc : take_sheets(m, data, name, error);
+        rc = take_sheets(&m->earlier[i]->manifest, take, data, name, error);
+    return rc ? rc : take_sheets(m, take, data, name, error);
+}
+
+int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
+                       const uint8_t *id, const char *name,
+                       struct bm_error *error)
+{
+    return decode_whole(m, bm_manifest_take_sheet, data, bytes, id, name,
+                        error);
+}
+
+int bm_manifest_decode_lent(struct bm_manifest *m, const uint8_t *data,
+                            size_t bytes, const uint8_t *id, const char *name,
+                            struct bm_error *error)
+{
+    return decode_whole(m, bm_manifest_lend_sheet, data, bytes, id, name,
+                        error);
 }

@@ -139,6 +139,11 @@ int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,
 int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
                        const uint8_t *id, const char *name,
                        struct bm_error *error);
+/* The same, but sheets are not decoded: their checksums are right, and their
+ * bytes lent (sheet.h), for as long as 'data' is there. */
+int bm_manifest_decode_lent(struct bm_manifest *m, const uint8_t *data,
+                            size_t bytes, const uint8_t *id, const char *name,
+                            struct bm_error *error);
 /* The same without sheets, whether 'data' has them or not. */
 int bm_manifest_decode_front(struct bm_manifest *m, const uint8_t *data,
                              size_t bytes, const uint8_t *id, const char *name,

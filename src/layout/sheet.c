@@ -49,14 +49,6 @@ struct bm_subfile_info *bm_manifest_record(const struct bm_manifest *m,
                : &m->subfiles[i];
 }
 
-int bm_manifest_is_loaded(const struct bm_manifest *m)
-{
-    for (size_t k = 0; k < m->sheet_count; k++)
-        if (!m->sheets[k].records)
-            return 0;
-    return 1;
-}
-
 /* ---- sums ---------------------------------------------------------------- */
 
 static void join_part(struct bm_part_info *sum, const struct bm_part_info *part,
@@ -495,6 +487,24 @@ static int decode_records(struct bm_manifest *m, size_t k, struct bm_cursor *c)
     return rc ? rc : show_records(m, k);
 }
 
+/* Open the envelope of a sheet that messages call 'full'; it must be the one
+ * that the manifest tells of. */
+static int open_sheet(const struct bm_sheet *sheet, struct bm_envelope *e,
+                      struct bm_cursor *c, const uint8_t *data, size_t bytes,
+                      const char *full, struct bm_error *error)
+{
+    int rc =
+        bm_envelope_open(e, c, &(struct bm_metadata){data, bytes, NULL, full},
+                         BM_KIND_SHEET, error);
+
+    if (rc)
+        return rc;
+    return bytes != sheet->bytes || memcmp(e->hash, sheet->hash, 16)
+               ? bm_fail(error, BOUMA_EFORMAT,
+                         "%s: is not the one that the manifest tells of", full)
+               : BOUMA_OK;
+}
+
 int bm_manifest_take_sheet(struct bm_manifest *m, size_t k, const uint8_t *data,
                            size_t bytes, const char *name,
                            struct bm_error *error)
@@ -508,14 +518,9 @@ int bm_manifest_take_sheet(struct bm_manifest *m, size_t k, const uint8_t *data,
     if (sheet->records)
         return BOUMA_OK;
     bm_sheet_name(full, sizeof(full), m, k, name);
-    rc =
-        bm_envelope_open(&e, &c, &(struct bm_metadata){data, bytes, NULL, full},
-                         BM_KIND_SHEET, error);
+    rc = open_sheet(sheet, &e, &c, data, bytes, full, error);
     if (rc)
         return rc;
-    if (bytes != sheet->bytes || memcmp(e.hash, sheet->hash, 16))
-        return bm_fail(error, BOUMA_EFORMAT,
-                       "%s: is not the one that the manifest tells of", full);
     rc = decode_records(m, k, &c);
     if (!rc)
         return BOUMA_OK;
@@ -523,6 +528,34 @@ int bm_manifest_take_sheet(struct bm_manifest *m, size_t k, const uint8_t *data,
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory for it", full);
     return bm_envelope_fail(&e, full, error, "contradicts itself");
+}
+
+int bm_manifest_lend_sheet(struct bm_manifest *m, size_t k, const uint8_t *data,
+                           size_t bytes, const char *name,
+                           struct bm_error *error)
+{
+    struct bm_sheet *sheet = &m->sheets[k];
+    char full[1300];
+    struct bm_envelope e;
+    struct bm_cursor c;
+    int rc;
+
+    bm_sheet_name(full, sizeof(full), m, k, name);
+    rc = open_sheet(sheet, &e, &c, data, bytes, full, error);
+    if (!rc)
+        sheet->stored = data;
+    return rc;
+}
+
+void bm_manifest_drop_sheet(struct bm_manifest *m, size_t k)
+{
+    struct bm_sheet *sheet = &m->sheets[k];
+    const struct bm_summary_list *sets = &sheet->sum.summaries;
+
+    for (size_t n = 0; n < sets->count; n++)
+        if (sets->entries[n]->object->layout->file_tree)
+            bm_file_tree_close_sheet(tree_of(m, sets->entries[n]), k);
+    drop_records(sheet, m->a);
 }
 
 void bm_sheet_name(char *text, size_t room, const struct bm_manifest *m,

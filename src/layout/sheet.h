@@ -31,8 +31,6 @@ void bm_sheet_release(struct bm_sheet *s, const bouma_allocator *a);
  * k * m->sheet_files on. */
 size_t bm_sheet_count_of(size_t files, uint32_t sheet_files);
 size_t bm_sheet_records(const struct bm_manifest *m, size_t k);
-/* Whether all records are there: those of all sheets, if there are any. */
-int bm_manifest_is_loaded(const struct bm_manifest *m);
 /* What messages call sheet k of a manifest of this name. */
 void bm_sheet_name(char *text, size_t room, const struct bm_manifest *m,
                    size_t k, const char *manifest);
@@ -75,6 +73,13 @@ int bm_manifest_list_sheets(struct bm_manifest *m);
 /* Sheet k from its bytes, which must be those that the manifest tells of. After
  * a failure it is as it was before. BOUMA_OK, ENOMEM, EFORMAT or EVERSION. */
 int bm_manifest_take_sheet(struct bm_manifest *m, size_t k, const uint8_t *data,
+                           size_t bytes, const char *name,
+                           struct bm_error *error);
+/* Its records go, and can be taken again. */
+void bm_manifest_drop_sheet(struct bm_manifest *m, size_t k);
+/* The same as bm_manifest_take_sheet(), but it is not decoded: its bytes are
+ * lent, for as long as they are there. */
+int bm_manifest_lend_sheet(struct bm_manifest *m, size_t k, const uint8_t *data,
                            size_t bytes, const char *name,
                            struct bm_error *error);
 /* The bytes of all sheets of all writings, and where they begin: the bytes of

@@ -120,8 +120,7 @@ int bm_step_source_loaded(const struct bouma_step *step, size_t i);
 /* A sheet of the manifest (layout/sheet.h) is read when it is first asked for:
  * sheet k; the one with the record of a file, if there are sheets; with the file
  * i of all writings, and with a file of a set of particles (the message is in
- * the dataset); and all with files of
- * the set that can match (NULL: all with files of the set). */
+ * the dataset); and all with files of the set that can match. */
 int bm_step_load_sheet(struct bouma_step *step, size_t k,
                        struct bm_error *error);
 int bm_step_load_record(struct bouma_step *step, size_t file,
@@ -132,8 +131,6 @@ int bm_step_load_set_file(struct bouma_step *step, const struct bm_file_tree *t,
 int bm_step_load_set(struct bouma_step *step, const struct bm_file_tree *t,
                      const struct bm_file_tree_query *query);
 
-/* All sheets of all writings. */
-int bm_step_load_all(struct bouma_step *step, struct bm_error *error);
 /* The bytes that were read, as budgets count them: without sheets, which are
  * read once, as the rest of a manifest is. */
 uint64_t bm_step_bytes_read(const struct bouma_step *step);

@@ -134,27 +134,16 @@ static uint64_t slice_slots(const struct restart *r)
     return bm_bat_of(r->set)->detail.chunk * (bytes > each ? bytes / each : 1);
 }
 
-/* The slices of the reader that has most. The same on all ranks. */
-static int count_slices(const struct restart *r, uint64_t *out)
+/* The slices of this rank's files. */
+static uint64_t count_slices(const struct restart *r)
 {
-    const bouma_allocator *a = r->step->ds->a;
-    uint64_t *count =
-        bm_new(a, (size_t)r->step->ds->comm->size, sizeof(*count));
-    uint64_t slots = slice_slots(r);
+    uint64_t slots = slice_slots(r), n = 0;
 
-    if (!count)
-        return BOUMA_ENOMEM;
-    *out = 0;
-    for (size_t f = 0; f < r->requests.tree->files; f++) {
-        uint64_t *here = &count[reader_of(r, f)];
-
-        *here +=
-            (bm_file_tree_summary(r->requests.tree, f)->count + slots - 1) /
-            slots;
-        *out = *here > *out ? *here : *out;
-    }
-    bm_drop(a, count);
-    return BOUMA_OK;
+    for (size_t i = 0; i < r->mine_count; i++)
+        n += (bm_file_tree_summary(r->requests.tree, r->mine[i].file)->count +
+              slots - 1) /
+             slots;
+    return n;
 }
 
 /* Look in a slice for what a request says; without 'found' it is only read. */
@@ -263,32 +252,57 @@ static int collect_slice(struct restart *r, struct slice *s)
     return rc;
 }
 
+/* The files from 'first' to 'last' - 1 that this rank reads, of which there are
+ * 'count' particles; *at is where they begin among those of all files. Of a
+ * sheet without such files nothing else is looked at. */
+static int list_some(struct restart *r, size_t first, size_t last,
+                     uint64_t count, uint64_t *at)
+{
+    const struct bm_file_tree *tree = r->requests.tree;
+    int rank = r->step->ds->comm->rank, rc;
+    uint64_t next = *at;
+
+    *at += count;
+    if (first == last || reader_of(r, first) > rank ||
+        reader_of(r, last - 1) < rank)
+        return BOUMA_OK;
+    rc = bm_step_load_set_file(r->step, tree, first);
+    for (size_t f = first; f < last && !rc; f++) {
+        if (reader_of(r, f) == rank)
+            r->mine[r->mine_count++] = (struct own_file){f, next};
+        next += bm_file_tree_summary(tree, f)->count;
+    }
+    return rc;
+}
+
 /* The files that this rank reads. */
 static int list_mine(struct restart *r)
 {
+    const struct bm_file_tree *tree = r->requests.tree;
     uint64_t at = 0;
+    int rc = BOUMA_OK;
 
-    r->mine =
-        bm_new_raw(r->step->ds->a, r->requests.tree->files, sizeof(*r->mine));
+    r->mine = bm_new_raw(r->step->ds->a, tree->files, sizeof(*r->mine));
     if (!r->mine)
         return no_memory(r);
-    for (size_t f = 0; f < r->requests.tree->files; f++) {
-        if (reader_of(r, f) == r->step->ds->comm->rank)
-            r->mine[r->mine_count++] = (struct own_file){f, at};
-        at += bm_file_tree_summary(r->requests.tree, f)->count;
+    if (!tree->sheet_count)
+        return list_some(r, 0, tree->files, r->set->particles, &at);
+    for (size_t i = 0; i < tree->sheet_count && !rc; i++) {
+        const struct bm_file_tree_sheet *s = &tree->sheets[i];
+
+        rc = list_some(r, s->first, s->first + s->count, s->sum->count, &at);
     }
-    return BOUMA_OK;
+    return rc;
 }
 
 /* What is needed from the beginning to the end. */
-static int prepare(struct restart *r, uint64_t *rounds)
+static int prepare(struct restart *r)
 {
     struct bouma_dataset *ds = r->step->ds;
     int rc = list_mine(r);
 
     r->replies = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->replies));
-    if (!rc && (!r->replies || count_slices(r, rounds) ||
-                bm_collector_init(&r->found, ds->a, r->query) ||
+    if (!rc && (!r->replies || bm_collector_init(&r->found, ds->a, r->query) ||
                 bm_collector_init(&r->out, ds->a, r->query)))
         rc = no_memory(r);
     if (!rc && !r->into) /* less will do if there is not so much */
@@ -508,9 +522,13 @@ static int go_through(struct restart *r)
     struct slice s = {.shelf = {.a = a}, .values = {.a = a}};
     uint64_t rounds = 0;
     size_t k = 0;
-    int rc = prepare(r, &rounds);
+    int rc = prepare(r);
 
     rc = bm_comm_agree(r->step->ds->comm, rc, &r->step->ds->error);
+    if (!rc) { /* of the reader that has most */
+        rounds = count_slices(r);
+        rc = bm_comm_max(r->step->ds->comm, &rounds, 1, &r->step->ds->error);
+    }
     for (; rounds && !rc; rounds--) {
         struct bm_flow_builder flows = {0};
 
@@ -543,8 +561,6 @@ int bm_restart(struct bm_restart_out *out, struct bouma_step *step,
         r.lanes += (size_t)bm_lanes(query, query->variables[v]);
         r.sample += bm_variable_sample_size(query->variables[v]);
     }
-    if (!rc)
-        rc = bm_step_load_set(step, r.requests.tree, NULL);
     rc = share_requests(&r, rc);
     if (!rc) {
         bm_requests_close_faces(&r.requests);

@@ -11,8 +11,8 @@ static int bounds_of_all(const struct bm_requests *r, double *near, double *far)
 {
     int any = 0;
 
-    for (size_t f = 0; f < r->tree->files; f++) {
-        const struct bm_particle_summary *c = bm_file_tree_summary(r->tree, f);
+    for (size_t i = 0; i < bm_file_tree_known(r->tree); i++) {
+        const struct bm_particle_summary *c = bm_file_tree_of_known(r->tree, i);
 
         if (c->strays == c->count)
             continue;
@@ -125,8 +125,8 @@ uint64_t bm_requests_expect(const struct bm_requests *r, int rank,
     if (r->shares)
         n = bm_cut(r->set->particles, ranks, at + 1) -
             bm_cut(r->set->particles, ranks, at);
-    for (size_t f = 0; f < r->tree->files && !r->shares; f++) {
-        const struct bm_particle_summary *c = bm_file_tree_summary(r->tree, f);
+    for (size_t i = 0; i < bm_file_tree_known(r->tree) && !r->shares; i++) {
+        const struct bm_particle_summary *c = bm_file_tree_of_known(r->tree, i);
 
         if (!w->boxed)
             n += c->count;

@@ -1,5 +1,5 @@
 /* restart_boxes.h -- what the boxes of a restart say, by looking at nothing but
- * the summaries of files. */
+ * the summaries of files, or of the sheets that they are in. */
 #ifndef BM_RESTART_BOXES_H
 #define BM_RESTART_BOXES_H
 

@@ -13,15 +13,16 @@
 /* Where a sheet lies in a file. */
 struct place {
     struct bm_file file;
-    char full[1200]; /* the name of the file */
+    char full[1200];   /* the name of the file */
+    uint8_t front[16]; /* the checksum of the front that it has */
     uint64_t offset;
 };
 
 /* The manifest of a step was replaced since the step was opened. If that was an
- * extension, the sheets of this writing are in the new one, too. */
+ * extension, the sheets of this writing are in the new one, too. That is the one
+ * that is open: another may have its name by now. */
 static int find_again(const struct bouma_step *step, size_t k,
-                      struct bm_store *store, const char *name,
-                      uint64_t *offset)
+                      struct bm_file *file, const char *name, uint64_t *offset)
 {
     struct bm_writing *w = bm_writing_new(step->ds->a, NULL);
     struct bm_error ignored = {0};
@@ -31,7 +32,7 @@ static int find_again(const struct bouma_step *step, size_t k,
 
     bm_buffer_init(&b, step->ds->a);
     if (!rc)
-        rc = bm_manifest_read_front(store, name, &b, &bytes, &ignored);
+        rc = bm_manifest_read_front_of(file, &b, &bytes, &ignored);
     if (!rc)
         rc = bm_manifest_decode_front(&w->manifest, b.data, b.size,
                                       step->ds->id, name, &ignored);
@@ -64,10 +65,11 @@ static int find_sheet(struct bouma_step *step, size_t k, struct bm_store *store,
     at->offset = sheet->offset;
     if (!rc && bytes >= sizeof(front))
         rc = bm_file_read(&at->file, front, sizeof(front), 0, error);
-    if (!rc &&
-        (bytes < sizeof(front) || memcmp(front + 48, whole->front_hash, 16))) {
+    if (!rc && bytes >= sizeof(front))
+        memcpy(at->front, front + 48, 16);
+    if (!rc && memcmp(at->front, whole->front_hash, 16)) {
         at->offset = 0;
-        rc = find_again(step, k, store, name, &at->offset);
+        rc = find_again(step, k, &at->file, name, &at->offset);
         if (!at->offset)
             rc = bm_step_is_current(step, store, error);
         if (!rc && !at->offset)
@@ -87,19 +89,19 @@ static int find_sheet(struct bouma_step *step, size_t k, struct bm_store *store,
     return rc;
 }
 
-/* Load the sheet from one store. */
-static int load_from(struct bouma_step *step, size_t k, struct bm_store *store,
+/* Load the sheet from one store. 'front' is that of the manifest it was looked
+ * for in. */
+static int load_once(struct bouma_step *step, size_t k, struct bm_store *store,
+                     const char *name, uint8_t front[16],
                      struct bm_error *error)
 {
     const bouma_allocator *a = step->ds->a;
     size_t bytes = (size_t)step->manifest.sheets[k].bytes;
     struct bm_error ignored = {0};
-    char name[BM_NAME_BYTES];
-    struct place at;
+    struct place at = {.front = {0}};
     uint8_t *raw = NULL;
     int rc;
 
-    bm_name_manifest(name, bm_step_whole(step)->opened);
     snprintf(at.full, sizeof(at.full), "%s/%s", store->path, name);
     rc = bm_file_open(&at.file, store, name, BOUMA_OPEN_MODE_READ, error);
     if (rc == BOUMA_ENOTFOUND) {
@@ -120,6 +122,42 @@ static int load_from(struct bouma_step *step, size_t k, struct bm_store *store,
                                     error);
     bm_drop(a, raw);
     bm_file_close(&at.file, &ignored); /* only read from */
+    memcpy(front, at.front, 16);
+    return rc;
+}
+
+/* Whether the manifest is another one by now. */
+static int has_changed(struct bm_store *store, const char *name,
+                       const uint8_t front[16])
+{
+    struct bm_error ignored = {0};
+    uint8_t now[BM_ENVELOPE_BYTES];
+    struct bm_file f;
+    int rc = bm_file_open(&f, store, name, BOUMA_OPEN_MODE_READ, &ignored);
+
+    if (rc)
+        return 0;
+    rc = bm_file_read(&f, now, sizeof(now), 0, &ignored);
+    bm_file_close(&f, &ignored);
+    return !rc && memcmp(now + 48, front, 16);
+}
+
+/* What seems damaged may be of two manifests, if one was replaced just now and
+ * the store does not keep the one that was opened: then a second look decides.
+ */
+static int load_from(struct bouma_step *step, size_t k, struct bm_store *store,
+                     struct bm_error *error)
+{
+    uint8_t front[16] = {0};
+    char name[BM_NAME_BYTES];
+    int rc;
+
+    bm_name_manifest(name, bm_step_whole(step)->opened);
+    rc = load_once(step, k, store, name, front, error);
+    if (rc == BOUMA_EFORMAT && has_changed(store, name, front)) {
+        bm_error_clear(error);
+        rc = load_once(step, k, store, name, front, error);
+    }
     return rc;
 }
 
@@ -140,19 +178,6 @@ int bm_step_load_sheet(struct bouma_step *step, size_t k,
     }
     step->ds->sheet_bytes_read += bm_dataset_bytes_read(step->ds) - before;
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
-}
-
-int bm_step_load_all(struct bouma_step *step, struct bm_error *error)
-{
-    int rc = BOUMA_OK;
-
-    for (size_t w = 0; w < bm_manifest_writings(&step->manifest); w++) {
-        struct bouma_step *one = bm_step_writing(step, w);
-
-        for (size_t k = 0; k < one->manifest.sheet_count && !rc; k++)
-            rc = bm_step_load_sheet(one, k, error);
-    }
-    return rc;
 }
 
 uint64_t bm_step_bytes_read(const struct bouma_step *step)
@@ -237,7 +262,7 @@ int bm_step_load_set(struct bouma_step *step, const struct bm_file_tree *t,
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < t->sheet_count && !rc; i++)
-        if (!query || bm_file_tree_sheet_matches(t, i, query))
+        if (bm_file_tree_sheet_matches(t, i, query))
             rc = bm_step_load_sheet(step, t->sheets[i].sheet, &step->ds->error);
     return rc;
 }

@@ -7,6 +7,7 @@
 #include "dataset/local_copy.h"
 #include "dataset/lost.h"
 #include "layout/grid_idx.h"
+#include "layout/sheet.h"
 #include "layout/writings.h"
 #include "store/truncations.h"
 
@@ -72,15 +73,16 @@ static int check_dropped(struct bouma_dataset *ds, const struct bm_manifest *m)
                    : BOUMA_OK;
 }
 
-/* The writing that a manifest tells of, and all before it. */
+/* The writing that a manifest tells of, and all before it. No record of a file
+ * is looked at, so sheets stay bytes, lent by 'manifest'. */
 static int decode(struct bouma_dataset *ds, const struct bm_buffer *manifest,
                   struct bm_writing **out)
 {
     struct bm_writing *w = bm_writing_new(ds->a, &ds->error);
-    int rc =
-        w ? bm_manifest_decode(&w->manifest, manifest->data, manifest->size,
-                               ds->id, ds->store.path, &ds->error)
-          : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a manifest");
+    int rc = w ? bm_manifest_decode_lent(&w->manifest, manifest->data,
+                                         manifest->size, ds->id, ds->store.path,
+                                         &ds->error)
+               : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a manifest");
 
     if (rc)
         bm_writing_free(w);
@@ -88,14 +90,19 @@ static int decode(struct bouma_dataset *ds, const struct bm_buffer *manifest,
     return rc;
 }
 
-static int load(struct bouma_dataset *ds, uint64_t step, struct bm_buffer *out)
+/* The bytes of its manifest, with sheets or without. */
+static int load(struct bouma_dataset *ds, uint64_t step, int sheets,
+                struct bm_buffer *out)
 {
     struct bm_error why = {0};
     char name[BM_NAME_BYTES];
+    uint64_t bytes;
     int rc;
 
     bm_name_manifest(name, step);
-    rc = bm_store_load(&ds->store, name, out, ds->store.memory_limit, &why);
+    rc = sheets ? bm_store_load(&ds->store, name, out, ds->store.memory_limit,
+                                &why)
+                : bm_manifest_read_front(&ds->store, name, out, &bytes, &why);
     return rc == BOUMA_ENOTFOUND
                ? bm_fail(&ds->error, rc,
                          "%s: has no step %" PRIu64 " to add to",
@@ -111,7 +118,7 @@ int bm_extension_find(struct bouma_dataset *ds, uint64_t step,
     int rc = check_place(ds, step);
 
     if (!rc)
-        rc = load(ds, step, out);
+        rc = load(ds, step, 1, out);
     if (!rc)
         rc = decode(ds, out, &w);
     if (!rc && w->manifest.step != step)
@@ -133,6 +140,8 @@ int bm_extension_find(struct bouma_dataset *ds, uint64_t step,
         rc = check_dropped(ds, &w->manifest);
     if (!rc)
         rc = check_losses(ds, step);
+    if (!rc) /* the others add to what the front tells */
+        out->size = (size_t)bm_manifest_sheets_begin(&w->manifest, out->size);
     bm_writing_free(w);
     return rc;
 }
@@ -157,7 +166,7 @@ int bm_extension_check(struct bouma_dataset *ds, uint64_t step,
     int rc;
 
     bm_buffer_init(&b, ds->a);
-    rc = load(ds, step, &b);
+    rc = load(ds, step, 0, &b);
     if (!rc)
         rc = bm_manifest_peek(&now, &b, ds->id, ds->store.path, &ds->error);
     if (!rc)
@@ -215,10 +224,11 @@ static int check_added(struct bouma_dataset *ds, const struct bm_manifest *m,
     return rc;
 }
 
-/* Behind all of the step, which is taken over. */
+/* Behind all of the step, which is taken over. 'out' may lend what is added. */
 static int append(struct bouma_dataset *ds, struct bm_writing *added,
                   struct bm_writing **step, struct bm_buffer *out)
 {
+    struct bm_buffer whole;
     struct bm_writing *before = *step;
     int rc = bm_writings_extend(&added->manifest, before);
 
@@ -230,11 +240,15 @@ static int append(struct bouma_dataset *ds, struct bm_writing *added,
                            ? "step %" PRIu64 " has too many files for more"
                            : "no memory for the manifest of step %" PRIu64,
                        added->manifest.step);
-    bm_buffer_clear(out);
-    bm_manifest_encode(out, &added->manifest, ds->id);
-    return out->failed
-               ? bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a manifest")
-               : BOUMA_OK;
+    bm_buffer_init(&whole, ds->a);
+    bm_manifest_encode(&whole, &added->manifest, ds->id);
+    if (whole.failed) {
+        bm_buffer_release(&whole);
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a manifest");
+    }
+    bm_buffer_release(out);
+    *out = whole;
+    return BOUMA_OK;
 }
 
 int bm_extension_join(struct bouma_dataset *ds, struct bm_generation base,
@@ -246,7 +260,7 @@ int bm_extension_join(struct bouma_dataset *ds, struct bm_generation base,
 
     bm_buffer_init(&stored, ds->a);
     if (!rc)
-        rc = load(ds, added->manifest.step, &stored);
+        rc = load(ds, added->manifest.step, 1, &stored);
     if (!rc)
         rc = decode(ds, &stored, &step);
     if (!rc) {

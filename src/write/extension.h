@@ -5,8 +5,8 @@
 
 #include "dataset/dataset.h"
 
-/* The step that is to be extended: its manifest, into 'out', if something can be
- * added to it, else a message. */
+/* The step that is to be extended: its manifest without sheets, into 'out', if
+ * something can be added to it, else a message. */
 int bm_extension_find(struct bouma_dataset *ds, uint64_t step,
                       struct bm_buffer *out);
 

@@ -4,9 +4,12 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "../helpers/arrays.h"
 #include "../helpers/check.h"
 #include "../helpers/files.h"
 #include "golden_sets.h"
+#include "layout/sheet.h"
+#include "read/read.h"
 
 static void check_same(const char *left, const char *right)
 {
@@ -96,6 +99,85 @@ static void compare_step(const char *old, const char *new, int64_t step)
         closedir(d);
 }
 
+/* The sheets of a step, which have no timings: of two datasets the same. */
+static void compare_sheets(const char *old, const char *new, int64_t step)
+{
+    bouma_dataset *ds[2];
+    bouma_step *s[2];
+    const char *paths[2] = {old, new};
+
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(!bouma_dataset_open(&ds[i], paths[i], NULL));
+        REQUIRE(!bouma_step_open(&s[i], ds[i], step));
+    }
+    CHECK(s[0]->manifest.sheet_count > 1);
+    REQUIRE(s[0]->manifest.sheet_count == s[1]->manifest.sheet_count);
+    for (size_t k = 0; k < s[0]->manifest.sheet_count; k++) {
+        CHECK_EQ(s[0]->manifest.sheets[k].bytes,
+                 s[1]->manifest.sheets[k].bytes);
+        CHECK(!memcmp(s[0]->manifest.sheets[k].hash,
+                      s[1]->manifest.sheets[k].hash, 16));
+    }
+    for (int i = 0; i < 2; i++) {
+        bouma_step_free(s[i]);
+        bouma_dataset_free(ds[i]);
+    }
+}
+
+/* A step with sheets as writers make them, of 1,024 files and of two; all of
+ * their bytes are in the checksums. */
+static void the_writer_makes_sheets_as_ever(void)
+{
+    static const char *hashes[2] = {"6869b3b1290babf2c1f696a09e864fa3",
+                                    "71fd5ac7f3f2ece1277f7f67c64d8103"};
+    enum { FILES = 1026 };
+    char base[] = "/tmp/bouma-golden-XXXXXX", path[64], text[40];
+    bouma_options o = {.size = sizeof(o),
+                       .durability = BOUMA_DURABILITY_FAST,
+                       .files = FILES,
+                       .id = "golden sheets"};
+    bouma_grid_spec g = {.size = sizeof(g),
+                         .ndims = 1,
+                         .shape = {2 * FILES},
+                         .patch = {2},
+                         .levels = 1};
+    bouma_variable_spec spec = {
+        .size = sizeof(spec), .type = BOUMA_TYPE_U16, .codec = BOUMA_CODEC_RAW};
+    uint16_t data[2 * FILES], back[2 * FILES];
+    bouma_variable *v;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+    bouma_step *step;
+
+    for (int i = 0; i < 2 * FILES; i++)
+        data[i] = (uint16_t)(7 * i);
+    REQUIRE(mkdtemp(base));
+    snprintf(path, sizeof(path), "%s/d", base);
+    REQUIRE(!bouma_dataset_create(&ds, path, &o));
+    REQUIRE(!bouma_grid_define(&grid, ds, "g", &g));
+    REQUIRE(!bouma_variable_define(&v, grid, "v", &spec));
+    REQUIRE(!bouma_step_begin(ds, 3, 0.5));
+    REQUIRE(!test_put(v, NULL, data));
+    REQUIRE(!bouma_step_end(ds));
+    REQUIRE(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    REQUIRE(!bouma_dataset_open(&ds, path, NULL));
+    REQUIRE(!bouma_step_open(&step, ds, 3));
+    CHECK_EQ(step->manifest.count, FILES);
+    REQUIRE(step->manifest.sheet_count == 2);
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < 16; i++)
+            snprintf(text + 2 * i, 3, "%02x", step->manifest.sheets[k].hash[i]);
+        CHECK_TEXT(text, hashes[k]);
+    }
+    v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+    CHECK_EQ(test_read(v, 0, NULL, back), BOUMA_OK);
+    CHECK(!memcmp(back, data, sizeof(data)));
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    remove_tree(base);
+}
+
 static void the_writer_writes_as_ever(const char *dir)
 {
     char base[] = "/tmp/bouma-golden-XXXXXX";
@@ -115,8 +197,11 @@ static void the_writer_writes_as_ever(const char *dir)
         snprintf(other, sizeof(other), "%s/DATASET", new);
         check_same(one, other);
         for (int k = 0; golden_step(i, k) >= 0; k++)
-            if (same_zstd || !golden_has_zstd(i))
+            if (same_zstd || !golden_has_zstd(i)) {
                 compare_step(old, new, golden_step(i, k));
+                if (golden_has_sheets(i))
+                    compare_sheets(old, new, golden_step(i, k));
+            }
     }
     if (!same_zstd)
         printf("zstd is another version: compressed files not compared\n");
@@ -129,5 +214,6 @@ int main(int argc, char **argv)
 
     golden_datasets_read_as_ever(dir);
     the_writer_writes_as_ever(dir);
+    the_writer_makes_sheets_as_ever();
     return check_result();
 }

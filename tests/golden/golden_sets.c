@@ -5,6 +5,7 @@
 #include "../helpers/arrays.h"
 #include "golden_offsets.h"
 #include "golden_particles.h"
+#include "golden_sheets.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -405,6 +406,19 @@ static const struct set sets[] = {
         .levels = 5},
        {LOSSY("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_RELATIVE,
               1e-4)}}}},
+    /* Manifests with sheets of two files. */
+    {"sheets",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_COUNT,
+     5,
+     1,
+     {3, 9, -1},
+     {{"plane",
+       {SPEC, .ndims = 2, .shape = {37, 29}, .patch = {8, 8}, .levels = 3,
+        .unit = "m"},
+       {EXACT("velocity", BOUMA_TYPE_F32, 2, BOUMA_CODEC_RAW, 0, "m/s", 0),
+        EXACT("count", BOUMA_TYPE_U16, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("special", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };
@@ -440,6 +454,11 @@ int golden_has_offsets(int i)
     return i < SETS && !strncmp(sets[i].name, "placed", 6);
 }
 
+int golden_has_sheets(int i)
+{
+    return i < SETS && !strcmp(sets[i].name, "sheets");
+}
+
 int golden_is_old(int i)
 {
     return i < SETS && !strcmp(sets[i].name, "cube");
@@ -451,6 +470,8 @@ static int mark_of(int i)
 {
     if (i < SETS && !strcmp(sets[i].name, "hz_local"))
         return 0x20; /* wherever it is in the list */
+    if (i < SETS && !strcmp(sets[i].name, "sheets"))
+        return 0x21;
     return i >= SETS ? 0x48 + i - SETS : (i >= 8 ? 0x60 : 0x40) + i;
 }
 
@@ -807,6 +828,13 @@ int golden_write(int i, const char *path)
     bouma_dataset_free(ds);
     for (int k = 0; golden_has_offsets(i) && s->steps[k] >= 0 && !rc; k++)
         rc = golden_store_offsets(path, s->steps[k]) ? BOUMA_EIO : BOUMA_OK;
+    for (int k = 0; golden_has_sheets(i) && s->steps[k] >= 0 && !rc; k++) {
+        char name[1200];
+
+        snprintf(name, sizeof(name), "%s/steps/%08" PRId64 "/manifest", path,
+                 s->steps[k]);
+        rc = golden_cut_manifest(name, 2) ? BOUMA_EIO : BOUMA_OK;
+    }
     return rc;
 }
 

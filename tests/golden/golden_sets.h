@@ -11,6 +11,8 @@ const char *golden_name(int i);
 int golden_has_zstd(int i);
 /* Whether it has subfiles with stored offsets. */
 int golden_has_offsets(int i);
+/* Whether its manifests have sheets. */
+int golden_has_sheets(int i);
 /* Whether it is only read: today's writer cuts its files elsewhere. */
 int golden_is_old(int i);
 

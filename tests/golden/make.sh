@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ${CC:-cc} -std=c11 -D_GNU_SOURCE ${CFLAGS:-} -I"$here/../../include" \
     -I"$here/../../src" -I"$here/../helpers" "$here/make_golden.c" "$here/golden_sets.c" \
-    "$here/golden_particles.c" "$here/golden_offsets.c" \
+    "$here/golden_particles.c" "$here/golden_offsets.c" "$here/golden_sheets.c" \
     "$library" "$@" -lzstd -lzfp -lpthread -lm \
     -o "$work/make_golden"
 mkdir -p "$here/v1"

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "damage.h"
+#include "layout/sheet_walk.h"
 #include "layout/writings.h"
 #include "sample_head.h"
 
@@ -58,14 +59,31 @@ static struct bm_writing *empty(void)
     return w;
 }
 
-/* What decoding says, with the message that it leaves. */
+static size_t loaded(const struct bm_manifest *m)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < m->sheet_count; k++)
+        n += m->sheets[k].records != NULL;
+    return n;
+}
+
+static int is_loaded(const struct bm_manifest *m)
+{
+    return loaded(m) == m->sheet_count;
+}
+
+/* What decoding says, with the message that it leaves; 'context': sheets are
+ * only lent. */
 static int try_bytes(void *context, const uint8_t *data, size_t bytes)
 {
     struct bm_error error = {0};
     struct bm_writing *w = empty();
-    int rc = bm_manifest_decode(&w->manifest, data, bytes, id, "file", &error);
+    int rc = context ? bm_manifest_decode_lent(&w->manifest, data, bytes, id,
+                                               "file", &error)
+                     : bm_manifest_decode(&w->manifest, data, bytes, id, "file",
+                                          &error);
 
-    (void)context;
     if (rc)
         check_refusal(rc, &error, "file");
     bm_writing_free(w);
@@ -119,7 +137,7 @@ static void a_manifest_with_sheets_says_what_a_whole_one_says(void)
                                     &error));
         CHECK_EQ(is->manifest.sheet_files, files);
         CHECK_EQ(is->manifest.sheet_count, (FILES + files - 1) / files);
-        CHECK(bm_manifest_is_loaded(&is->manifest));
+        CHECK(is_loaded(&is->manifest));
         for (size_t i = 0; i < FILES; i++)
             CHECK(same_record(&whole->manifest, &is->manifest, i));
         check_totals(&whole->schema, &is->schema);
@@ -176,7 +194,7 @@ static void sheets_are_taken_one_by_one(void)
     CHECK(front < b.size);
     REQUIRE(!bm_manifest_decode_front(m, b.data, front, id, "file", &error));
     check_totals(&cut->schema, &is->schema);
-    CHECK(!bm_manifest_is_loaded(m));
+    CHECK(!is_loaded(m));
     for (size_t k = m->sheet_count; k-- > 0;) {
         const struct bm_sheet *s = &m->sheets[k];
 
@@ -187,7 +205,65 @@ static void sheets_are_taken_one_by_one(void)
         CHECK(bm_manifest_has_file(m, 2 * k));
         CHECK(same_record(m, &cut->manifest, 2 * k));
     }
-    CHECK(bm_manifest_is_loaded(m));
+    CHECK(is_loaded(m));
+    bm_buffer_release(&b);
+    bm_writing_free(cut);
+    bm_writing_free(is);
+}
+
+/* Sheets that are lent are written again as they are, and hold one set of
+ * records at a time for who walks over all files, in whatever order. */
+static void a_walk_has_one_sheet_at_a_time(void)
+{
+    static const size_t order[] = {0, 1, 2, 3, 4, 1, 4, 0};
+    struct bm_writing *cut = build(2), *is = empty();
+    struct bm_sheet_walk walk = {.m = &is->manifest};
+    struct bm_error error = {0};
+    struct bm_buffer b, again;
+
+    encode(&b, cut);
+    REQUIRE(!bm_manifest_decode_lent(&is->manifest, b.data, b.size, id, "file",
+                                     &error));
+    CHECK_EQ(loaded(&is->manifest), 0);
+    encode(&again, is);
+    CHECK(again.size == b.size && !memcmp(again.data, b.data, b.size));
+    for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+        REQUIRE(!bm_sheet_walk_to(&walk, order[i], &error));
+        CHECK_EQ(loaded(&is->manifest), 1);
+        CHECK(bm_manifest_has_file(&is->manifest, order[i]));
+        CHECK(same_record(&cut->manifest, &is->manifest, order[i]));
+    }
+    bm_sheet_walk_end(&walk);
+    CHECK_EQ(loaded(&is->manifest), 0);
+    bm_buffer_release(&b);
+    bm_buffer_release(&again);
+    bm_writing_free(cut);
+    bm_writing_free(is);
+}
+
+/* One that was there before the walk stays, also in its trees. */
+static void a_walk_leaves_what_was_there(void)
+{
+    struct bm_writing *cut = build(2), *is = empty();
+    struct bm_manifest *m = &is->manifest;
+    struct bm_sheet_walk walk = {.m = m};
+    struct bm_error error = {0};
+    struct bm_buffer b;
+
+    encode(&b, cut);
+    REQUIRE(!bm_manifest_decode_lent(m, b.data, b.size, id, "file", &error));
+    REQUIRE(!bm_manifest_take_sheet(m, 1, b.data + m->sheets[1].offset,
+                                    (size_t)m->sheets[1].bytes, "file",
+                                    &error));
+    for (size_t i = 0; i < FILES; i++)
+        REQUIRE(!bm_sheet_walk_to(&walk, i, &error));
+    bm_sheet_walk_end(&walk);
+    CHECK_EQ(loaded(m), 1);
+    CHECK(m->sheets[1].records);
+    for (size_t t = 0; t < m->file_tree_count; t++)
+        for (size_t s = 0; s < m->file_trees[t].sheet_count; s++)
+            CHECK_EQ(m->file_trees[t].sheets[s].summaries != NULL,
+                     m->file_trees[t].sheets[s].sheet == 1);
     bm_buffer_release(&b);
     bm_writing_free(cut);
     bm_writing_free(is);
@@ -200,13 +276,18 @@ static void damage_is_found(void)
     struct damage_counts n;
     struct bm_buffer b;
 
+    int lent = 1;
+
     encode(&b, cut);
-    n = hurt_bytes(try_bytes, NULL, b.data, b.size, 0);
-    CHECK_EQ(n.accepted, 0);
-    n = cut_bytes(try_bytes, NULL, b.data, b.size, 0);
-    CHECK_EQ(n.accepted, 0);
+    for (int i = 0; i < 2; i++) {
+        n = hurt_bytes(try_bytes, i ? &lent : NULL, b.data, b.size, 0);
+        CHECK_EQ(n.accepted, 0);
+        n = cut_bytes(try_bytes, i ? &lent : NULL, b.data, b.size, 0);
+        CHECK_EQ(n.accepted, 0);
+    }
     bm_put_u8(&b, 0); /* and one that is too long */
     CHECK_EQ(try_bytes(NULL, b.data, b.size), BOUMA_EFORMAT);
+    CHECK_EQ(try_bytes(&lent, b.data, b.size), BOUMA_EFORMAT);
     bm_buffer_release(&b);
     bm_writing_free(cut);
 }
@@ -398,6 +479,8 @@ int main(void)
     a_manifest_with_sheets_says_what_a_whole_one_says();
     many_files_need_few_bytes();
     sheets_are_taken_one_by_one();
+    a_walk_has_one_sheet_at_a_time();
+    a_walk_leaves_what_was_there();
     damage_is_found();
     a_damaged_sheet_leaves_the_others();
     file_bytes_that_lie_are_refused();

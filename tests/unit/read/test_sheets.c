@@ -8,6 +8,7 @@
 #include "bouma.h"
 #include "check.h"
 #include "columns.h"
+#include "fault_io.h"
 #include "files.h"
 #include "layout/sheet.h"
 #include "must.h"
@@ -280,7 +281,8 @@ static void make_whole(const char *path)
     char name[200];
     FILE *f;
 
-    REQUIRE(!bm_step_load_all(step, &error));
+    for (size_t k = 0; k < m->sheet_count; k++)
+        REQUIRE(!bm_step_load_sheet(step, k, &error));
     whole = *m;
     whole.sheet_files = 0;
     whole.sheets = NULL;
@@ -482,7 +484,7 @@ static void a_sheet_that_cannot_be_made_again_is_told(void)
 
 /* ---- a manifest that is replaced while the step is open ------------------------- */
 
-static void extend(const char *path)
+static void extend(const char *path, const char *name)
 {
     bouma_options o = options();
     double data[SAMPLES];
@@ -490,7 +492,7 @@ static void extend(const char *path)
     bouma_dataset *ds;
 
     MUST(ds, bouma_dataset_append(&ds, path, &o));
-    v = define_grid(ds, "more");
+    v = define_grid(ds, name);
     MUST(ds, bouma_step_extend(ds, 0));
     fill(data, 9);
     MUST(ds, test_put_copy(v, NULL, data));
@@ -510,7 +512,7 @@ static void an_extension_leaves_the_sheets_of_an_open_step(void)
     REQUIRE(!system("rm -rf hurt && cp -r d hurt"));
     step = open_step("hurt", &ds);
     CHECK_EQ(read_box(step, patch(0, 0), 0), BOUMA_OK);
-    extend("hurt");
+    extend("hurt", "more");
     CHECK_EQ(loaded(step), 1);
     CHECK_EQ(read_box(step, (bouma_box){.hi = {EDGE, EDGE}}, 0), BOUMA_OK);
     now = open_step("hurt", &later);
@@ -527,6 +529,126 @@ static void an_extension_leaves_the_sheets_of_an_open_step(void)
     CHECK_EQ(damages("hurt", text), 1);
     CHECK_EQ(repair("hurt", 1, text).hopeless, 0);
     CHECK_EQ(damages("hurt", text), 0);
+}
+
+/* ---- a manifest that is replaced while a sheet is looked for ------------------ */
+
+/* A store that does not keep what was opened: each call opens it by its name. */
+struct by_name {
+    void *root;
+    char name[200];
+};
+
+static int open_by_name(void *user, void *root, void **file, const char *name,
+                        bouma_open_mode mode)
+{
+    const bouma_io *posix = bouma_io_posix();
+    struct by_name *f = malloc(sizeof(*f));
+    int rc = posix->open(user, root, file, name, mode);
+
+    REQUIRE(f && mode == BOUMA_OPEN_MODE_READ);
+    if (rc) {
+        free(f);
+        return rc;
+    }
+    posix->close(user, *file);
+    f->root = root;
+    snprintf(f->name, sizeof(f->name), "%s", name);
+    *file = f;
+    return 0;
+}
+
+static int size_by_name(void *user, void *file, uint64_t *bytes)
+{
+    const bouma_io *posix = bouma_io_posix();
+    struct by_name *f = file;
+    void *real;
+    int rc = posix->open(user, f->root, &real, f->name, BOUMA_OPEN_MODE_READ);
+
+    if (rc)
+        return rc;
+    rc = posix->file_size(user, real, bytes);
+    posix->close(user, real);
+    return rc;
+}
+
+static int read_by_name(void *user, void *file, void *data, size_t bytes,
+                        uint64_t offset, size_t *done)
+{
+    const bouma_io *posix = bouma_io_posix();
+    struct by_name *f = file;
+    void *real;
+    int rc = posix->open(user, f->root, &real, f->name, BOUMA_OPEN_MODE_READ);
+
+    if (rc)
+        return rc;
+    rc = posix->read(user, real, data, bytes, offset, done);
+    posix->close(user, real);
+    return rc;
+}
+
+static int close_by_name(void *user, void *file)
+{
+    (void)user;
+    free(file);
+    return 0;
+}
+
+/* Before one of the calls, the step is extended once more. */
+static void replace_manifest(void *user, long call)
+{
+    if (call == *(long *)user)
+        REQUIRE(!rename("later", MANIFEST));
+}
+
+/* Whether a box was read, of a step that was extended since it was opened, and
+ * is so again at call 'at'; 0 if there are fewer calls. */
+static int read_while_replaced(const bouma_io *inner, long at)
+{
+    bouma_options o = {.size = sizeof(o)};
+    struct fault_io io;
+    bouma_dataset *ds;
+    bouma_step *step;
+    long calls;
+
+    REQUIRE(!system("cp again later && cp d/steps/00000000/manifest " MANIFEST
+                    " && cp once/steps/00000000/manifest now"));
+    fault_io_init(&io, inner);
+    o.io = &io.table;
+    MUST(ds, bouma_dataset_open(&ds, "hurt", &o));
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    REQUIRE(!rename("now", MANIFEST));
+    fault_io_arm(&io, &fault_list[0], 0, 0);
+    io.before = replace_manifest;
+    io.before_user = &at;
+    CHECK_EQ(read_box(step, patch(7, 7), 0), BOUMA_OK);
+    calls = io.calls;
+    io.before = NULL;
+    close_step(step, ds);
+    return calls >= at;
+}
+
+static void a_manifest_may_be_replaced_at_any_time(void)
+{
+    bouma_io named = *bouma_io_posix();
+    long at;
+
+    REQUIRE(!system("rm -rf once twice && cp -r d once"));
+    extend("once", "more");
+    REQUIRE(!system("cp -r once twice"));
+    extend("twice", "most");
+    REQUIRE(!system("cp twice/steps/00000000/manifest again && rm -rf hurt && "
+                    "cp -r once hurt"));
+    named.open = open_by_name;
+    named.file_size = size_by_name;
+    named.read = read_by_name;
+    named.close = close_by_name;
+    for (at = 1; read_while_replaced(bouma_io_posix(), at); at++)
+        ;
+    CHECK(at > 6);
+    for (at = 1; read_while_replaced(&named, at); at++)
+        ;
+    CHECK(at > 6);
 }
 
 static void a_step_that_is_written_again_is_told(void)
@@ -559,6 +681,7 @@ int main(void)
     what_is_behind_the_last_sheet_is_damage();
     a_sheet_that_cannot_be_made_again_is_told();
     an_extension_leaves_the_sheets_of_an_open_step();
+    a_manifest_may_be_replaced_at_any_time();
     a_step_that_is_written_again_is_told();
     REQUIRE(!chdir("/") && !remove_tree(dir));
     return check_result();

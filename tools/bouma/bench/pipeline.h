@@ -1,4 +1,6 @@
 /* pipeline.h -- one way to bring the buffers of all ranks into files and back.
+ * (To store an array so that its boxes can be read is another thing, and measured
+ * by bench/backend.h.)
  *
  * A pipeline is opened once; then it writes new files and reads them again, any
  * number of times. All functions are collective: every rank gets to the end of
