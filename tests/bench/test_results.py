@@ -10,6 +10,7 @@ from contextlib import redirect_stdout
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
 import compare  # noqa: E402
+import report  # noqa: E402
 import results  # noqa: E402
 from score import Score  # noqa: E402
 
@@ -122,6 +123,17 @@ class Files(unittest.TestCase):
             self.assertEqual(results.load(path), json.loads(json.dumps(self.everything())))
             results.save(path, {"schema": "bouma-bench 2"})
             self.assertRaises(ValueError, results.load, path)
+
+
+class Kept(unittest.TestCase):
+    def test_files_that_are_kept_are_as_they_should_be_and_the_page_shows_one(self):
+        folder = os.path.join(os.path.dirname(report.__file__), "results")
+        names = [name for name in sorted(os.listdir(folder)) if name.endswith(".json")] if os.path.isdir(folder) else []
+        values = [results.load(os.path.join(folder, name)) for name in names]
+        with open(report.PAGE, encoding="utf-8") as file:
+            page = file.read()
+        shown = [name for name, value in zip(names, values) if report.renew(page, value) == page]
+        self.assertTrue(shown or "No run is kept yet" in page, "docs/performance.md shows no file of bench/results")
 
 
 class Comparison(unittest.TestCase):
