@@ -4,7 +4,8 @@ and ranks.
 Each curve is measured several times; every turn goes through all sizes, and beside each through a reference that
 does the least that can be done. Times are those of processors, of all threads, and so hardly depend on other
 programs; just those of ranks are on the clock, from a barrier to the end of the slowest rank. A straight line
-through the logarithms, by least squares, gives the exponent of each turn: 1 is a cost in proportion."""
+through the logarithms, by least squares, gives the exponent of each turn: 1 is a cost in proportion. What costs the
+same for small and large makes it smaller; so the exponent of the last two sizes is told, too."""
 import argparse
 import math
 import os
@@ -47,11 +48,13 @@ class Curve:
         self.other[k].append(other)
 
     def tell(self, score, name, most=MOST):
-        """Its exponent, and the ratio at the largest size."""
-        turns = zip(*self.own)
+        """Its exponent, that of the end of the curve alone, and the ratio at the largest size."""
+        turns = list(zip(*self.own))
         curve = {"of": self.of, "unit": "s", "x": self.sizes, "samples": self.own}
         curve["reference"] = {"name": self.reference, "samples": self.other}
         score.add(name + ": exponent", "", [exponent(self.sizes, turn) for turn in turns], at_most=most, curve=curve)
+        ends = [exponent(self.sizes[-2:], turn[-2:]) for turn in turns]
+        score.add(name + ": exponent of the last two sizes", "", ends, at_most=most)
         largest = "%s, %s %s" % (name, "{:,}".format(self.sizes[-1]), self.of)
         score.add(largest, "s", self.own[-1], reference=(self.reference, self.other[-1]))
 

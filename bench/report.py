@@ -109,7 +109,9 @@ def rows(part, figures):
 
 
 def is_shown(run, figure):
-    """Those with a target; and all of bench write, which has few."""
+    """Those with a target; and all of bench write, which has few. Growth has a table of its own."""
+    if run["benchmark"] == "growth":
+        return False
     return figure["target"] is not None or run["benchmark"] == "write"
 
 
@@ -168,14 +170,15 @@ def growth(value):
     found = curves(value)
     if not found:
         return
-    yield "| cost of | grows with | from | to | exponent | spread | target |"
-    yield "|---|---|---|---|---|---|---|"
+    ends = {(f["part"], f["name"]): f for run in value["runs"] for f in run["results"]}
+    yield "| cost of | grows with | from | to | exponent | spread | of the last two | target |"
+    yield "|---|---|---|---|---|---|---|---|"
     for of, figures in found.items():
         for figure in figures:
-            x = figure["curve"]["x"]
+            x, end = figure["curve"]["x"], ends[figure["part"], figure["name"] + " of the last two sizes"]
             name = figure["name"].replace(": exponent", "")
             cells = (name, of, "{:,}".format(x[0]), "{:,}".format(x[-1]), "%.2f" % figure["median"],
-                     "%.2f to %.2f" % tuple(figure["spread"]), target(figure))
+                     "%.2f to %.2f" % tuple(figure["spread"]), "%.2f" % end["median"], target(end))
             yield "| " + " | ".join(map(cell, cells)) + " |"
     yield ""
     for of in found:

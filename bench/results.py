@@ -212,7 +212,7 @@ LEFT_OUT = {"benchmark": is_name, "why": is_name}
 RUN = {
     "benchmark": is_name,
     "settings": lambda value: isinstance(value, dict) and all(is_number(x) or is_text(x) for x in value.values()),
-    "results": lambda value: isinstance(value, list) and value != [],
+    "results": lambda value: isinstance(value, list),
 }
 DOCUMENT = {
     "schema": lambda value: value == SCHEMA,

@@ -104,9 +104,8 @@ def summarise(value):
 
 
 def parse(words):
-    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__.split("\n\n", maxsplit=2)[2],
+    parser = argparse.ArgumentParser(prog="./dev bench [NAME...]", allow_abbrev=False, description=__doc__.split("\n\n", maxsplit=2)[2],
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--keep", metavar="NAME")
@@ -114,13 +113,10 @@ def parse(words):
     parser.add_argument("--compare", nargs="+", metavar="FILE")
     # Names come first, then options; what is not known belongs to the one benchmark.
     count = next((i for i, word in enumerate(words) if word not in BENCHMARKS), len(words))
-    given, rest = parser.parse_known_args(words[count:] if count else words)
-    if count:
-        rest, given.names = given.names + rest, words[:count]
-    elif given.names:
-        parser.error("%s: not one of %s" % (given.names[0], ", ".join(BENCHMARKS)))
-    if rest and (len(given.names) != 1 or given.small):
-        parser.error("%s: not understood" % " ".join(rest))
+    given, rest = parser.parse_known_args(words[count:])
+    given.names = words[:count]
+    if rest and (count != 1 or given.small):
+        parser.error("%s: not understood; the benchmarks are %s" % (" ".join(rest), ", ".join(BENCHMARKS)))
     if given.compare and len(given.compare) > 2:
         parser.error("--compare takes one or two files")
     if given.report and not given.keep:

@@ -6,12 +6,13 @@ import os
 import sys
 import tempfile
 import unittest
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
 import compare  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
+import run  # noqa: E402
 from score import Score  # noqa: E402
 
 ABOUT = {
@@ -123,6 +124,23 @@ class Files(unittest.TestCase):
             self.assertEqual(results.load(path), json.loads(json.dumps(self.everything())))
             results.save(path, {"schema": "bouma-bench 2"})
             self.assertRaises(ValueError, results.load, path)
+
+
+class Words(unittest.TestCase):
+    def test_a_benchmark_gets_its_own_arguments_in_their_order(self):
+        given, rest = run.parse(["write", "--size", "3", "--json", "x", "--split", "slabs"])
+        self.assertEqual((given.names, given.json, rest), (["write"], "x", ["--size", "3", "--split", "slabs"]))
+        given, rest = run.parse(["wasm", "64"])
+        self.assertEqual((given.names, rest), (["wasm"], ["64"]))
+        given, rest = run.parse(["--compare", "a.json", "b.json"])
+        self.assertEqual((given.names, given.compare, rest), ([], ["a.json", "b.json"], []))
+
+    def test_what_is_not_understood_is_refused(self):
+        for words in (["nonsense"], ["write", "open", "--size", "3"], ["--small", "--keep", "x"], ["--report"],
+                      ["write", "--small", "--size", "3"], ["--compare", "a", "b", "c"]):
+            with redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as left:
+                run.parse(words)
+            self.assertEqual(left.exception.code, 2, words)
 
 
 class Kept(unittest.TestCase):

@@ -40,6 +40,7 @@ def check_runs(value):
     expected = [name for key, names in EXPECTED.items() if key not in left_out for name in names]
     found = [one["benchmark"] for one in value["runs"] if one["benchmark"] not in OPTIONAL]
     check(found == expected, "found the runs %s, not %s" % (found, expected))
+    check(all(one["results"] for one in value["runs"]), "a run without figures")
     curves = report.curves(value)
     check(sorted(curves) == ["bytes", "particles", "patches", "ranks", "steps"], "curves of %s" % sorted(curves))
 
