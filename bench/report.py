@@ -148,7 +148,7 @@ def machine_items(value):
     yield "%.0f s in all; load %.1f before and %.1f after%s." % (
         value["seconds"], load["before"], load["after"],
         ": **other programs ran beside, so the times are not to be trusted**"
-        if load["before"] > about["cores"] / 2 else "")
+        if max(load.values()) > 2 * about["cores"] else "")
     for one in value["left_out"]:
         yield "Left out: `%s` (%s)." % (one["benchmark"], one["why"])
 
@@ -182,7 +182,7 @@ def growth(value):
             yield "| " + " | ".join(map(cell, cells)) + " |"
     yield ""
     for of in found:
-        yield "![Cost over %s](%s/%s.png)" % (of, PICTURES, of)
+        yield "![Cost over %s](%s/growth_%s.png)" % (of, PICTURES, of)
         yield ""
 
 
@@ -217,7 +217,7 @@ def draw(value, bouma, folder):
             data = os.path.join(place, of + ".json")
             with open(data, "w", encoding="utf-8") as file:
                 json.dump(plot(of, figures), file)
-            subprocess.run([bouma, "plot", data, "-o", os.path.join(folder, of + ".png")], check=True,
+            subprocess.run([bouma, "plot", data, "-o", os.path.join(folder, "growth_%s.png" % of)], check=True,
                            stdout=subprocess.DEVNULL)
 
 

@@ -97,7 +97,7 @@ def summarise(value):
         "\n%d figures, %d of %d targets met, in %.0f s; load %.1f before, %.1f after"
         % (len(figures), targets - len(missed), targets, value["seconds"], *value["load"].values())
     )
-    if max(value["load"].values()) > 1.5 * value["machine"]["cores"]:
+    if max(value["load"].values()) > 2 * value["machine"]["cores"]:
         print("other programs ran beside: do not trust these times")
     for run, figure in missed:
         print("  missed: %s" % compare.name_of(results.key_of(run, figure)))
@@ -143,6 +143,7 @@ def main():
         results.save(given.json, value)
     if given.keep:
         path = os.path.join(here, "results", given.keep + ".json")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         results.save(path, value)
         if given.report:
             report.write(path, os.path.join(os.environ.get("BUILD", "build"), "bin", "bouma"))

@@ -58,7 +58,7 @@ def main():
         with open(report.PAGE, encoding="utf-8") as page:
             report.renew(page.read(), value)
         report.draw(value, os.path.join(os.environ["BUILD"], "bin", "bouma"), folder)
-        check(os.path.getsize(os.path.join(folder, "bytes.png")) > 1000, "there is no picture")
+        check(os.path.getsize(os.path.join(folder, "growth_bytes.png")) > 1000, "there is no picture")
     print("%d figures" % len(rows))
 
 
