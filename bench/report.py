@@ -148,7 +148,7 @@ def machine_items(value):
     yield "%.0f s in all; load %.1f before and %.1f after%s." % (
         value["seconds"], load["before"], load["after"],
         ": **other programs ran beside, so the times are not to be trusted**"
-        if max(load.values()) > 2 * about["cores"] else "")
+        if load["before"] > 2 * about["cores"] else "")
     for one in value["left_out"]:
         yield "Left out: `%s` (%s)." % (one["benchmark"], one["why"])
 

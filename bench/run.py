@@ -97,7 +97,7 @@ def summarise(value):
         "\n%d figures, %d of %d targets met, in %.0f s; load %.1f before, %.1f after"
         % (len(figures), targets - len(missed), targets, value["seconds"], *value["load"].values())
     )
-    if max(value["load"].values()) > 2 * value["machine"]["cores"]:
+    if value["load"]["before"] > 2 * value["machine"]["cores"]:
         print("other programs ran beside: do not trust these times")
     for run, figure in missed:
         print("  missed: %s" % compare.name_of(results.key_of(run, figure)))
