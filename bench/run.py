@@ -27,7 +27,7 @@ BENCHMARKS = {
     "write": (["--repetitions", "7"], ["--size", "32", "--repetitions", "2"]),
     "open": (["--size", "256", "--repetitions", "100", "--steps", "10000"], ["--size", "64", "--repetitions", "2", "--steps", "1000"]),
     "plan": ([], ["--small"]),
-    "grid": (["--size", "256", "--repetitions", "7"], ["--size", "128", "--repetitions", "1"]),
+    "grid": (["--repetitions", "5"], ["--size", "128", "--repetitions", "1"]),
     "hz": (["--size", "256", "--repetitions", "7"], ["--small"]),
     "particles": (["--particles", "2000000", "--repetitions", "7"], ["--particles", "10000", "--repetitions", "1"]),
     "aggregate": (["--largest", "8"], ["--largest", "1", "--repetitions", "1", "--size", "64"]),
