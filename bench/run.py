@@ -30,9 +30,9 @@ BENCHMARKS = {
     "grid": (["--repetitions", "5"], ["--size", "128", "--repetitions", "1"]),
     "hz": (["--size", "256", "--repetitions", "7"], ["--small"]),
     "particles": (["--particles", "2000000", "--repetitions", "7"], ["--particles", "10000", "--repetitions", "1"]),
-    "aggregate": (["--largest", "8"], ["--largest", "1", "--repetitions", "1", "--size", "64"]),
-    "scale": (["--repetitions", "5", "--exponents", "10,20", "--most", "1024"], ["--small"]),
-    "python": (["--size", "256", "--steps", "2000"], ["--small"]),
+    "aggregate": (["--largest", "8", "--repetitions", "3"], ["--largest", "1", "--repetitions", "1", "--size", "64"]),
+    "scale": (["--repetitions", "4", "--exponents", "10,20", "--most", "1024"], ["--small"]),
+    "python": (["--size", "256", "--steps", "2000", "--turns", "7"], ["--small"]),
     "serve": (
         ["--size", "256", "--particles", "2000000", "--repetitions", "5", "--seconds", "3"],
         ["--small"],
