@@ -64,7 +64,7 @@ def verdict(old, new):
     change = abs(after - before) / abs(before) if before else math.inf if after else 0
     if len(a) == 1 and len(b) == 1 and not timed:
         return before, after, word if change > LEAST_COUNT else "same"
-    if min(len(a), len(b)) < 4:
+    if 2 / math.comb(len(a) + len(b), len(a)) >= CERTAIN:  # no order of so few is unlikely enough
         return before, after, "too few turns"
     return before, after, word if change > LEAST and chance(a, b) < CERTAIN else "same"
 

@@ -23,7 +23,7 @@ import results
 here = os.path.dirname(os.path.abspath(__file__))
 
 # Their arguments when all are run, and just to see that they work. The first are meant to fit 15 minutes
-# in all on two cores; four turns are the fewest that --compare judges.
+# in all on two cores; five turns are the fewest that --compare judges.
 BENCHMARKS = {
     "write": (["--repetitions", "7"], ["--size", "32", "--repetitions", "2"]),
     "open": (["--size", "256", "--repetitions", "100", "--steps", "10000"], ["--size", "64", "--repetitions", "2", "--steps", "1000"]),
@@ -31,8 +31,8 @@ BENCHMARKS = {
     "grid": (["--repetitions", "5"], ["--size", "128", "--repetitions", "1"]),
     "hz": (["--size", "256", "--repetitions", "7"], ["--small"]),
     "particles": (["--particles", "2000000", "--repetitions", "7"], ["--particles", "10000", "--repetitions", "1"]),
-    "aggregate": (["--largest", "8", "--repetitions", "4"], ["--largest", "1", "--repetitions", "1", "--size", "64"]),
-    "scale": (["--repetitions", "4", "--exponents", "10,20", "--most", "1024"], ["--small"]),
+    "aggregate": (["--largest", "8", "--repetitions", "5"], ["--largest", "1", "--repetitions", "1", "--size", "64"]),
+    "scale": (["--repetitions", "5", "--exponents", "10,20", "--most", "1024"], ["--small"]),
     "python": (["--size", "256", "--steps", "2000", "--turns", "7"], ["--small"]),
     "serve": (
         ["--size", "256", "--particles", "2000000", "--repetitions", "5", "--seconds", "3"],

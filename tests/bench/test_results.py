@@ -192,6 +192,9 @@ class Comparison(unittest.TestCase):
 
     def test_few_turns_tell_nothing(self):
         self.assertEqual(word(one(BASE[:3], PLAIN[:3]), one([9 * x for x in BASE[:3]], PLAIN[:3])), "too few turns")
+        self.assertEqual(word(one(BASE[:4], PLAIN[:4]), one([9 * x for x in BASE[:4]], PLAIN[:4])), "too few turns")
+        more = [1.0, 1.001, 1.002, 1.003, 1.004]  # five are the fewest that can tell
+        self.assertEqual(word(one(more, [1] * 5), one([2 * x for x in more], [1] * 5)), "slower")
         self.assertEqual(word(one(float("nan"), None), one(BASE, None)), "not measured")
 
     def test_new_and_gone_and_other_settings(self):
