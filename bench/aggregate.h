@@ -4,12 +4,13 @@
 
 #include <stddef.h>
 
-enum { AGGREGATE_PATH_BYTES = 4096, MAX_REPETITIONS = 99 };
+enum { AGGREGATE_PATH_BYTES = 4096 };
 
 struct bench {
     int rank, ranks;
     int repetitions;
     int largest; /* MiB a rank */
+    int size;    /* of the grid of overlap, which has half as many planes */
     const char *directory, *only;
 };
 
@@ -20,9 +21,6 @@ void *allocate(size_t bytes);
 double slowest(double seconds);
 void aggregate_path(char path[AGGREGATE_PATH_BYTES], const struct bench *b,
                     const char *name);
-/* A line with a number, what we want of it, and whether that is met. */
-void target(const char *what, double value, int at_least, double limit);
-
 /* aggregate_files.c: plain files beside MPI-IO, transports, memory. */
 void bench_files(const struct bench *b);
 /* aggregate_overlap.c: storing while the next is shaped. */

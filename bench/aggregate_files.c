@@ -11,6 +11,7 @@
 #include "aggregate.h"
 #include "bouma_mpi.h"
 #include "measure.h"
+#include "score.h"
 #include "sized.h"
 
 enum { NINE = 9, PARTICLE = 38, PAD = 64, MIB = 1048576 };
@@ -275,12 +276,12 @@ static double write_floor(const struct bench *b, const char *path,
     return slowest(b->rank == 0 ? measure_now() - begun : 0);
 }
 
-/* Two ways, in turns: medians of writing and reading. */
+/* Two ways, in turns, and a plain write. */
 struct pair {
     act *write[2], *read[2];
     struct manner manner[2];
-    double write_seconds[2], read_seconds[2], floor_seconds;
-    double shortest[2]; /* of writing */
+    const char *names[2];
+    struct times write_times[2], read_times[2], floor;
 };
 
 /* What is short is disturbed easily, and can be repeated more often. */
@@ -288,16 +289,18 @@ static int repetitions_of(const struct bench *b, const struct load *l)
 {
     int n = b->repetitions * (l->mib < 8 ? 5 : l->mib < 64 ? 3 : 1);
 
-    return n < MAX_REPETITIONS ? n : MAX_REPETITIONS;
+    return n < SCORE_MAX_TIMES ? n : SCORE_MAX_TIMES;
 }
 
 static void measure_pair(struct pair *p, const struct bench *b,
                          const struct load *l, struct arrays *a)
 {
-    double times[5][MAX_REPETITIONS];
     char paths[2][AGGREGATE_PATH_BYTES];
     int n = repetitions_of(b, l);
 
+    for (int k = 0; k < 2; k++)
+        p->write_times[k].count = p->read_times[k].count = 0;
+    p->floor.count = 0;
     aggregate_path(paths[0], b, "left.dat");
     aggregate_path(paths[1], b, "right.dat");
     for (int i = 0; i < n; i++) {
@@ -305,87 +308,63 @@ static void measure_pair(struct pair *p, const struct bench *b,
             int backend = (i + k) % 2;
 
             remove_file(b, paths[backend]);
-            times[backend][i] = seconds_of(p->write[backend], paths[backend], l,
-                                           a->data, &p->manner[backend]);
+            times_add(&p->write_times[backend],
+                      seconds_of(p->write[backend], paths[backend], l, a->data,
+                                 &p->manner[backend]));
         }
         for (int k = 0; k < 2; k++) {
             int backend = (i + k) % 2;
 
-            times[2 + backend][i] =
-                seconds_of(p->read[backend], paths[1 - backend], l, a->back,
-                           &p->manner[backend]);
+            times_add(&p->read_times[backend],
+                      seconds_of(p->read[backend], paths[1 - backend], l,
+                                 a->back, &p->manner[backend]));
             check_back(l, a);
         }
         remove_file(b, paths[0]);
         remove_file(b, paths[1]);
-        times[4][i] = write_floor(b, paths[0], l, a->data);
+        times_add(&p->floor, write_floor(b, paths[0], l, a->data));
         remove_file(b, paths[0]);
     }
-    p->floor_seconds = measure_median(times[4], n);
-    for (int backend = 0; backend < 2; backend++) {
-        p->write_seconds[backend] = measure_median(times[backend], n);
-        p->read_seconds[backend] = measure_median(times[2 + backend], n);
-        p->shortest[backend] = measure_quantile(times[backend], n, 0);
-    }
 }
 
-static void print_load(const struct load *l)
+static double ratio_of(const struct times t[2])
 {
-    printf("  %-6s %-8s %4d %6.0f", layout_names[l->layout],
-           distribution_names[l->distribution], l->mib, (double)l->bytes / MIB);
+    return times_median(&t[1]) / times_median(&t[0]);
 }
 
-static void print_pair(const struct pair *p)
+static void score_pair(const struct pair *p, const struct load *l)
 {
-    printf(" %8.3f %8.3f %6.2f %6.2f %7.3f  %8.3f %8.3f %6.2f\n",
-           p->write_seconds[0], p->write_seconds[1],
-           p->write_seconds[0] / p->write_seconds[1],
-           p->shortest[0] / p->shortest[1], p->floor_seconds,
-           p->read_seconds[0], p->read_seconds[1],
-           p->read_seconds[0] / p->read_seconds[1]);
-    fflush(stdout);
+    char load[80], name[120];
+
+    snprintf(load, sizeof(load), "%s, %s, %d MiB", layout_names[l->layout],
+             distribution_names[l->distribution], l->mib);
+    snprintf(name, sizeof(name), "write, %s: %s", load, p->names[1]);
+    score_ratio(name, &p->write_times[1], p->names[0], &p->write_times[0],
+                SCORE_TOLD, 0);
+    snprintf(name, sizeof(name), "write, %s: %s over a plain write", load,
+             p->names[1]);
+    score_ratio(name, &p->write_times[1], "a plain write by one process",
+                &p->floor, SCORE_TOLD, 0);
+    snprintf(name, sizeof(name), "read, %s: %s", load, p->names[1]);
+    score_ratio(name, &p->read_times[1], p->names[0], &p->read_times[0],
+                SCORE_TOLD, 0);
 }
 
 /* ---- rows --------------------------------------------------------------- */
 
-/* The smallest ratio of a kind. */
+/* The largest ratio of a kind. */
 struct worst {
     double all, random_nine, read;
-    double best, best_nine; /* of the shortest times */
-    double floor;           /* this one the largest: beside a plain write */
-    int slower, rows;
 };
-
-static const struct worst nothing_yet = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL,
-                                         HUGE_VAL, 0,        0,        0};
 
 static void add_row(struct worst *w, const struct load *l, const struct pair *p)
 {
-    double ratio = p->write_seconds[0] / p->write_seconds[1];
-    double read = p->read_seconds[0] / p->read_seconds[1];
-    double best = p->shortest[0] / p->shortest[1];
+    double ratio = ratio_of(p->write_times), read = ratio_of(p->read_times);
 
-    w->rows++;
-    if (p->write_seconds[1] / p->floor_seconds > w->floor)
-        w->floor = p->write_seconds[1] / p->floor_seconds;
-    w->slower += ratio < 1;
-    w->all = ratio < w->all ? ratio : w->all;
-    w->read = read < w->read ? read : w->read;
-    w->best = best < w->best ? best : w->best;
-    if (l->distribution == RANDOM && l->layout != ONE) {
-        w->random_nine = ratio < w->random_nine ? ratio : w->random_nine;
-        w->best_nine = best < w->best_nine ? best : w->best_nine;
-    }
-}
-
-/* 'best' is the ratio of the shortest times: where it is quite another than
- * that of the medians, the machine had other work. */
-static void head(const char *left, const char *right)
-{
-    printf("  %-27s %-39s  %s\n", "", "write", "read");
-    printf("  %-6s %-8s %4s %6s %8s %8s %6s %6s %7s  %8s %8s %6s\n", "vars",
-           "sizes", "MiB", "total", left, right, "ratio", "best", "floor", left,
-           right, "ratio");
+    w->all = fmax(w->all, ratio);
+    w->read = fmax(w->read, read);
+    if (l->distribution == RANDOM && l->layout != ONE)
+        w->random_nine = fmax(w->random_nine, ratio);
 }
 
 static void row(const struct bench *b, struct arrays *a, struct worst *w,
@@ -395,10 +374,8 @@ static void row(const struct bench *b, struct arrays *a, struct worst *w,
         return;
     load_init(&l, b);
     measure_pair(p, b, &l, a);
-    if (b->rank == 0) {
-        print_load(&l);
-        print_pair(p);
-    }
+    if (b->rank == 0)
+        score_pair(p, &l);
     add_row(w, &l, p);
 }
 
@@ -406,15 +383,13 @@ static void row(const struct bench *b, struct arrays *a, struct worst *w,
 static void beside_mpiio(const struct bench *b, struct arrays *a)
 {
     static const int sizes[] = {1, 8, 64};
-    struct pair p = {.write = {write_mpiio, write_bouma},
-                     .read = {read_mpiio, read_bouma}};
-    struct worst w = nothing_yet;
+    static struct pair p = {.write = {write_mpiio, write_bouma},
+                            .read = {read_mpiio, read_bouma},
+                            .names = {"mpi-io", "bouma"}};
+    struct worst w = {0, 0, 0};
 
-    if (b->rank == 0) {
-        printf("\none shared file, %d ranks, medians of %d or more, seconds\n",
-               b->ranks, b->repetitions);
-        head("mpi-io", "bouma");
-    }
+    if (b->rank == 0)
+        score_part("one shared file");
     for (int s = 0; s < 3; s++)
         for (int layout = 0; layout < LAYOUTS; layout++)
             for (int d = 0; d < DISTRIBUTIONS; d++)
@@ -424,51 +399,48 @@ static void beside_mpiio(const struct bench *b, struct arrays *a)
                                   .mib = sizes[s]});
     if (b->rank > 0)
         return;
-    target("write, mpi-io / bouma, all rows: smallest ratio", w.all, 1, 1);
-    target("  of the shortest times", w.best, 1, 1);
-    printf("  %d of %d rows are slower than mpi-io; at most %.1f times the "
-           "floor\n",
-           w.slower, w.rows, w.floor);
-    target("write, mpi-io / bouma, random sizes, nine: smallest ratio",
-           w.random_nine, 1, 2);
-    target("  of the shortest times", w.best_nine, 1, 2);
-    target("read, mpi-io / bouma, all rows: smallest ratio", w.read, 1, 1);
+    score("write, bouma over mpi-io, all rows: largest ratio", "", w.all,
+          SCORE_AT_MOST, 1);
+    score("write, bouma over mpi-io, random sizes, nine: largest ratio", "",
+          w.random_nine, SCORE_AT_MOST, 0.5);
+    score("read, bouma over mpi-io, all rows: largest ratio", "", w.read,
+          SCORE_AT_MOST, 1);
 }
 
 static void with_sync(const struct bench *b, struct arrays *a)
 {
-    struct pair p = {.write = {write_mpiio, write_bouma},
-                     .read = {read_mpiio, read_bouma},
-                     .manner = {{.sync = 1}, {.sync = 1}}};
-    struct worst w = nothing_yet;
+    static struct pair p = {.write = {write_mpiio, write_bouma},
+                            .read = {read_mpiio, read_bouma},
+                            .manner = {{.sync = 1}, {.sync = 1}},
+                            .names = {"mpi-io", "bouma"}};
+    struct worst w = {0, 0, 0};
 
-    if (b->rank == 0) {
-        printf("\nthe same, synced before the file is closed\n");
-        head("mpi-io", "bouma");
-    }
+    if (b->rank == 0)
+        score_part("one shared file, synced before it is closed");
     for (int layout = AOS; layout <= SOA; layout++)
         row(b, a, &w, &p,
             (struct load){.layout = (enum layout)layout,
                           .distribution = RANDOM,
                           .mib = 8});
     if (b->rank == 0)
-        target("write and sync, mpi-io / bouma: smallest ratio", w.all, 1, 1);
+        score("write, bouma over mpi-io: largest ratio", "", w.all,
+              SCORE_AT_MOST, 1);
 }
 
 /* The default is to be the better one. */
 static void transports(const struct bench *b, struct arrays *a)
 {
     static const int sizes[] = {1, 8, 64};
-    struct pair p = {.write = {write_bouma, write_bouma},
-                     .read = {read_bouma, read_bouma},
-                     .manner = {{.transport = BOUMA_TRANSPORT_WINDOWS},
-                                {.transport = BOUMA_TRANSPORT_MESSAGES}}};
-    struct worst w = nothing_yet;
+    static struct pair p = {
+        .write = {write_bouma, write_bouma},
+        .read = {read_bouma, read_bouma},
+        .manner = {{.transport = BOUMA_TRANSPORT_WINDOWS},
+                   {.transport = BOUMA_TRANSPORT_MESSAGES}},
+        .names = {"by windows", "by messages, the default"}};
+    struct worst w = {0, 0, 0};
 
-    if (b->rank == 0) {
-        printf("\nbouma by windows and by messages, the default\n");
-        head("windows", "messages");
-    }
+    if (b->rank == 0)
+        score_part("transports");
     for (int s = 0; s < 3; s++)
         for (int layout = AOS; layout <= SOA; layout++)
             row(b, a, &w, &p,
@@ -476,7 +448,8 @@ static void transports(const struct bench *b, struct arrays *a)
                               .distribution = RANDOM,
                               .mib = sizes[s]});
     if (b->rank == 0)
-        target("write, windows / messages: smallest ratio", w.all, 1, 1);
+        score("write, messages over windows: largest ratio", "", w.all,
+              SCORE_AT_MOST, 1);
 }
 
 /* ---- memory ------------------------------------------------------------- */
@@ -515,10 +488,10 @@ static void memory(const struct bench *b, struct arrays *a)
     printf("\nmemory: %.1f MiB for each of %lld writers, in %lld rounds\n",
            (double)report.bytes / MIB / (double)report.writers,
            (long long)report.writers, (long long)report.rounds);
-    printf("  buffers of a writer (2), MiB                               "
-           "%7.2f\n",
-           2 * (double)report.buffer_bytes / MIB);
-    target("growth of a process, its most, MiB", grown, 0, 8);
+    score_part("memory of a writer");
+    score("its 2 buffers", "MiB", 2 * (double)report.buffer_bytes / MIB,
+          SCORE_TOLD, 0);
+    score("growth of a process, its most", "MiB", grown, SCORE_AT_MOST, 8);
 }
 
 /* ---- files that are written again --------------------------------------- */
@@ -581,11 +554,9 @@ static void again(const struct bench *b, struct arrays *a)
         remove_file(b, paths[i]);
     if (b->rank > 0)
         return;
-    printf(
-        "\nfiles of the same shape, one after the other (bouma_file_reopen)\n"
-        "  requests for memory by the first write: %.0f\n",
-        first);
-    target("requests for memory by the last write", next, 0, 0);
+    score_part("files of the same shape, one after the other");
+    score("requests for memory by the first write", "", first, SCORE_TOLD, 0);
+    score("requests for memory by the last write", "", next, SCORE_AT_MOST, 0);
 }
 
 /* ---- all of it ---------------------------------------------------------- */

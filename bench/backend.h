@@ -50,7 +50,7 @@ struct backend {
 extern const struct backend backend_plain, backend_plain_fsync;
 extern const struct backend backend_bouma_fast, backend_bouma_durable;
 /* Shared files, written collectively, without fsync. */
-extern const struct backend backend_hdf5, backend_mpiio;
+extern const struct backend backend_hdf5, backend_mpiio, backend_pnetcdf;
 
 /* "directory/name" in 'path'. */
 enum { BACKEND_PATH_BYTES = 4096 };

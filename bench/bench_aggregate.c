@@ -3,6 +3,7 @@
  *   mpirun -n 8 bench_aggregate files [--repetitions 5] [--directory .]
  *                                     [--largest 64] [--only PART]
  *   mpirun -n 2 bench_aggregate overlap [--repetitions 5] [--directory .]
+ *                                       [--size 512]
  *
  * files: one shared file, written and read by MPI-IO and by bouma_io_*(), one
  * variable and the nine of HACC-IO, with up to 'largest' MiB on a rank, all
@@ -10,7 +11,7 @@
  * reads what the other wrote, and all bytes are checked. A time is that of the
  * slowest rank, from a barrier on, with opening and closing; the medians over
  * the repetitions count. Nothing is synced, but in the rows that say so. Files
- * are new in every write, and in the page cache in every read. 'floor' is a
+ * are new in every write, and in the page cache in every read. Beside them is a
  * plain write of the same bytes by one process: on file systems that let one
  * process at a time write to a file, nobody can be faster. Parts are memory,
  * mpi-io, sync and transports.
@@ -27,6 +28,7 @@
 #include <string.h>
 
 #include "aggregate.h"
+#include "score.h"
 
 void fail(const char *what)
 {
@@ -61,17 +63,13 @@ void aggregate_path(char path[AGGREGATE_PATH_BYTES], const struct bench *b,
         fail("the path is too long");
 }
 
-void target(const char *what, double value, int at_least, double limit)
-{
-    printf("  %-58s %7.2f  (%s %g: %s)\n", what, value,
-           at_least ? "at least" : "at most", limit,
-           (at_least ? value >= limit : value <= limit) ? "met" : "MISSED");
-}
-
 int main(int argc, char **argv)
 {
-    struct bench b = {
-        .repetitions = 5, .largest = 64, .directory = ".", .only = ""};
+    struct bench b = {.repetitions = 5,
+                      .largest = 64,
+                      .size = 512,
+                      .directory = ".",
+                      .only = ""};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
@@ -83,6 +81,8 @@ int main(int argc, char **argv)
             b.repetitions = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "--largest"))
             b.largest = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "--size"))
+            b.size = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "--only"))
             b.only = argv[i + 1];
         else if (!strcmp(argv[i], "--directory"))
@@ -90,15 +90,24 @@ int main(int argc, char **argv)
         else
             fail("an argument is not understood");
     }
-    if (b.repetitions < 1 || b.repetitions > MAX_REPETITIONS || b.largest < 1 ||
-        b.largest > 1024)
-        fail("--repetitions is from 1 to 99, --largest from 1 to 1024");
+    if (b.repetitions < 1 || b.repetitions > SCORE_MAX_TIMES || b.largest < 1 ||
+        b.largest > 1024 || b.size < 8 || b.size > 2048)
+        fail("--repetitions is from 1 to 200, --largest from 1 to 1024, --size "
+             "from 8 to 2048");
     if (!strcmp(argv[1], "files"))
         bench_files(&b);
     else if (!strcmp(argv[1], "overlap"))
         bench_overlap(&b);
     else
         fail("files or overlap?");
+    score_setting("ranks", b.ranks);
+    if (strcmp(argv[1], "files"))
+        score_setting("size", b.size);
+    else
+        score_setting("largest", b.largest);
+    if (b.rank == 0 &&
+        score_end(strcmp(argv[1], "files") ? "overlap" : "aggregate"))
+        fail("the results cannot be written");
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

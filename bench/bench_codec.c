@@ -20,9 +20,10 @@
 #include "codec/wavelet.h"
 #include "flame.h"
 #include "measure.h"
+#include "score.h"
 
 enum { NZ = 41, NY = 128, NX = 128, EDGE = 64, LEVELS = 5, PATCHES = 4 };
-enum { MAX_REPETITIONS = 99, PATCH_SAMPLES = NZ * EDGE * EDGE };
+enum { PATCH_SAMPLES = NZ * EDGE * EDGE };
 
 static float field[NZ * NY * NX];
 static float patches[PATCHES][PATCH_SAMPLES];
@@ -31,13 +32,6 @@ static _Noreturn void fail(const char *what)
 {
     fprintf(stderr, "bench_codec: %s\n", what);
     exit(EXIT_FAILURE);
-}
-
-static void target(double value, int at_least, double limit)
-{
-    printf("  %8.2f  (%s %.2f: %s)\n", value, at_least ? "at least" : "at most",
-           limit,
-           (at_least ? value >= limit : value <= limit) ? "met" : "MISSED");
 }
 
 /* ---- sizes -------------------------------------------------------------- */
@@ -113,17 +107,19 @@ static void compare_sizes(void)
         double tolerance, wanted;
     } cases[] = {{1e-2, 20}, {1e-3, 7.6}, {1e-4, 3.8}};
     static const int64_t shape[3] = {NZ, NY, NX};
+    char name[64];
 
-    printf("compression of the whole dataset, all files, patches of 64^3\n");
+    score_part("%s",
+               "compression of the whole dataset, all files, patches of 64^3");
     for (int i = 0; i < 3; i++) {
         struct sizes s =
             store(field, shape, EDGE, BOUMA_CODEC_INTERP, cases[i].tolerance);
 
-        printf("  interp  %g", cases[i].tolerance);
-        target((double)s.raw / s.all, 1, cases[i].wanted);
+        snprintf(name, sizeof(name), "interp %g", cases[i].tolerance);
+        score(name, "", (double)s.raw / s.all, SCORE_AT_LEAST, cases[i].wanted);
         s = store(field, shape, EDGE, BOUMA_CODEC_WAVELET, cases[i].tolerance);
-        printf("  wavelet %g  %8.2f\n", cases[i].tolerance,
-               (double)s.raw / s.all);
+        snprintf(name, sizeof(name), "wavelet %g", cases[i].tolerance);
+        score(name, "", (double)s.raw / s.all, SCORE_TOLD_MORE, 0);
     }
 }
 
@@ -133,16 +129,18 @@ static void compare_metadata(void)
     static const int64_t shape[3] = {256, 256, 256};
     bouma_box box = {{0, 0, 0}, {256, 256, 256}};
     float *data = malloc(256 * 256 * 256 * sizeof(float));
+    char name[64];
 
     if (!data || flame_fill(data, 256, &box))
         fail("no memory");
-    printf("bytes beside the samples, per cent of the compressed data "
-           "(256^3, flame, tolerance 1e-4)\n");
+    score_part("bytes beside the samples, of the compressed data (256^3, "
+               "flame, tolerance 1e-4)");
     for (int64_t edge = 64; edge >= 32; edge /= 2) {
         struct sizes s = store(data, shape, edge, BOUMA_CODEC_INTERP, 1e-4);
 
-        printf("  patches of %2d^3, %.1fx", (int)edge, (double)s.raw / s.all);
-        target(100 * (s.all - s.data) / s.data, 0, edge == 64 ? 1 : 2);
+        snprintf(name, sizeof(name), "patches of %d^3", (int)edge);
+        score(name, "%", 100 * (s.all - s.data) / s.data, SCORE_AT_MOST,
+              edge == 64 ? 1 : 2);
     }
     free(data);
 }
@@ -155,7 +153,8 @@ static void compare_odd_shape(void)
 
     if (!data)
         fail("no memory");
-    printf("bytes a sample of 65^3 over those of 64^3, patches of 64^3\n");
+    score_part("%s",
+               "bytes a sample of 65^3 over those of 64^3, patches of 64^3");
     for (int flame = 0; flame < 2; flame++) {
         for (int odd = 0; odd < 2; odd++) {
             int64_t n = 64 + odd, shape[3] = {n, n, n};
@@ -178,8 +177,8 @@ static void compare_odd_shape(void)
                 each[odd] = s.all / (double)(shape[0] * shape[1] * shape[2]);
             }
         }
-        printf("  %s", flame ? "flame     " : "vorticity ");
-        target(each[1] / each[0], 0, 1.15);
+        score(flame ? "flame" : "vorticity", "", each[1] / each[0],
+              SCORE_AT_MOST, 1.15);
     }
     free(data);
 }
@@ -287,45 +286,41 @@ static void run_zfp(void *buffer, size_t room, double bound, double *encode,
 
 static void compare_times(double range, int repetitions)
 {
-    static double encode[4][MAX_REPETITIONS], decode[4][MAX_REPETITIONS];
+    static struct times times[2][4]; /* encode, decode */
     size_t room = sizeof(patches[0]) * 2;
     void *buffer = malloc(room);
     struct bm_codec_state state;
+    char name[64];
 
     if (!buffer)
         fail("no memory");
     bm_codec_state_init(&state, bm_allocator_default());
-    printf("speed over that of zfp (fixed accuracy), one thread\n");
+    score_part("%s", "time over that of zfp (fixed accuracy), one thread");
     for (int digits = 2; digits <= 4; digits++) {
         double bound = range * pow(10, -digits);
-        double mib = sizeof(patches) / 1048576.;
 
+        memset(times, 0, sizeof(times));
         for (int r = -1; r < repetitions; r++) { /* one to warm up */
-            int n = r < 0 ? 0 : r;
+            double t[2][4];
 
-            run_zfp(buffer, room, bound, &encode[0][n], &decode[0][n]);
-            run_codec(&bm_codec_interp, 0, &state, bound, &encode[1][n],
-                      &decode[1][n]);
-            run_codec(&bm_codec_wavelet, 0, &state, bound, &encode[2][n],
-                      &decode[2][n]);
-            run_codec(&bm_codec_wavelet, 1, &state, bound, &encode[3][n],
-                      &decode[3][n]);
+            run_zfp(buffer, room, bound, &t[0][0], &t[1][0]);
+            run_codec(&bm_codec_interp, 0, &state, bound, &t[0][1], &t[1][1]);
+            run_codec(&bm_codec_wavelet, 0, &state, bound, &t[0][2], &t[1][2]);
+            run_codec(&bm_codec_wavelet, 1, &state, bound, &t[0][3], &t[1][3]);
+            for (int k = 0; k < 8 && r >= 0; k++)
+                times_add(&times[k / 4][k % 4], t[k / 4][k % 4]);
         }
         for (int d = 0; d < 2; d++) {
-            double(*t)[MAX_REPETITIONS] = d ? decode : encode;
-            double zfp = measure_median(t[0], repetitions);
-            double own = measure_median(t[1], repetitions);
-
-            printf("  interp 1e-%d, %s: %4.0f MiB/s, zfp %4.0f MiB/s", digits,
-                   d ? "decode" : "encode", mib / own, mib / zfp);
-            target(zfp / own, 1, 1);
+            snprintf(name, sizeof(name), "interp 1e-%d, %s", digits,
+                     d ? "decode" : "encode");
+            score_ratio(name, &times[d][1], "zfp", &times[d][0], SCORE_AT_MOST,
+                        1);
         }
         for (int w = 2; w < 4; w++) {
-            printf("  wavelet%s 1e-%d, encode, time over zfp's",
-                   w == 3 ? ", nominal" : "", digits);
-            target(measure_median(encode[w], repetitions) /
-                       measure_median(encode[0], repetitions),
-                   0, w == 3 ? 1.25 : 2.2);
+            snprintf(name, sizeof(name), "wavelet%s 1e-%d, encode",
+                     w == 3 ? ", nominal" : "", digits);
+            score_ratio(name, &times[0][w], "zfp", &times[0][0], SCORE_AT_MOST,
+                        w == 3 ? 1.25 : 2.2);
         }
     }
     bm_codec_state_release(&state);
@@ -337,31 +332,40 @@ static void time_transform(int repetitions)
 {
     enum { SIDE = 64, COUNT = SIDE * SIDE * SIDE };
     static float dense[COUNT], sorted[COUNT], back[COUNT];
-    static double forward[MAX_REPETITIONS], inverse[MAX_REPETITIONS];
+    static struct times forward, inverse, copy;
     const int64_t n[3] = {SIDE, SIDE, SIDE};
     struct bm_octants o;
 
     bm_octants_init(&o, n);
     for (int r = -1; r < repetitions; r++) {
-        int at = r < 0 ? 0 : r;
-        double begun;
+        double t[4];
 
         for (int i = 0; i < COUNT; i++)
             dense[i] = patches[0][i % PATCH_SAMPLES];
-        begun = measure_now();
+        t[0] = measure_now();
+        memcpy(back, dense, sizeof(dense));
+        t[1] = measure_now();
         bm_wavelet_forward(BOUMA_TYPE_F32, &o, sorted, dense);
-        forward[at] = measure_now() - begun;
-        begun = measure_now();
+        t[2] = measure_now();
         bm_wavelet_inverse(BOUMA_TYPE_F32, &o, back, sorted, sorted);
-        inverse[at] = measure_now() - begun;
+        t[3] = measure_now();
+        if (r < 0)
+            continue;
+        times_add(&copy, t[1] - t[0]);
+        times_add(&forward, t[2] - t[1]);
+        times_add(&inverse, t[3] - t[2]);
     }
-    printf("the wavelet transform of a patch of 64^3 f32, GB/s\n");
-    printf("  forward");
-    target((double)sizeof(dense) * 1e-9 / measure_median(forward, repetitions),
-           1, 1);
-    printf("  inverse");
-    target((double)sizeof(dense) * 1e-9 / measure_median(inverse, repetitions),
-           1, 1);
+    score_part("%s", "the wavelet transform of a patch of 64^3 f32");
+    score_ratio("forward over memcpy", &forward, "memcpy", &copy, SCORE_TOLD,
+                0);
+    score_ratio("inverse over memcpy", &inverse, "memcpy", &copy, SCORE_TOLD,
+                0);
+    score("forward", "GB/s",
+          (double)sizeof(dense) * 1e-9 / times_median(&forward), SCORE_AT_LEAST,
+          1);
+    score("inverse", "GB/s",
+          (double)sizeof(dense) * 1e-9 / times_median(&inverse), SCORE_AT_LEAST,
+          1);
 }
 
 int main(int argc, char **argv)
@@ -374,8 +378,8 @@ int main(int argc, char **argv)
     if (!f || fread(field, sizeof(field), 1, f) != 1)
         fail("needs the file of 41 x 128 x 128 f32: bench_codec DATA");
     fclose(f);
-    if (repetitions < 1 || repetitions > MAX_REPETITIONS)
-        fail("--repetitions: from 1 to 99");
+    if (repetitions < 1 || repetitions > SCORE_MAX_TIMES)
+        fail("--repetitions: from 1 to 200");
     for (int i = 0; i < NZ * NY * NX; i++) {
         low = fminf(low, field[i]);
         high = fmaxf(high, field[i]);
@@ -391,5 +395,7 @@ int main(int argc, char **argv)
     compare_odd_shape();
     compare_times((double)high - (double)low, repetitions);
     time_transform(repetitions);
+    if (score_end("codecs"))
+        fail("the results cannot be written");
     return 0;
 }

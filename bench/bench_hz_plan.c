@@ -65,7 +65,7 @@ static void compare_with_spread(int edge, int blocks_per_file)
     spread = plan(blocks, blocks_per_file, &options);
     snprintf(name, sizeof(name), "%s, %d files of %d blocks", machine,
              (int)local.files, blocks_per_file);
-    score(name, local.byte_hops / spread.byte_hops, SCORE_AT_MOST, 0.5);
+    score(name, "", local.byte_hops / spread.byte_hops, SCORE_AT_MOST, 0.5);
 }
 
 /* A box of 2^n ranks, as cube-like as it can be. */
@@ -86,9 +86,9 @@ static void bench_many(int ranks, int repetitions)
         plan(blocks, 16, &options);
         times_add(&times, (double)(clock() - begun) / CLOCKS_PER_SEC);
     }
-    snprintf(name, sizeof(name), "the plan for %d ranks, seconds",
+    snprintf(name, sizeof(name), "the plan for %d ranks, processor time",
              (int)(blocks[0] * blocks[1] * blocks[2]));
-    score(name, measure_median(times.seconds, times.count), SCORE_AT_MOST, 1);
+    score_times(name, "s", &times, SCORE_AT_MOST, 1);
 }
 
 int main(int argc, char **argv)
@@ -109,11 +109,15 @@ int main(int argc, char **argv)
         fail("--edge: up to 64; --ranks: from 16 to 2^20");
     if (repetitions < 1 || repetitions > SCORE_MAX_TIMES)
         fail("--repetitions: from 1 to 99");
-    printf("byte-hops of place=local over those of spread\n");
+    score_setting("ranks", ranks);
+    score_part("byte-hops of place=local over those of spread");
     for (int edge = 8; edge <= most; edge *= 2) {
         compare_with_spread(edge, 16);
         compare_with_spread(edge, 2);
     }
+    score_part("%s", "");
     bench_many(ranks, repetitions);
+    if (score_end("hz plans"))
+        fail("the results cannot be written");
     return 0;
 }

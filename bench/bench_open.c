@@ -1,14 +1,17 @@
 /* bench_open.c -- what a reader waits for a small box of a large dataset.
  *
- *   bench_open [--size 512] [--repetitions 200] [--directory .]
+ *   bench_open [--size 512] [--repetitions 200] [--steps 100000]
+ *              [--directory .]
  *
  * Opens the dataset and its step and reads one 64^3 box at full resolution, all
  * anew each time, with the files in the page cache: once for boxes that are
- * patches, once for boxes anywhere. The bytes read are compared with those of
- * the patches that the boxes meet. The dataset, DIRECTORY/open.bouma, is made
- * if it is missing. Then datasets of up to 100,000 steps are opened, and their
- * steps listed: open_steps.c; and a step of 16,384 files: open_files.c. All values read are checked: a wrong one ends the
- * program with an error. A missed target does not. */
+ * patches, once for boxes anywhere. In turns with that, the same boxes are read
+ * from a plain file of the samples, a read for each row. The bytes read are
+ * compared with those of the patches that the boxes meet. The dataset,
+ * DIRECTORY/open.bouma, and the file are made if they are missing. Then datasets
+ * of up to --steps steps are opened, and their steps listed: open_steps.c; and a
+ * step of 16,384 files: open_files.c. All values read are checked: a wrong one
+ * ends the program with an error. A missed target does not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,21 +22,25 @@
 #include "measure.h"
 #include "open_files.h"
 #include "open_steps.h"
+#include "plain_box.h"
+#include "score.h"
 
 enum { SIDE = 64, PATH_BYTES = 4096 };
 
-static const double most_milliseconds = 5.0;
+static const double most_seconds = 5e-3;
 static const double most_bytes_ratio = 1.3;
 
 struct settings {
     int64_t size;
     int repetitions;
+    int steps; /* at most */
     const char *directory;
 };
 
-/* Milliseconds of each repetition, bytes of all of them. */
+/* Times of each repetition, bytes of all of them. */
 struct result {
-    double *open, *step, *read, *total;
+    struct times open, step, read, total;
+    struct times plain; /* of the reference */
     uint64_t bytes_read, bytes_touched;
 };
 
@@ -60,7 +67,8 @@ static void *allocate(size_t bytes)
 
 static void parse(struct settings *s, int argc, char **argv)
 {
-    *s = (struct settings){.size = 512, .repetitions = 200, .directory = "."};
+    *s = (struct settings){
+        .size = 512, .repetitions = 200, .steps = 100000, .directory = "."};
     for (int i = 1; i < argc; i += 2) {
         const char *text = i + 1 < argc ? argv[i + 1] : NULL;
 
@@ -70,6 +78,8 @@ static void parse(struct settings *s, int argc, char **argv)
             s->size = atoll(text);
         else if (!strcmp(argv[i], "--repetitions"))
             s->repetitions = atoi(text);
+        else if (!strcmp(argv[i], "--steps"))
+            s->steps = atoi(text);
         else if (!strcmp(argv[i], "--directory"))
             s->directory = text;
         else
@@ -77,8 +87,8 @@ static void parse(struct settings *s, int argc, char **argv)
     }
     if (s->size < SIDE || s->size > 2048)
         fail("--size", "from 64 to 2048");
-    if (s->repetitions < 1)
-        fail("--repetitions", "at least 1");
+    if (s->repetitions < 1 || s->repetitions > SCORE_MAX_TIMES)
+        fail("--repetitions", "from 1 to 200");
 }
 
 static void whole(bouma_box *box, const struct field *field)
@@ -89,7 +99,17 @@ static void whole(bouma_box *box, const struct field *field)
 
 /* ---- the dataset -------------------------------------------------------- */
 
-static void make_dataset(const char *path, const struct field *field)
+/* The samples in rows, and nothing else: the reference. */
+static void make_plain(const char *path, const float *data, size_t bytes)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (!f || fwrite(data, 1, bytes, f) != bytes || fclose(f))
+        fail(path, "cannot be written");
+}
+
+static void make_dataset(const char *path, const char *plain,
+                         const struct field *field)
 {
     bouma_grid_spec shape = {.size = sizeof(shape), .ndims = FIELD_AXES};
     bouma_variable_spec kind = {
@@ -116,6 +136,7 @@ static void make_dataset(const char *path, const struct field *field)
     check(bouma_step_end(ds), ds);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
+    make_plain(plain, data, field_box_bytes(&box));
     free(data);
 }
 
@@ -196,8 +217,8 @@ static uint64_t touched_bytes(const bouma_box *box, const struct field *field,
     return field_box_bytes(&grown);
 }
 
-/* Open, read one box into 'data', free; repetition 'i' of 'r'. */
-static void measure_box(struct result *r, int i, const char *path,
+/* Open, read one box into 'data', free. */
+static void measure_box(struct result *r, const char *path,
                         const bouma_box *box, float *data)
 {
     bouma_dataset *ds;
@@ -217,54 +238,51 @@ static void measure_box(struct result *r, int i, const char *path,
 
     check(bouma_dataset_info_get(&info, ds), ds);
     r->bytes_read += info.bytes_read;
-    r->open[i] = 1e3 * (opened - begin);
-    r->step[i] = 1e3 * (stepped - opened);
-    r->read[i] = 1e3 * (done - stepped);
-    r->total[i] = 1e3 * (done - begin);
+    times_add(&r->open, opened - begin);
+    times_add(&r->step, stepped - opened);
+    times_add(&r->read, done - stepped);
+    times_add(&r->total, done - begin);
     bouma_step_free(step);
     bouma_dataset_free(ds);
 }
 
-static void measure_boxes(const char *label, const char *path, int64_t grain,
+static void measure_boxes(const char *label, const char *path,
+                          const char *plain, int64_t grain,
                           const struct field *field,
                           const int64_t patch[FIELD_AXES], int repetitions)
 {
-    size_t bytes = (size_t)repetitions * sizeof(double);
-    struct result r = {allocate(bytes),
-                       allocate(bytes),
-                       allocate(bytes),
-                       allocate(bytes),
-                       0,
-                       0};
+    static struct result r;
     float *data = allocate(SIDE * SIDE * SIDE * sizeof(*data));
     uint64_t state = 88172645463325252u;
-    double median, ratio;
 
+    r = (struct result){.bytes_read = 0};
     for (int i = 0; i < repetitions; i++) {
         bouma_box box;
 
         random_box(&box, &state, field, grain);
         r.bytes_touched += touched_bytes(&box, field, patch);
-        memset(data, 0xff, field_box_bytes(&box)); /* NaN */
-        measure_box(&r, i, path, &box, data);
-        if (field_mismatches(field, &box, data))
-            fail(path, "wrong values");
+        for (int k = 0; k < 2; k++) {
+            memset(data, 0xff, field_box_bytes(&box)); /* NaN */
+            if (k)
+                times_add(&r.plain, plain_box_read(plain, field->shape[0], &box,
+                                                   0, data));
+            else
+                measure_box(&r, path, &box, data);
+            if (field_mismatches(field, &box, data))
+                fail(path, "wrong values");
+        }
     }
-
-    median = measure_median(r.total, repetitions);
-    ratio = (double)r.bytes_read / (double)r.bytes_touched;
-    printf("%-10s %7.3f %7.3f %7.3f %7.3f %7.3f  %-6s %8.2f  %s\n", label,
-           measure_median(r.open, repetitions),
-           measure_median(r.step, repetitions),
-           measure_median(r.read, repetitions), median,
-           measure_quantile(r.total, repetitions, 0.95),
-           median < most_milliseconds ? "met" : "MISSED", ratio,
-           ratio <= most_bytes_ratio ? "met" : "MISSED");
+    score_part("a box of %d^3, %s", SIDE, label);
+    score_times("opening the dataset", "s", &r.open, SCORE_TOLD, 0);
+    score_times("opening the step", "s", &r.step, SCORE_TOLD, 0);
+    score_times("reading the box", "s", &r.read, SCORE_TOLD, 0);
+    score_times("all three", "s", &r.total, SCORE_AT_MOST, most_seconds);
+    score_ratio("all three over a plain file", &r.total,
+                "a plain file, a read for each row", &r.plain, SCORE_TOLD, 0);
+    score("bytes read over those of the patches met", "",
+          (double)r.bytes_read / (double)r.bytes_touched, SCORE_AT_MOST,
+          most_bytes_ratio);
     free(data);
-    free(r.open);
-    free(r.step);
-    free(r.read);
-    free(r.total);
 }
 
 int main(int argc, char **argv)
@@ -272,32 +290,34 @@ int main(int argc, char **argv)
     struct settings s;
     struct field field;
     int64_t patch[FIELD_AXES];
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], plain[PATH_BYTES];
     int n;
 
     parse(&s, argc, argv);
     n = snprintf(path, sizeof(path), "%s/open.bouma", s.directory);
     if (n < 0 || n >= (int)sizeof(path))
         fail(s.directory, "the path is too long");
+    snprintf(plain, sizeof(plain), "%s/open.raw", s.directory);
     if (field_init(&field, s.size))
         fail("memory", "there is none left");
-    if (access(path, F_OK))
-        make_dataset(path, &field);
+    if (access(path, F_OK) || access(plain, F_OK)) {
+        measure_remove(path);
+        make_dataset(path, plain, &field);
+    }
     warm_up(path, &field, patch);
 
     printf("%d^3 boxes of %lld^3 f32, patches of %lld x %lld x %lld, "
-           "%d of each kind\n"
-           "targets: a median below %.0f ms; bytes read at most %.1f of those "
-           "of the patches met\n\n",
+           "%d of each kind, the files in the page cache\n",
            SIDE, (long long)s.size, (long long)patch[0], (long long)patch[1],
-           (long long)patch[2], s.repetitions, most_milliseconds,
-           most_bytes_ratio);
-    printf("%-10s %7s %7s %7s %7s %7s  %-6s %8s\n", "ms", "open", "step",
-           "read", "all", "95%", "", "bytes");
-    measure_boxes("aligned", path, SIDE, &field, patch, s.repetitions);
-    measure_boxes("anywhere", path, 1, &field, patch, s.repetitions);
+           (long long)patch[2], s.repetitions);
+    measure_boxes("a patch", path, plain, SIDE, &field, patch, s.repetitions);
+    measure_boxes("anywhere", path, plain, 1, &field, patch, s.repetitions);
     field_release(&field);
-    open_steps_measure(s.directory);
+    open_steps_measure(s.directory, s.steps);
     open_files_measure(s.directory);
+    score_setting("size", (double)s.size);
+    score_setting("steps", s.steps);
+    if (score_end("open"))
+        fail("results", "they cannot be written");
     return EXIT_SUCCESS;
 }

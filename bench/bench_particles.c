@@ -1,7 +1,7 @@
 /* bench_particles.c -- particles, written by all ranks and read by one.
  *
  *   mpirun -n 4 bench_particles [--particles 8000000] [--repetitions 5]
- *                               [--directory .] [--json FILE]
+ *                               [--directory .]
  *
  * Positions in f32 and four attributes in f64 (cloud_maker.h), each rank those
  * of its box: all over the cube, and most of them in small blobs, where some
@@ -95,8 +95,6 @@ static void parse(struct bench *b, int argc, char **argv)
             b->repetitions = atoi(text);
         else if (!strcmp(argv[i], "--directory"))
             b->directory = text;
-        else if (!strcmp(argv[i], "--json"))
-            b->json = text;
         else
             fail("an option is not understood");
     }
@@ -127,21 +125,12 @@ static void make_clouds(struct bench *b)
             fail("no memory");
 }
 
-static void write_json(const struct bench *b)
+static void write_results(const struct bench *b)
 {
-    FILE *f = strcmp(b->json, "-") ? fopen(b->json, "w") : stdout;
-
-    if (!f)
-        fail("the file of --json cannot be written");
-    fprintf(f,
-            "{\"benchmark\": \"particles\", \"version\": \"%s\", "
-            "\"particles\": %llu, \"ranks\": %d, \"repetitions\": %d, ",
-            bouma_version(), (unsigned long long)b->particles, b->ranks,
-            b->repetitions);
-    score_json(f);
-    fprintf(f, "}\n");
-    if (f != stdout && fclose(f))
-        fail("the file of --json cannot be written");
+    score_setting("particles", (double)b->particles);
+    score_setting("ranks", b->ranks);
+    if (score_end("particles"))
+        fail("the results cannot be written");
 }
 
 static void remove_all(const struct bench *b)
@@ -172,8 +161,7 @@ int main(int argc, char **argv)
         bench_reads(&b);
         bench_scans(&b);
         bench_files();
-        if (b.json)
-            write_json(&b);
+        write_results(&b);
         remove_all(&b);
     }
     wait_asleep();

@@ -2,13 +2,13 @@
  *
  *   bench_serve BOUMA [--directory .] [--recorder FILE.mjs] [--size 512]
  *               [--particles 8000000] [--repetitions 7] [--seconds 10]
- *               [--json FILE]
  *
  * A grid of f32, with a bound of 1e-3 of its range and raw, and particles are
  * written; servers of them are started and asked. Times of HTTP and of the C
  * API alternate, so that a busy machine slows down both: the ratio of their
  * medians is what counts. A wrong byte ends the program with an error; a missed
  * target does not. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +43,7 @@ void bench_target(char *text, size_t room, const char *variable,
 static void usage(void)
 {
     fail("usage: bench_serve BOUMA [--directory DIR] [--recorder FILE.mjs] "
-         "[--size N] [--particles N] [--repetitions N] [--seconds S] "
-         "[--json FILE]");
+         "[--size N] [--particles N] [--repetitions N] [--seconds S]");
 }
 
 static void parse(struct bench *b, int argc, char **argv)
@@ -72,8 +71,6 @@ static void parse(struct bench *b, int argc, char **argv)
             b->repetitions = atoi(text);
         else if (!strcmp(argv[i], "--seconds"))
             b->seconds = atof(text);
-        else if (!strcmp(argv[i], "--json"))
-            b->json = text;
         else
             usage();
     }
@@ -86,21 +83,13 @@ static void parse(struct bench *b, int argc, char **argv)
              b->directory);
 }
 
-static void write_json(const struct bench *b)
+static void write_results(const struct bench *b)
 {
-    FILE *f = strcmp(b->json, "-") ? fopen(b->json, "w") : stdout;
-
-    if (!f)
-        fail("the file of --json cannot be written");
-    fprintf(f,
-            "{\"benchmark\": \"serve\", \"version\": \"%s\", \"size\": %lld, "
-            "\"particles\": %llu, \"repetitions\": %d, ",
-            bouma_version(), (long long)b->size,
-            (unsigned long long)b->particles, b->repetitions);
-    score_json(f);
-    fprintf(f, "}\n");
-    if (f != stdout && fclose(f))
-        fail("the file of --json cannot be written");
+    score_setting("size", (double)b->size);
+    score_setting("particles", (double)b->particles);
+    score_setting("seconds", b->seconds);
+    if (score_end("serve"))
+        fail("the results cannot be written");
 }
 
 int main(int argc, char **argv)
@@ -117,8 +106,7 @@ int main(int argc, char **argv)
         "\nnot measured but tested: xarray over HTTP has the values of the C "
         "API (serve.views);\nneuroglancer fetches just the chunks in view "
         "(serve.views.neuroglancer)\n");
-    if (b.json)
-        write_json(&b);
+    write_results(&b);
     measure_remove(b.grid_path);
     measure_remove(b.particles_path);
     return EXIT_SUCCESS;

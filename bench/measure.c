@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,14 +51,6 @@ double measure_quantile(const double *values, int n, double q)
 double measure_median(const double *values, int n)
 {
     return measure_quantile(values, n, 0.5);
-}
-
-void measure_json_list(FILE *f, const char *name, const double *values, int n)
-{
-    fprintf(f, "\"%s\": [", name);
-    for (int i = 0; i < n; i++)
-        fprintf(f, "%s%.6f", i ? ", " : "", values[i]);
-    fprintf(f, "]");
 }
 
 static int remove_entry(const char *path, const struct stat *info, int kind,

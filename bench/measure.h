@@ -3,8 +3,6 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
-#include <stdio.h>
-
 /* Seconds on a clock that only goes forward. */
 double measure_now(void);
 
@@ -12,9 +10,6 @@ double measure_now(void);
  * the one in the middle. 'values' keeps its order; none gives NaN. */
 double measure_quantile(const double *values, int n, double q);
 double measure_median(const double *values, int n);
-
-/* Write "name": [1.5, 2.5] for a JSON object. */
-void measure_json_list(FILE *f, const char *name, const double *values, int n);
 
 /* Remove a file, or a directory and all below it. One that is not there is
  * fine. 0, or -1 with errno. */

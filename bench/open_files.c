@@ -1,12 +1,12 @@
 /* open_files.c -- see open_files.h. */
 #include "open_files.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "measure.h"
 #include "open_steps.h"
+#include "score.h"
 
 enum { FILES = 16384, PATCH = 4, VARIABLES = 4 };
 
@@ -57,14 +57,6 @@ static uint64_t bytes_read(const bouma_dataset *ds)
     return info.bytes_read;
 }
 
-static void tell(const char *what, uint64_t bytes, uint64_t all, double most)
-{
-    double ratio = (double)bytes / (double)all;
-
-    printf("%-38s %9" PRIu64 " bytes, of the manifest %.4f  (at most %g: %s)\n",
-           what, bytes, ratio, most, ratio <= most ? "met" : "MISSED");
-}
-
 void open_files_measure(const char *directory)
 {
     bouma_box box = {.lo = {FILES / 2 * PATCH},
@@ -90,10 +82,13 @@ void open_files_measure(const char *directory)
     read = bytes_read(ds) - before;
     if (data[0] < box.lo[0] || data[0] > box.lo[0])
         fail(path, "wrong values");
-    printf("\na step of %d files, whose manifest has %" PRIu64 " bytes\n",
-           FILES, details.manifest_bytes);
-    tell("to open it", opened, details.manifest_bytes, most_ratio);
-    tell("and to read a patch", read, details.manifest_bytes, most_with_patch);
+    score_part("a step of %d files: bytes read over those of the manifest",
+               FILES);
+    score("to open it", "", (double)opened / (double)details.manifest_bytes,
+          SCORE_AT_MOST, most_ratio);
+    score("and to read a patch", "",
+          (double)read / (double)details.manifest_bytes, SCORE_AT_MOST,
+          most_with_patch);
     bouma_step_free(step);
     bouma_dataset_free(ds);
     if (measure_remove(path))

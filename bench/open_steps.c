@@ -2,6 +2,7 @@
  * directories and records of the index, which is all that a list looks at. */
 #include "open_steps.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,20 +11,21 @@
 #include <time.h>
 
 #include "measure.h"
+#include "score.h"
 #include "store/index.h"
 
 enum { REPETITIONS = 9 };
 
-static const double most_milliseconds = 20;
+static const double most_seconds = 20e-3;
 static const uint8_t id[16] = {0x62, 0x6d};
 
-/* Milliseconds of this process's processor time. */
+/* Seconds of this process's processor time. */
 static double processor_time(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void make_first(const char *path)
@@ -74,10 +76,27 @@ static void make_steps(const char *path, uint64_t count)
         fail(path, "the index cannot be written");
 }
 
+/* Processor time to read the directory of the steps. */
+static double list_plainly(const char *path, uint64_t count)
+{
+    double begin = processor_time();
+    DIR *directory = opendir(path);
+    uint64_t found = 0;
+
+    while (directory && readdir(directory))
+        found++;
+    if (!directory || closedir(directory) || found < count)
+        fail(path, "not all steps are there");
+    return processor_time() - begin;
+}
+
 static void measure(const char *path, uint64_t count)
 {
-    double open[REPETITIONS], step[REPETITIONS], list[REPETITIONS], most;
+    static struct times open, step, list, plain;
+    char steps[4200];
 
+    open.count = step.count = list.count = plain.count = 0;
+    snprintf(steps, sizeof(steps), "%s/steps", path);
     for (int i = 0; i < REPETITIONS; i++) {
         double begin = processor_time(), opened, stepped;
         bouma_dataset *ds;
@@ -89,27 +108,25 @@ static void measure(const char *path, uint64_t count)
         stepped = processor_time();
         if (bouma_dataset_step_count(ds) != (int64_t)count)
             fail(path, "not all steps are listed");
-        list[i] = processor_time() - stepped;
-        step[i] = stepped - opened;
-        open[i] = opened - begin;
+        times_add(&list, processor_time() - stepped);
+        times_add(&step, stepped - opened);
+        times_add(&open, opened - begin);
         bouma_step_free(one);
         bouma_dataset_free(ds);
+        times_add(&plain, list_plainly(steps, count));
     }
-    most = measure_median(open, REPETITIONS);
-    printf("%-10" PRIu64 " %7.3f %7.3f %7.3f  %s\n", count, most,
-           measure_median(step, REPETITIONS), measure_median(list, REPETITIONS),
-           most <= most_milliseconds ? "met" : "MISSED");
+    score_part("%" PRIu64 " steps, processor time", count);
+    score_times("opening the dataset", "s", &open, SCORE_AT_MOST, most_seconds);
+    score_times("opening the first step", "s", &step, SCORE_TOLD, 0);
+    score_ratio("listing the steps over listing their directory", &list,
+                "readdir() of the directory", &plain, SCORE_TOLD, 0);
 }
 
-void open_steps_measure(const char *directory)
+void open_steps_measure(const char *directory, int most)
 {
     char path[4096];
 
-    printf("\nsteps of a dataset, processor time in ms\n"
-           "target: to open it takes at most %.0f ms\n\n"
-           "%-10s %7s %7s %7s\n",
-           most_milliseconds, "steps", "open", "step", "list");
-    for (uint64_t count = 1000; count <= 100000; count *= 10) {
+    for (uint64_t count = 1000; count <= (uint64_t)most; count *= 10) {
         snprintf(path, sizeof(path), "%s/steps.bouma", directory);
         make_steps(path, count);
         measure(path, count);

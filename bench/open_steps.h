@@ -9,7 +9,7 @@ _Noreturn void fail(const char *what, const char *why);
 void check(int rc, const bouma_dataset *ds);
 
 /* Print processor time of opening, of one step, and of the list of all, for
- * datasets of 1,000 to 100,000 steps in a directory. They are removed. */
-void open_steps_measure(const char *directory);
+ * datasets of 1,000 to 'most' steps in a directory. They are removed. */
+void open_steps_measure(const char *directory, int most);
 
 #endif

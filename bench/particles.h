@@ -17,7 +17,7 @@ struct bench {
     int rank, ranks;
     uint64_t particles;
     int repetitions;
-    const char *directory, *json;
+    const char *directory;
     struct cloud clouds[DISTRIBUTIONS]; /* what this rank has of them */
 };
 

@@ -4,6 +4,7 @@
  * The tree keeps ranks whole: it can only be better than the uniform grid where
  * no rank has more than a file should. So the blobs are wide here, and cases
  * with such a rank do not count. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,10 +219,10 @@ void bench_files(void)
     }
     printf("\nfiles planned for %d ranks, particles in blobs, %d cases\n",
            RANKS, compared);
-    score("largest file of kdtree over that of aug, worst case", tree,
+    score("largest file of kdtree over that of aug, worst case", "", tree,
           SCORE_AT_MOST, 0.6);
-    score("largest file of kdtree over that of aug, mean", tree_sum / compared,
-          SCORE_TOLD, 0);
-    score("largest file of split over the mean one, worst case", split,
+    score("largest file of kdtree over that of aug, mean", "",
+          tree_sum / compared, SCORE_TOLD, 0);
+    score("largest file of split over the mean one, worst case", "", split,
           SCORE_AT_MOST, 1.1);
 }

@@ -257,15 +257,15 @@ static void compare(const struct bench *b, const struct arrays *a,
         }
     }
     reading_close(&r);
-    snprintf(name, sizeof(name), "query over a scan in memory, %s, %s, %s",
+    snprintf(name, sizeof(name), "query, %s, %s, %s",
              distribution_names[distribution], backend_names[backend],
              kind_names[kind]);
-    score_ratio(name, &queries, &scans,
+    score_ratio(name, &queries, "a scan of the arrays in memory", &scans,
                 judged && most > 0 ? SCORE_AT_MOST : SCORE_TOLD, most);
-    snprintf(name, sizeof(name), "bytes, percent of all, %s, %s, %s",
+    snprintf(name, sizeof(name), "bytes of all, %s, %s, %s",
              distribution_names[distribution], backend_names[backend],
              kind_names[kind]);
-    score(name,
+    score(name, "%",
           100 * (double)(after.bytes_read - before.bytes_read) / LOOKS /
               (double)(a->count * CLOUD_BYTES),
           judged && targets[kind].bytes > 0 ? SCORE_AT_MOST : SCORE_TOLD,

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""python.py PROGRAM DIRECTORY [--size 512] [--steps 10000] [--field FILE] -- what the Python package costs.
+"""python.py PROGRAM DIRECTORY [--size 512] [--steps 10000] [--turns 9] [--field FILE] [--small]
+
+What the Python package costs.
 
 PROGRAM is bench_python: the same reads in C, by as many threads. Runs of both are taken in turns, the
 first of each not counted, and the ratio of their medians is printed, since other programs may run beside.
@@ -15,16 +17,7 @@ import numpy as np
 
 import bouma
 from python_dask import means
-
-
-def say(what, value, most, unit=""):
-    """A line of the table."""
-    target, verdict = ("", "") if most is None else ("%g%s" % (most, unit), "met" if value <= most else "missed")
-    print("%-58s %12s %10s  %s" % (what, "%.3f%s" % (value, unit), target, verdict), flush=True)
-
-
-def median(values):
-    return float(np.median(values))
+from score import Score
 
 
 def seconds_of_import(module):
@@ -33,11 +26,11 @@ def seconds_of_import(module):
     return float(subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def imports():
+def imports(score, turns):
     """Processor time, in turns; the first of each compiles and fills caches."""
-    times = [(seconds_of_import("numpy"), seconds_of_import("bouma")) for _ in range(16)][1:]
-    numpy, ours = np.median(times, axis=0)
-    say("import bouma / import numpy", ours / numpy, 1.5)
+    times = [(seconds_of_import("numpy"), seconds_of_import("bouma")) for _ in range(turns + 1)][1:]
+    numpy, ours = zip(*times)
+    score.add("import bouma, processor time", "s", ours, reference=("import numpy", numpy), at_most=1.5)
 
 
 def in_c(program, path, low, high, count):
@@ -58,7 +51,7 @@ def in_python(call, count):
     return np.array(found)
 
 
-def reads(program, path, size):
+def reads(score, program, path, size, turns):
     with bouma.create(path, durability="fast") as ds:
         ds.grid("g", (size,) * 3).variable("v", "f4", codec="raw")
         ds.write({"g/v": np.random.default_rng(1).random((size,) * 3, "f4")})
@@ -66,20 +59,21 @@ def reads(program, path, size):
     out = np.zeros(v.shape, "f4")
     whole, box = [], []
     low, high = size // 4, size // 4 + 64
-    for _ in range(9):
+    for _ in range(turns):
         whole.append((in_c(program, path, 0, size, 4), in_python(lambda: v.read(out=out), 4)))
         box.append((in_c(program, path, low, high, 50),
                     in_python(lambda: v[low:high, low:high, low:high], 50)))
-    c, python = medians(whole)
-    say("%d^3 f32 raw, Python / C" % size, python[0] / c[0], 1.05)
-    say("the same in processor time", python[1] / c[1], None)
-    c, python = medians(box)
-    say("a 64^3 box, Python - C (%.3f ms in C)" % (1000 * c[0]), 1000 * (python[0] - c[0]), 0.3, " ms")
+    (c, c_used), (python, used) = medians(whole)
+    score.add("%d^3 f32 raw, Python over C" % size, "s", python, reference=("in C", c), at_most=1.05)
+    score.add("the same in processor time", "s", used, reference=("in C", c_used))
+    (c, _), (python, _) = medians(box)
+    score.add("a 64^3 box, Python over C", "s", python, reference=("in C", c))
+    score.add("a 64^3 box, Python - C", "ms", [1000 * (p - q) for p, q in zip(python, c)], at_most=0.3)
 
 
 def medians(rounds):
-    """Of all reads in C, and of all in Python."""
-    return [np.median(np.concatenate(times), axis=0) for times in zip(*rounds)]
+    """In C and in Python: the medians of each round, on the clock and of processors."""
+    return [np.array([np.median(times, axis=0) for times in way]).T.tolist() for way in zip(*rounds)]
 
 
 def write_series(folder, field, steps, codec, filters):
@@ -120,7 +114,7 @@ def read_by_h5py(name):
         return f["v"][:, 3, 4, 5]
 
 
-def series(folder, steps):
+def series(score, folder, steps, turns):
     """One point of 32^3 samples in chunks of 16^3, over all steps, opened anew each time. h5py
     has no zstd: compressed, it is zstd beside gzip, which is no fair comparison of formats."""
     field = np.random.default_rng(1).random((32, 32, 32)).astype("f4")
@@ -134,13 +128,13 @@ def series(folder, steps):
         values = [call() for call in calls]
         assert all(np.array_equal(values[0], one) for one in values)
         # In turns: [turn][call][on the clock, of processors]
-        times = np.array([[in_python(call, 1)[0] for call in calls] for _ in range(9)])
+        times = np.array([[in_python(call, 1)[0] for call in calls] for _ in range(turns)])
         for k, way in enumerate(("directly", "through xarray")):
             what = "%s, a point over %d steps, %s" % (codec, steps, way)
-            say(what + ": us a step", 1e6 * median(times[:, k, 0]) / steps, None)
-            if name is not None:
-                say("- bouma / h5py", median(times[:, k, 0] / times[:, 2, 0]), most)
-                say("- the same in processor time", median(times[:, k, 1] / times[:, 2, 1]), None)
+            score.add(what + ", a step", "us", (1e6 * times[:, k, 0] / steps).tolist())
+            for name_, unit, limit in (("on the clock", 0, most), ("processor time", 1, None)) if name else ():
+                reference = ("h5py", times[:, 2, unit].tolist())
+                score.add("%s, %s" % (what, name_), "s", times[:, k, unit].tolist(), reference=reference, at_most=limit)
 
 
 def main():
@@ -149,13 +143,18 @@ def main():
     parser.add_argument("directory")
     parser.add_argument("--size", type=int, default=512)
     parser.add_argument("--steps", type=int, default=10000)
+    parser.add_argument("--turns", type=int, default=9)
     parser.add_argument("--field")
+    parser.add_argument("--small", action="store_true", help="just to see that it works")
     given = parser.parse_args()
-    print("%-58s %12s %10s" % ("", "measured", "at most"))
-    imports()
-    reads(given.program, os.path.join(given.directory, "reads.bouma"), given.size)
-    series(given.directory, given.steps)
-    means(say, given.directory, given.field)
+    if given.small:
+        given.size, given.steps, given.turns = 128, 10, 1
+    score = Score("python", size=given.size, steps=given.steps)
+    imports(score, given.turns)
+    reads(score, given.program, os.path.join(given.directory, "reads.bouma"), given.size, given.turns)
+    series(score, given.directory, given.steps, given.turns)
+    means(score, given.directory, given.field, given.turns)
+    score.end()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles, aggregate, scale, python, serve or wasm),
-# clean up.
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles, aggregate, scale, python,
+# serve, wasm or growth), clean up; run.py runs all of them, and keeps what they find.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
 # directory in $BENCH_DIR (default: the current one), removed at the end: what
@@ -8,7 +8,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate|scale|python|serve|wasm [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate|scale|python|serve|wasm|growth [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -19,6 +19,7 @@ programs=${BUILD:-build}/bench
 case $name in
 write | open | plan | grid | hz | particles | aggregate | scale | python | serve) program=bench_$name ;;
 wasm) program=bench_python ;;
+growth) program=bench_scale ;;
 *) usage ;;
 esac
 [ -x "$programs/$program" ] || {
@@ -106,8 +107,13 @@ scale) # steps on few and many ranks, with MPICH where that is built, plans, and
     [ ! -f "$BOUMA_BUILD/sim/bouma-mpi" ] || set -- --sim "$here/../sim/run.sh" "$@"
     "${PYTHON:-/usr/bin/python3}" -B "$here/scale.py" "$@" "$data" "${BUILD:-build}/bin/bouma" "${both[@]}"
     ;;
-plan) # writes nothing
-    "$programs/bench_plan" "$@"
-    "$programs/bench_place"
+plan) # writes nothing; --small: a part of it
+    "${PYTHON:-/usr/bin/python3}" -B "$(dirname "$0")/plan.py" "$programs" "$@"
+    ;;
+growth) # how cost grows; --small: just to see that it works
+    here=$(cd "$(dirname "$0")" && pwd)
+    build=$(cd "${BUILD:-build}" && pwd)
+    PYTHONPATH=$build/python "${PYTHON:-/usr/bin/python3}" -B "$here/growth.py" "$data" \
+        "${MPIRUN:-mpirun}" "$build/bench/bench_scale" "$@"
     ;;
 esac

@@ -1,7 +1,7 @@
 """scale.py -- does it hold with more ranks? Steps, plans, and memory.
 
   scale.py [--small] [--only steps|plans|memory] [--repetitions N]
-           [--most RANKS] [--sim RUN] DATA BOUMA [MPI=MPIEXEC=PROGRAM...]
+           [--exponents 10,20] [--most RANKS] [--sim RUN] DATA BOUMA [MPI=MPIEXEC=PROGRAM...]
 
 Steps: bench_scale on 16 and on 64 ranks of this machine, in turns, with each
 MPI; ratios of medians. Plans: `bouma plan` for 2^10 to 2^20 ranks by every
@@ -16,10 +16,12 @@ import argparse
 import json
 import math
 import os
+import random
 import resource
-import statistics
 import subprocess
-import sys
+import time
+
+from score import Score
 
 FEW, MANY = 16, 64
 MOST_RATIO = 3.0
@@ -49,6 +51,8 @@ def undivided(ranks):
 def particles(ranks):
     return ["--particles", str(ranks << 12)]
 
+
+SORT = "a sort of as many numbers, in Python"
 
 # What is planned, by the options that differ from the usual ones.
 SCHEMES = (
@@ -85,10 +89,6 @@ SIMULATED = {
 }
 
 
-def verdict(met):
-    return "met" if met else "MISSED"
-
-
 def run_steps(command, ranks, load, data, steps):
     """Seconds, and switches of a rank, of a step after the first."""
     environment = dict(
@@ -110,24 +110,17 @@ def run_steps(command, ranks, load, data, steps):
     return float(out[1]), float(out[2])
 
 
-def measure_steps(commands, data, few, many, repetitions, steps):
-    print(f"a step after the first, {few} and {many} ranks on {os.cpu_count()} processors")
+def measure_steps(score, commands, data, few, many, repetitions, steps):
+    score.part(f"a step after the first, {many} ranks over {few}")
     for mpi, command in commands.items():
         for name, load in LOADS.items():
             found = {few: [], many: []}
             for _ in range(repetitions):
                 for ranks, list_ in found.items():
                     list_.append(run_steps(command, ranks, load, data, steps))
-            seconds, switches = (
-                {r: statistics.median(x[k] for x in v) for r, v in found.items()} for k in (0, 1)
-            )
-            ratio = seconds[many] / seconds[few]
-            print(
-                f"  {mpi:8} {name:14} {1e3 * seconds[few]:8.2f} ms {1e3 * seconds[many]:8.2f} ms:"
-                f" {ratio:5.2f} times (at most {MOST_RATIO:g}: {verdict(ratio <= MOST_RATIO)});"
-                f" switches of a rank {switches[few]:.1f} and {switches[many]:.1f}"
-            )
-            sys.stdout.flush()
+            times, switches = ({r: [x[k] for x in v] for r, v in found.items()} for k in (0, 1))
+            score.add(f"{mpi}, {name}", "s", times[many], reference=(f"{few} ranks", times[few]), at_most=MOST_RATIO)
+            score.add(f"{mpi}, {name}: switches of a rank", "", switches[many])
 
 
 def plan(bouma, ranks, options):
@@ -144,36 +137,41 @@ def plan(bouma, ranks, options):
     return seconds, json.loads(out)["memory_bytes"]
 
 
-def measure_plans(bouma, exponents, repetitions):
-    print(f"plans: processor seconds (and MiB), at most {MOST_SECONDS:g} s and {MOST_BYTES >> 20} MiB")
-    print(f"  {'ranks':31}" + "".join(f"{'2^' + str(e):>15}" for e in exponents))
+def sort(count):
+    """Processor seconds to sort so many numbers: what plans are measured by."""
+    values = [random.random() for _ in range(count)]
+    begun = time.process_time()
+    values.sort()
+    return time.process_time() - begun
+
+
+def measure_plans(score, bouma, exponents, repetitions):
+    score.part("plans, processor time of the program; memory")
     for name, base, options in SCHEMES:
-        cells, met = [], True
         for exponent in exponents:
             ranks = 1 << exponent
-            found = [plan(bouma, ranks, base(ranks) + options) for _ in range(repetitions)]
-            seconds, size = statistics.median(s for s, _ in found), found[0][1]
-            cells.append(f"{seconds:7.3f} ({size / 2**20:5.1f})")
-            met &= seconds <= MOST_SECONDS and size <= MOST_BYTES
-        print(f"  {name:31}" + "".join(f"{c:>15}" for c in cells) + f"  {verdict(met)}")
-        sys.stdout.flush()
+            found, sorts = [], []
+            for _ in range(repetitions):
+                found.append(plan(bouma, ranks, base(ranks) + options))
+                sorts.append(sort(ranks))
+            seconds = [s for s, _ in found]
+            score.add(f"{name}, 2^{exponent} ranks", "s", seconds, at_most=MOST_SECONDS)
+            if exponent == exponents[-1]:
+                score.add(f"{name}, 2^{exponent} ranks: over a sort", "s", seconds, reference=(SORT, sorts))
+            score.add(f"{name}, 2^{exponent} ranks: memory", "bytes", found[0][1], at_most=MOST_BYTES)
 
 
-def measure_nodes(bouma, ranks, each):
+def measure_nodes(score, bouma, ranks, each):
     """Bytes that go from one node to another: files by node, and as many of others."""
-    between = {}
-    for files in ("node", str(ranks // each)):
+    score.part(f"bytes between nodes, {ranks} ranks on {ranks // each} nodes")
+    for files, most in (("node", MOST_BETWEEN), (str(ranks // each), None)):
         options = ["--ranks", str(ranks), "--json", "--machine", f"flat,per={each}", "--files", files]
         out = subprocess.run(
             [bouma, "plan"] + grid(ranks) + options, stdout=subprocess.PIPE, check=True, text=True
         ).stdout
         found = json.loads(out)
-        between[files] = found["moved_between_nodes"] + found["shipped_between_nodes"]
-    own, other = between.values()
-    print(
-        f"bytes between nodes, {ranks} ranks on {ranks // each} nodes: files=node {own / 2**20:.1f} MiB,"
-        f" as many files spread {other / 2**20:.1f} MiB (at most {MOST_BETWEEN:g}: {verdict(own <= MOST_BETWEEN)})"
-    )
+        between = found["moved_between_nodes"] + found["shipped_between_nodes"]
+        score.add(f"files={files}", "bytes", between, at_most=most)
 
 
 def simulate(run, ranks, load, data):
@@ -188,22 +186,18 @@ def simulate(run, ranks, load, data):
     return None if process.returncode else usage.ru_maxrss * 1024
 
 
-def measure_memory(run, data, counts):
-    print("memory of all ranks, simulated: MiB (KiB a rank), and the exponent from the line before")
+def measure_memory(score, run, data, counts):
+    score.part("memory of all ranks, simulated")
     for name, load in SIMULATED.items():
         last = None
         for ranks in counts:
             used = simulate(os.path.abspath(run), ranks, load, data)
+            score.add(f"{name}, {ranks} ranks", "bytes", math.nan if used is None else used, at_most=MOST_SIMULATED)
             if used is None:
-                print(f"  {name:24} {ranks:6} ranks: FAILED")
                 break
-            text = f"  {name:24} {ranks:6} ranks: {used / 2**20:8.0f} ({used / 1024 / ranks:6.1f})"
             if last:
                 exponent = math.log(used / last[1]) / math.log(ranks / last[0])
-                met = exponent <= MOST_EXPONENT and used <= MOST_SIMULATED
-                text += f" {exponent:5.2f} (at most {MOST_EXPONENT:g}: {verdict(met)})"
-            print(text)
-            sys.stdout.flush()
+                score.add(f"{name}, {ranks} ranks: exponent", "", exponent, at_most=MOST_EXPONENT)
             last = (ranks, used)
 
 
@@ -212,6 +206,7 @@ def main():
     parser.add_argument("--small", action="store_true", help="just to see that it works")
     parser.add_argument("--only", choices=("steps", "plans", "memory"))
     parser.add_argument("--most", type=int, default=4096, help="simulated ranks")
+    parser.add_argument("--exponents", type=lambda text: [int(n) for n in text.split(",")], default=range(10, 21, 2))
     parser.add_argument("--sim", help="sim/run.sh, if there are simulated machines")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("data")
@@ -222,20 +217,22 @@ def main():
     for text in args.mpi:
         name, mpiexec, program = text.split("=")
         commands[name] = (mpiexec, program)
-    few, many, steps, exponents = FEW, MANY, 10, range(10, 21, 2)
+    few, many, steps, exponents = FEW, MANY, 10, args.exponents
     counts = [1024 << i for i in range(6) if 1024 << i <= args.most]
     if args.small:
         few, many, steps, exponents, args.repetitions = 2, 4, 2, [4], 1
         counts = [32, 64]
+    score = Score("scale")
     if args.only in (None, "steps"):
-        measure_steps(commands, args.data, few, many, args.repetitions, steps)
+        measure_steps(score, commands, args.data, few, many, args.repetitions, steps)
     if args.only in (None, "plans"):
-        measure_plans(args.bouma, exponents, min(args.repetitions, 3))
-        measure_nodes(args.bouma, 1 << exponents[0], 4 if args.small else 64)
+        measure_plans(score, args.bouma, exponents, args.repetitions)
+        measure_nodes(score, args.bouma, 1 << exponents[0], 4 if args.small else 64)
     if args.only in (None, "memory") and args.sim:
-        measure_memory(args.sim, args.data, counts)
+        measure_memory(score, args.sim, args.data, counts)
     elif args.only in (None, "memory"):
         print("memory is left out: there are no simulated machines (./dev sim)")
+    score.end()
 
 
 main()

@@ -142,13 +142,15 @@ static void same_for_all(const struct bench *b, const struct server *server)
     }
     run_clients(clients, b, server, 0, ENOUGH);
     s = shares_of(clients, 0, CLIENTS);
-    printf("\n%d clients, boxes of 64^3 of '%s'\n", CLIENTS, DATA_LOSSY);
-    score("answers of each client: smallest", s.least, SCORE_AT_LEAST, ENOUGH);
-    score("answers of each client: median", s.median, SCORE_TOLD, 0);
-    score("answers of each client: largest", s.most, SCORE_TOLD, 0);
-    score("smallest share / median", s.least / s.median, SCORE_AT_LEAST, 0.9);
-    score("largest share / median", s.most / s.median, SCORE_AT_MOST, 1.1);
-    score("errors", s.failed + s.refused, SCORE_AT_MOST, 0);
+    score_part("%d clients, boxes of 64^3 of '%s'", CLIENTS, DATA_LOSSY);
+    score("answers of each client: smallest", "", s.least, SCORE_AT_LEAST,
+          ENOUGH);
+    score("answers of each client: median", "", s.median, SCORE_TOLD_MORE, 0);
+    score("answers of each client: largest", "", s.most, SCORE_TOLD_MORE, 0);
+    score("smallest share / median", "", s.least / s.median, SCORE_AT_LEAST,
+          0.9);
+    score("largest share / median", "", s.most / s.median, SCORE_AT_MOST, 1.1);
+    score("errors", "", s.failed + s.refused, SCORE_AT_MOST, 0);
     free(clients);
 }
 
@@ -180,17 +182,18 @@ static void heavy_and_light(const struct bench *b, const struct server *server)
     run_clients(clients, b, server, b->seconds, 1);
     heavy = shares_of(clients, 0, HEAVY);
     light = shares_of(clients, HEAVY, CLIENTS);
-    printf("\n%d clients with boxes of %lld^3, %d with 32^3\n", HEAVY,
-           (long long)large, CLIENTS - HEAVY);
-    score("answers of a light client: smallest / median",
+    score_part("%d clients with boxes of %lld^3, %d with 32^3", HEAVY,
+               (long long)large, CLIENTS - HEAVY);
+    score("answers of a light client: smallest / median", "",
           light.least / light.median, SCORE_AT_LEAST, 0.9);
-    score("answers, smallest of light clients / largest of heavy ones",
+    score("answers, smallest of light clients / largest of heavy ones", "",
           light.least / heavy.most, SCORE_AT_LEAST, 1);
-    score("answers of a heavy client: smallest", heavy.least, SCORE_AT_LEAST,
-          1);
-    score("milliseconds for 9 of 10 answers, the worst light client",
+    score("answers of a heavy client: smallest", "", heavy.least,
+          SCORE_AT_LEAST, 1);
+    score("9 of 10 answers, the worst light client", "ms",
           1e3 * patience(clients, HEAVY), SCORE_TOLD, 0);
-    score("errors", heavy.failed + heavy.refused + light.failed + light.refused,
+    score("errors", "",
+          heavy.failed + heavy.refused + light.failed + light.refused,
           SCORE_AT_MOST, 0);
     free(clients);
 }
@@ -212,13 +215,13 @@ static void within_memory(const struct bench *b)
     run_clients(clients, b, &server, b->seconds, 0);
     most = server_memory(&server, "VmHWM:");
     s = shares_of(clients, 0, CLIENTS);
-    printf("\n%d clients with boxes of %lld^3, --memory 512M\n", CLIENTS,
-           (long long)large);
-    score("most MiB resident / those of --memory", most / 512, SCORE_AT_MOST,
-          1.1);
-    score("answers", s.sum, SCORE_AT_LEAST, CLIENTS / 8);
-    score("told to ask again (503)", s.refused, SCORE_TOLD, 0);
-    score("errors", s.failed, SCORE_AT_MOST, 0);
+    score_part("%d clients with boxes of %lld^3, --memory 512M", CLIENTS,
+               (long long)large);
+    score("most MiB resident / those of --memory", "", most / 512,
+          SCORE_AT_MOST, 1.1);
+    score("answers", "", s.sum, SCORE_AT_LEAST, CLIENTS / 8);
+    score("told to ask again (503)", "", s.refused, SCORE_TOLD, 0);
+    score("errors", "", s.failed, SCORE_AT_MOST, 0);
     server_stop(&server);
     free(clients);
 }

@@ -12,7 +12,7 @@ enum { BENCH_PATH_BYTES = 4096 };
 struct bench {
     const char *program;  /* bouma */
     const char *recorder; /* serve_requests.mjs; NULL: there is no node */
-    const char *directory, *json;
+    const char *directory;
     int64_t size; /* of the grid, along each axis */
     uint64_t particles;
     int repetitions;

@@ -3,6 +3,7 @@
  * dataset out of the page cache: what the first picture takes, and the one that
  * is as fine as the screen. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -169,26 +170,21 @@ static void report_first(const char *what, const struct first_picture *p,
                          size_t requests)
 {
     const struct times *times[] = {&p->clock, &p->processor, &p->listening};
-    static const char *const names[] = {
-        "milliseconds from the start of the server",
-        "milliseconds of processors", "milliseconds until it listens"};
+    static const char *const names[] = {"from the start of the server",
+                                        "processor time", "until it listens"};
     char name[100];
 
-    snprintf(name, sizeof(name), "%s, first picture: KiB, page included", what);
-    score(name, p->bytes / 1024, SCORE_AT_MOST, 1024);
+    snprintf(name, sizeof(name), "%s, first picture: bytes, page included",
+             what);
+    score(name, "KiB", p->bytes / 1024, SCORE_AT_MOST, 1024);
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof(name), "%s, first picture: %s", what, names[i]);
-        score(name, 1e3 * measure_median(times[i]->seconds, times[i]->count),
-              i ? SCORE_TOLD : SCORE_AT_MOST, 300);
+        score_times(name, "s", times[i], i ? SCORE_TOLD : SCORE_AT_MOST, 0.3);
     }
-    snprintf(name, sizeof(name), "%s, first picture: slowest, milliseconds",
-             what);
-    score(name, 1e3 * measure_quantile(p->clock.seconds, p->clock.count, 1),
-          SCORE_TOLD, 0);
     snprintf(name, sizeof(name), "%s, first picture: requests", what);
-    score(name, (double)requests, SCORE_TOLD, 0);
-    snprintf(name, sizeof(name), "%s: percent in the page cache before", what);
-    score(name, 100 * p->cached, SCORE_AT_MOST, 1);
+    score(name, "", (double)requests, SCORE_TOLD, 0);
+    snprintf(name, sizeof(name), "%s: in the page cache before", what);
+    score(name, "%", 100 * p->cached, SCORE_AT_MOST, 1);
 }
 
 static void report_refined(const char *what, const struct bench *b,
@@ -205,16 +201,15 @@ static void report_refined(const char *what, const struct bench *b,
     server_stop(&s);
     snprintf(name, sizeof(name),
              "%s, refined: bytes fetched / bytes of what is visible", what);
-    score(name, r->fetched / r->visible, SCORE_AT_MOST, 1.5);
-    snprintf(name, sizeof(name), "%s, refined: percent as fine as the screen",
-             what);
-    score(name, 100 * r->sharp / r->visible, SCORE_TOLD, 0);
-    snprintf(name, sizeof(name), "%s, refined: MiB as they are sent", what);
-    score(name, bytes / 1048576, SCORE_TOLD, 0);
+    score(name, "", r->fetched / r->visible, SCORE_AT_MOST, 1.5);
+    snprintf(name, sizeof(name), "%s, refined: as fine as the screen", what);
+    score(name, "%", 100 * r->sharp / r->visible, SCORE_TOLD_MORE, 0);
+    snprintf(name, sizeof(name), "%s, refined: bytes as they are sent", what);
+    score(name, "MiB", bytes / 1048576, SCORE_TOLD, 0);
     snprintf(name, sizeof(name), "%s, refined: requests", what);
-    score(name, (double)r->count, SCORE_TOLD, 0);
-    snprintf(name, sizeof(name), "%s, refined: seconds", what);
-    score(name, begun, SCORE_TOLD, 0);
+    score(name, "", (double)r->count, SCORE_TOLD, 0);
+    snprintf(name, sizeof(name), "%s, refined: time", what);
+    score(name, "s", begun, SCORE_TOLD, 0);
 }
 
 void bench_pictures(const struct bench *b)
@@ -229,7 +224,8 @@ void bench_pictures(const struct bench *b)
         printf("\nno pictures: needs node, and the viewer's packages\n");
         return;
     }
-    printf("\nwhat the viewer asks of a server that was just started, with the "
+    score_part("%s", "pictures");
+    printf("what the viewer asks of a server that was just started, with the "
            "files out of\nthe page cache (posix_fadvise; the program itself "
            "stays)\n");
     for (int i = 0; i < 2; i++) {
