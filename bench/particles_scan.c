@@ -3,6 +3,7 @@
  * of those that match are copied. One thread, files in the page cache, a handle
  * that was used before. What is found is compared with what the scan finds. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
