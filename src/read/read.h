@@ -121,6 +121,9 @@ void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
 /* Whether the head of the i-th subfile is there. */
 int bm_step_source_loaded(const struct bouma_step *step, size_t i);
 
+/* Close the files, and drop what they have told. */
+void bm_step_close_sources(struct bouma_step *step);
+
 /* A sheet of the manifest (layout/sheet.h) is read when it is first asked for:
  * sheet k; the one with the record of a file, if there are sheets; with the file
  * i of all writings, and with a file of a set of particles (the message is in
