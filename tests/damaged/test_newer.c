@@ -34,7 +34,7 @@ static const struct forgery manifests[] = {
     {"kind", OBJECT, -4, 3, 0, 0},
     {"layout", OBJECT, -3, 4, 0, 0},
     {"type", VARIABLE, 0, 12, 0, 0},
-    {"codec", VARIABLE, 1, 7, 0, 0},
+    {"codec", VARIABLE, 1, BOUMA_CODEC_EXACT + 1, 0, 0},
     {"codec of other objects", VARIABLE, 1, BOUMA_CODEC_QUANTISE, 0, 0},
     {"tolerance", VARIABLE, 3, 4, 0, 0},
     {"type of an attribute", ATTRIBUTE, 0, 12, 0, 0},
