@@ -554,16 +554,18 @@ static int go_through(struct restart *r)
 {
     const bouma_allocator *a = r->step->ds->a;
     struct slice s = {.shelf = {.a = a}, .values = {.a = a}};
-    uint64_t rounds = 0;
+    struct bouma_dataset *ds = r->step->ds;
     size_t k = 0;
     int rc = prepare(r);
+    /* The slices of the reader that has most, and whether some rank has
+     * failed. */
+    uint64_t said[2] = {rc ? 0 : count_slices(r), rc != BOUMA_OK};
 
-    rc = bm_comm_agree(r->step->ds->comm, rc, &r->step->ds->error);
-    if (!rc) { /* of the reader that has most */
-        rounds = count_slices(r);
-        rc = bm_comm_max(r->step->ds->comm, &rounds, 1, &r->step->ds->error);
-    }
-    for (; rounds && !rc; rounds--) {
+    if (bm_comm_max(ds->comm, said, 2, &ds->error))
+        rc = BOUMA_ECOMM;
+    else if (said[1])
+        rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    for (uint64_t rounds = said[0]; rounds && !rc; rounds--) {
         struct bm_flow_builder flows = {0};
 
         rc = collect_next(r, &k, &s);
