@@ -11,8 +11,10 @@
 #include "layout/grid_hz.h"
 #include "layout/grid_patch.h"
 #include "layout/head.h"
+#include "layout/particle_summary.h"
 #include "plan/particle_cut.h"
 #include "store/text_file.h"
+#include "write/own_plan.h"
 
 /* ---- memory that is counted --------------------------------------------- */
 
@@ -340,6 +342,29 @@ static int find_machine(bouma_plan *plan, struct bm_error *error)
 
 /* ---- the plan ----------------------------------------------------------- */
 
+/* What a write would refuse. */
+static int check_planning(const bouma_plan *plan, struct bm_error *error)
+{
+    const char *why = plan->options.planning == BOUMA_PLANNING_LOCAL
+                          ? bm_own_plan_refuses(&plan->options, &plan->schema)
+                          : NULL;
+
+    return why ? bm_fail(error, BOUMA_EINVAL,
+                         "the option 'planning' is local, but %s", why)
+               : BOUMA_OK;
+}
+
+static int check_files(const bouma_plan *plan, struct bm_error *error)
+{
+    return plan->estimate.most_in_file > BM_MAX_PARTICLE_SUMMARY
+               ? bm_fail(error, BOUMA_ELIMIT,
+                         "a file would have %" PRIu64
+                         " particles, which is beyond 2^32; ask for more or "
+                         "smaller files",
+                         plan->estimate.most_in_file)
+               : BOUMA_OK;
+}
+
 int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
                     const bouma_options *opts, char *message, size_t bytes)
 {
@@ -366,12 +391,16 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
         if (!rc)
             rc = check_spec(plan, spec, &error);
         if (!rc)
+            rc = check_planning(plan, &error);
+        if (!rc)
             rc = find_machine(plan, &error);
         if (!rc)
             rc = plan->grid
                      ? bm_estimate_make(&plan->estimate, &plan->a, &plan->task)
                      : bm_estimate_make_particles(&plan->estimate, &plan->a,
                                                   &plan->task);
+        if (!rc)
+            rc = check_files(plan, &error);
         if (!rc && bm_plan_has_fixed_files(plan))
             rc = bm_estimate_share(&plan->sharing, &plan->estimate,
                                    plan->task.ranks.count);

@@ -166,7 +166,7 @@ static const struct bm_option table[] = {
     {COUNT(nodes_per_file, "nodes-per-file", 1 << 20), USE(SAME | STEPS | PLAN),
      HELP("one file for every N nodes, written on one of them; the same as "
           "files node:N")},
-    {CHOICE(planning, BOUMA_PLANNING_LIST, "WHO"), USE(SAME | STEPS),
+    {CHOICE(planning, BOUMA_PLANNING_LIST, "WHO"), USE(SAME | STEPS | PLAN),
      .standard = BOUMA_PLANNING_NODE,
      HELP("who knows the plan of a step; node: each node knows all of it; "
           "local: each rank knows its own part (only with place spread and "

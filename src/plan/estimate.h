@@ -77,6 +77,7 @@ struct bm_estimate {
     int64_t rounds;
     int64_t writers;                           /* ranks that write a file */
     uint64_t fewest_particles, most_particles; /* of any rank */
+    uint64_t most_in_file;                     /* particles of any file */
 };
 
 /* BOUMA_OK, ENOMEM, or ELIMIT (too many chunks). Ended by

@@ -190,11 +190,14 @@ static int make_files(struct bm_estimate *e, const struct holding *h)
         e->file_bytes =
             bm_new_raw(h->a, (size_t)e->files, sizeof(*e->file_bytes));
         rc = e->file_bytes ? gather(e, h, &files) : BOUMA_ENOMEM;
-        for (int64_t f = 0; f < e->files && !rc; f++)
+        for (int64_t f = 0; f < e->files && !rc; f++) {
             e->file_bytes[f] =
                 (uint64_t)((double)files.counts[f] * (double)h->rule.bytes /
                                h->task->ratio +
                            0.5);
+            if (files.counts[f] > e->most_in_file)
+                e->most_in_file = files.counts[f];
+        }
     }
     bm_aggregation_release(&files);
     return rc;

@@ -11,9 +11,9 @@
 #include "write/own_parts.h"
 #include "write/plan_local.h"
 
-const char *bm_own_plan_refuses(const struct bouma_dataset *ds)
+const char *bm_own_plan_refuses(const struct bm_options *o,
+                                const struct bm_schema *schema)
 {
-    const struct bm_options *o = &ds->options;
     bouma_assign assign = bm_assign_in_order(o->assign);
     const char *why = NULL;
 
@@ -24,8 +24,8 @@ const char *bm_own_plan_refuses(const struct bouma_dataset *ds)
                "send";
     if (o->predict == BOUMA_PREDICT_ON)
         return "'predict' goes by the sizes of all chunks";
-    for (int i = 0; i < ds->schema.count && !why; i++) {
-        const struct bm_object *grid = ds->schema.objects[i];
+    for (int i = 0; i < schema->count && !why; i++) {
+        const struct bm_object *grid = schema->objects[i];
         struct bm_chunking c;
 
         if (!grid->layout->chunking)

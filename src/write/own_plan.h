@@ -44,7 +44,8 @@ struct bm_own_plan {
 };
 
 /* Why there is no such plan with these options and grids; NULL: there is. */
-const char *bm_own_plan_refuses(const struct bouma_dataset *ds);
+const char *bm_own_plan_refuses(const struct bm_options *o,
+                                const struct bm_schema *schema);
 
 /* Instead of bm_plan_make(): BOUMA_OK; ECOVER on all ranks if blocks do not
  * cover a grid: the plan of all tells where; or another status. *out is NULL

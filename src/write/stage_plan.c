@@ -36,7 +36,7 @@ static int make_own_plan(struct bm_write_job *job, int *made)
     *made = 1;
     bm_plan_free(*plan);
     *plan = NULL;
-    why = bm_own_plan_refuses(ds);
+    why = bm_own_plan_refuses(&ds->options, &ds->schema);
     if (why)
         return bm_fail(&ds->error, BOUMA_EINVAL,
                        "the option 'planning' is local, but %s", why);

@@ -140,4 +140,11 @@ refuse 2 "vary by 0.5" "$BOUMA" plan --ranks 8 --shape 8,8 --vary 0.5
 refuse 2 "end the name with .png" "$BOUMA" plan --ranks 8 --shape 8,8 -o x.gif
 refuse 2 "has no picture" "$BOUMA" plan --ranks 8 --shape 8,8 --compare -o x.png
 refuse 2 "unexpected argument" "$BOUMA" plan run.bouma --ranks 8 --shape 8,8
+# What a write refuses, a plan refuses.
+refuse 2 "--planning is local, but 'place'" "$BOUMA" plan --ranks 8 --shape 128,128,128 --planning local --place cost
+refuse 2 "layout 'patch'" "$BOUMA" plan --ranks 8 --shape 128,128,128 --planning local --layout hz
+expect 0 "$BOUMA" plan --ranks 8 --shape 128,128,128 --planning local
+refuse 2 "beyond 2^32" "$BOUMA" plan --ranks 8 --particles 10G --assign single
+expect 0 "$BOUMA" plan --ranks 8 --particles 10G --compare
+[[ $out == *kdtree* && $out != *single* ]] || complain "compared: $out"
 finish

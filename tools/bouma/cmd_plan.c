@@ -382,10 +382,13 @@ static bool choose_pair(bouma_options *opts, int i, const bouma_plan_spec *spec)
 }
 
 /* Make the plans, and add a row of the table and an element of the array for
- * each. */
+ * each. Schemes that would make a file too large for the format are left out,
+ * unless all do. */
 static int plan_all(struct text_table *table, json_t *schemes,
                     const struct planning *planning, struct context *ctx)
 {
+    char message[512] = "";
+
     for (int i = 0; i < DISTRIBUTES * ASSIGNS; i++) {
         bouma_options opts = planning->opts;
         bouma_plan_report report = {.size = sizeof(report)};
@@ -398,9 +401,12 @@ static int plan_all(struct text_table *table, json_t *schemes,
                           DISTRIBUTES * ASSIGNS);
         if (!choose_pair(&opts, i, &planning->spec))
             continue;
-        rc = make(&plan, planning, ctx, &opts);
+        rc = bouma_plan_make(&plan, &planning->spec, &opts, message,
+                             sizeof(message));
+        if (rc == BOUMA_ELIMIT)
+            continue;
         if (rc)
-            return rc;
+            return context_fail_status(ctx, rc, message);
         bouma_plan_report_get(&report, plan);
         bouma_plan_free(plan);
         add_scheme(table, &report);
@@ -408,7 +414,9 @@ static int plan_all(struct text_table *table, json_t *schemes,
         plan_report_put(scheme, &report, &planning->spec);
         json_array_append_new(schemes, scheme);
     }
-    return DONE;
+    return json_array_size(schemes)
+               ? DONE
+               : context_fail_status(ctx, BOUMA_ELIMIT, message);
 }
 
 static int compare(struct planning *planning, struct context *ctx)
