@@ -144,7 +144,7 @@ refuse 2 "unexpected argument" "$BOUMA" plan run.bouma --ranks 8 --shape 8,8
 refuse 2 "--planning is local, but 'place'" "$BOUMA" plan --ranks 8 --shape 128,128,128 --planning local --place cost
 refuse 2 "layout 'patch'" "$BOUMA" plan --ranks 8 --shape 128,128,128 --planning local --layout hz
 expect 0 "$BOUMA" plan --ranks 8 --shape 128,128,128 --planning local
-refuse 2 "beyond 2^32" "$BOUMA" plan --ranks 8 --particles 10G --assign single
+refuse 1 "beyond 2^32" "$BOUMA" plan --ranks 8 --particles 10G --assign single
 expect 0 "$BOUMA" plan --ranks 8 --particles 10G --compare
 [[ $out == *kdtree* && $out != *single* ]] || complain "compared: $out"
 finish
