@@ -105,18 +105,49 @@ static int64_t cell_of(const struct bm_item *item,
 
 /* ---- a uniform grid ----------------------------------------------------- */
 
-/* Whether a cell can be as long as an item is, on average of the particles, and
- * not as long as all: columns are as high as all of them together, so cells must
- * not be cut across. */
+/* Planes across an axis, and the part of all particles that must be in items on
+ * either side of one. */
+#define PLANES     16
+#define LEAST_PART 32
+
+/* The plane that a coordinate is nearest to. */
+static int nearest_plane(const struct bm_tree_extent *all, int axis, double x)
+{
+    double at = (0.5 * x - 0.5 * all->low[axis]) / all->half[axis];
+
+    return at > 0 ? at < 1 ? (int)(at * PLANES + 0.5) : PLANES : 0;
+}
+
+/* Whether a plane has items on both sides, and not just some with few particles:
+ * columns are as high as all of them together, or end at any height, so cells
+ * must not be cut across. */
 static int is_apart(const struct task *t, const struct bm_tree_extent *all,
                     int axis)
 {
-    double half = 0; /* of the length of an item */
+    uint64_t below[PLANES + 1] = {0}, above[PLANES + 1] = {0};
+    uint64_t least = (t->total + LEAST_PART - 1) / LEAST_PART;
+    int found = 0;
 
-    for (size_t i = 0; i < t->count; i++)
-        half += (0.5 * t->items[i].high[axis] - 0.5 * t->items[i].low[axis]) *
-                ((double)t->items[i].count / (double)t->total);
-    return all->half[axis] > 0 && all->half[axis] >= 2 * half;
+    if (!(all->half[axis] > 0))
+        return 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct bm_item *item = &t->items[i];
+        int low = nearest_plane(all, axis, item->low[axis]);
+        int high = nearest_plane(all, axis, item->high[axis]);
+        int thin = low == high; /* it is on no side of that plane */
+
+        if (high + thin <= PLANES)
+            below[high + thin] += item->count;
+        if (low - thin >= 0)
+            above[low - thin] += item->count;
+    }
+    for (int p = 1; p <= PLANES; p++) {
+        below[p] += below[p - 1];
+        above[PLANES - p] += above[PLANES - p + 1];
+    }
+    for (int p = 1; p < PLANES; p++)
+        found |= below[p] >= least && above[p] >= least;
+    return found;
 }
 
 /* The axes that are divided: those along which items are apart, and that are not

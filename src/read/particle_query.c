@@ -398,7 +398,7 @@ static int go_through(struct bm_query_state *s, size_t chunks, uint64_t levels)
 }
 
 /* Level after level, as they lie in files: then what is read at once is in few
- * places. For whoever takes all of a level; others look at a chunk only once. */
+ * places. */
 static int go_through_levels(struct bm_query_state *s, size_t chunks)
 {
     int rc = BOUMA_OK;
@@ -407,6 +407,14 @@ static int go_through_levels(struct bm_query_state *s, size_t chunks)
         if (level_wanted(s, k))
             rc = go_through(s, chunks, (uint64_t)1 << k);
     return rc;
+}
+
+/* For whoever takes all of a level, if files have levels one after the other;
+ * others look at a chunk only once. */
+static int goes_by_levels(const struct bm_query_state *s)
+{
+    return !s->asked.test_count && !s->query->draw && s->query->each &&
+           s->step->manifest.order == BOUMA_ORDER_LEVEL;
 }
 
 static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
@@ -431,9 +439,8 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
     }
     if (rc)
         return rc;
-    return s->asked.test_count || s->query->draw || !s->query->each
-               ? go_through(s, chunks, UINT64_MAX)
-               : go_through_levels(s, chunks);
+    return goes_by_levels(s) ? go_through_levels(s, chunks)
+                             : go_through(s, chunks, UINT64_MAX);
 }
 
 int bm_query_select_files(const struct bm_query_state *s,

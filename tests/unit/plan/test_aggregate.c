@@ -699,6 +699,36 @@ static void cells_of_aug_do_not_cut_what_is_one_rank(void)
     bm_aggregation_release(&g);
 }
 
+/* Two ranks along each axis, with a cell each: whatever particles they have, and
+ * wherever between them the domain is cut. */
+static void cells_of_aug_divide_eight_ranks(void)
+{
+    struct bm_aggregation_spec spec = {.scheme = BOUMA_ASSIGN_AUG,
+                                       .ndims = 3,
+                                       .bytes = 1,
+                                       .files = 8,
+                                       .ranks = 8};
+    uint64_t random = 17;
+
+    for (int tries = 0; tries < 200; tries++) {
+        double cut = tries % 2 ? 0.5 : 0.45;
+        struct bm_unit units[8];
+        struct bm_aggregation g;
+
+        for (int i = 0; i < 8; i++) {
+            units[i] = (struct bm_unit){
+                .count = 1 + (uint64_t)check_below(&random, 1000), .rank = i};
+            for (int d = 0; d < 3; d++) {
+                units[i].low[d] = i >> d & 1 ? cut : 0;
+                units[i].high[d] = i >> d & 1 ? 1 : cut;
+            }
+        }
+        REQUIRE(!bm_aggregate(&g, bm_allocator_default(), &spec, units, 8));
+        CHECK_EQ(g.files, 8);
+        bm_aggregation_release(&g);
+    }
+}
+
 int main(void)
 {
     every_unit_is_in_one_file();
@@ -712,5 +742,6 @@ int main(void)
     targets_grow_with_the_ranks();
     cells_of_aug_are_cubes();
     cells_of_aug_do_not_cut_what_is_one_rank();
+    cells_of_aug_divide_eight_ranks();
     return check_result();
 }
