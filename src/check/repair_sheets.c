@@ -231,7 +231,8 @@ int bm_repair_sheets(struct bm_repair *r, struct bm_manifest *m,
                            "sheets of the manifest are damaged, and so are "
                            "both heads of some of their files, or files are "
                            "missing: the files of these sheets cannot be "
-                           "read, others can");
+                           "read, others can; write the step again, or delete "
+                           "it");
     else if (!rc) {
         rc = mend(r, m, &b, &found, name);
         *is_whole = !rc;
