@@ -2,6 +2,7 @@
 #include "check/drain_all.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -393,9 +394,10 @@ static int copy_files(struct bm_drain_all *r, struct bm_manifest *m,
 
 /* Copy what a step has in the local copies. *whole is set if it can be
  * published. Collective. */
-static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
-                     int *whole)
+static int copy_step(struct bm_drain_all *r, uint64_t step,
+                     const struct bm_buffer *bytes, int *whole)
 {
+    char name[BM_NAME_BYTES], full[1300];
     struct bm_schema schema;
     struct bm_manifest m;
     uint64_t missing = 0;
@@ -403,8 +405,10 @@ static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
 
     bm_schema_init(&schema, r->a, r->error);
     bm_manifest_init(&m, r->a, &schema, r->error);
-    rc = bm_manifest_decode_lent(&m, bytes->data, bytes->size, r->id,
-                                 r->near.path, r->error);
+    bm_name_manifest(name, step);
+    snprintf(full, sizeof(full), "%s/%s", r->near.path, name);
+    rc = bm_manifest_decode_lent(&m, bytes->data, bytes->size, r->id, full,
+                                 r->error);
     if (!rc) {
         rank_of = bm_new(r->a, bm_manifest_files(&m), sizeof(*rank_of));
         if (!rank_of)
@@ -506,7 +510,7 @@ static int drain_step(struct bm_drain_all *r, struct bm_drain_step *s,
     if (!rc && done)
         r->report->present += (uint64_t)s->is_there;
     else if (!rc)
-        rc = copy_step(r, b, &whole);
+        rc = copy_step(r, s->entry.step, b, &whole);
     rc = bm_drain_go_on(r, s->entry.step, "drained", rc);
     if (whole)
         batch->steps[batch->count++] = s;

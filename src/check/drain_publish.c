@@ -2,6 +2,7 @@
  * drained to, and what a local copy has lost is put on record there. For rank
  * 0, but for the one function that tells the others. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -49,7 +50,8 @@ static int is_apart(const struct bm_manifest *later,
     return apart;
 }
 
-/* EFORMAT without a message; any other failure has one. */
+/* What the front tells, whatever its sheets are. EFORMAT without a message; any
+ * other failure has one. */
 static int decode(struct bm_drain_all *r, const struct bm_buffer *bytes,
                   const char *path, struct bm_writing **out)
 {
@@ -59,8 +61,8 @@ static int decode(struct bm_drain_all *r, const struct bm_buffer *bytes,
     *out = bm_writing_new(r->a, &why);
     if (!*out)
         return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", path);
-    rc = bm_manifest_decode_lent(&(*out)->manifest, bytes->data, bytes->size,
-                                 r->id, path, &why);
+    rc = bm_manifest_decode_front(&(*out)->manifest, bytes->data, bytes->size,
+                                  r->id, path, &why);
     return rc && rc != BOUMA_EFORMAT ? bm_fail(r->error, rc, "%s", why.text)
                                      : rc;
 }
@@ -87,6 +89,50 @@ static int check_extended(struct bm_drain_all *r, const struct bm_buffer *near,
     bm_writing_free(here);
     bm_writing_free(there);
     return rc == BOUMA_EFORMAT ? BOUMA_OK : rc;
+}
+
+/* Whether a manifest is whole, with its sheets. */
+static int check_sheets(struct bm_drain_all *r, const struct bm_buffer *bytes,
+                        const char *path, const char *name,
+                        struct bm_error *why)
+{
+    struct bm_writing *w = bm_writing_new(r->a, why);
+    char full[1300];
+    int rc = BOUMA_ENOMEM;
+
+    snprintf(full, sizeof(full), "%s/%s", path, name);
+    if (w)
+        rc = bm_manifest_decode_lent(&w->manifest, bytes->data, bytes->size,
+                                     r->id, full, why);
+    bm_writing_free(w);
+    return rc;
+}
+
+/* Two manifests of one generation that differ. If their fronts do not, they are
+ * of the same writing, and sheets are damaged: those that are there are as good
+ * as none, and ours are a failure. */
+static int compare_sheets(struct bm_drain_all *r, const struct bm_buffer *near,
+                          const struct bm_buffer *far, const char *name,
+                          struct bm_generation g)
+{
+    struct bm_error why = {0};
+    int rc = BOUMA_OK;
+
+    if (near->size >= BM_ENVELOPE_BYTES && far->size >= BM_ENVELOPE_BYTES &&
+        !memcmp(near->data, far->data, BM_ENVELOPE_BYTES)) {
+        rc = check_sheets(r, far, r->far.path, name, &why);
+        if (rc == BOUMA_EFORMAT)
+            return BOUMA_OK;
+        if (!rc)
+            rc = check_sheets(r, near, r->near.path, name, &why);
+        if (rc)
+            return bm_fail(r->error, rc, "%s", why.text);
+    }
+    return bm_fail(r->error, BOUMA_EEXISTS,
+                   "%s/%s: is another one than that of %s, though both are of "
+                   "epoch %" PRIu32 ", attempt %" PRIu32
+                   "; remove the step that is wrong from one of them",
+                   r->far.path, name, r->near.path, g.epoch, g.attempt);
 }
 
 int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
@@ -123,13 +169,7 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
         *there = BM_THERE_EARLIER;
         rc = check_extended(r, bytes, &b, 0);
     } else
-        rc =
-            bm_fail(r->error, BOUMA_EEXISTS,
-                    "%s/%s: is another one than that of %s, though both are of "
-                    "epoch %" PRIu32 ", attempt %" PRIu32
-                    "; remove the step that is wrong from one of them",
-                    r->far.path, name, r->near.path, entry->generation.epoch,
-                    entry->generation.attempt);
+        rc = compare_sheets(r, bytes, &b, name, entry->generation);
     bm_buffer_release(&b);
     return rc;
 }

@@ -102,11 +102,13 @@ int bm_repair_identity(struct bm_repair *r, int anew);
 void bm_repair_step_init(struct bm_repair *r, struct bouma_step *step);
 void bm_repair_step_release(struct bouma_step *step);
 
-/* The bytes of the first head of a file of *bytes, and no more. EFORMAT if there
- * is none. */
-int bm_repair_load_front(struct bm_repair *r, struct bm_buffer *b,
-                         struct bm_envelope *e, uint64_t *bytes,
-                         const char *name, struct bm_error *why);
+/* The bytes of the first head of a file of *bytes, and no more; or of the one
+ * that the file ends with. EFORMAT if there is none. */
+typedef int bm_repair_load(struct bm_repair *r, struct bm_buffer *b,
+                           struct bm_envelope *e, uint64_t *bytes,
+                           const char *name, struct bm_error *why);
+bm_repair_load bm_repair_load_front;
+bm_repair_load bm_repair_load_back;
 /* What the head at the front of a subfile says of it. */
 struct bm_repair_front {
     uint8_t id[16];
@@ -123,6 +125,12 @@ int bm_repair_peek_head(struct bm_repair *r, const char *name,
 int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
                         uint8_t hash[16], const struct bm_schema *schema,
                         struct bm_schema *own, const char *name);
+
+/* The same with 'schema'; the second head if the first one is damaged. For those
+ * who know by a checksum what is to come of it. */
+int bm_repair_load_any_head(struct bm_repair *r, struct bm_head *head,
+                            uint8_t hash[16], const struct bm_schema *schema,
+                            const char *name);
 
 /* Publish the manifest that the writer of a step has left unpublished; or one
  * made anew from the subfiles of a generation. EFORMAT if there is no way to

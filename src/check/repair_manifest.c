@@ -188,9 +188,17 @@ int bm_repair_peek_head(struct bm_repair *r, const char *name,
     return rc && bm_is_damage(rc) ? BOUMA_EFORMAT : rc;
 }
 
-int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
-                        uint8_t hash[16], const struct bm_schema *schema,
-                        struct bm_schema *own, const char *name)
+/* Whose head it is: see bm_repair_load_head(). */
+struct head_of {
+    const struct bm_schema *schema;
+    struct bm_schema *own;
+    const char *name;
+};
+
+/* Decode a head that 'load' finds. */
+static int load_head(struct bm_repair *r, struct bm_head *head,
+                     uint8_t hash[16], const struct head_of *of,
+                     bm_repair_load *load)
 {
     struct bm_error why = {0};
     struct bm_envelope e;
@@ -200,22 +208,44 @@ int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
 
     bm_buffer_init(&b, r->ds.a);
     bm_head_init(head, r->ds.a);
-    rc = bm_repair_load_front(r, &b, &e, &bytes, name, &why);
+    rc = load(r, &b, &e, &bytes, of->name, &why);
     if (!rc) {
-        struct bm_head_bytes from = {b.data,   b.size, bytes,
-                                     r->ds.id, name,   NULL};
+        struct bm_head_bytes from = {b.data,   b.size,   bytes,
+                                     r->ds.id, of->name, NULL};
 
-        rc = bm_head_decode(head, schema, own, &from, &why);
+        rc = bm_head_decode(head, of->schema, of->own, &from, &why);
         memcpy(hash, e.hash, 16);
         /* A manifest that is made of it would lack what it has more. */
         if (!rc && bm_envelope_is_newer(&e))
-            rc = bm_envelope_fail(&e, name, &why, "");
+            rc = bm_envelope_fail(&e, of->name, &why, "");
     }
     bm_buffer_release(&b);
     if (rc && !bm_is_damage(rc))
         return bm_fail(r->error, rc, "%s",
                        why.text[0] ? why.text : "no memory to repair");
     return rc ? BOUMA_EFORMAT : BOUMA_OK;
+}
+
+int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
+                        uint8_t hash[16], const struct bm_schema *schema,
+                        struct bm_schema *own, const char *name)
+{
+    struct head_of of = {schema, own, name};
+
+    return load_head(r, head, hash, &of, bm_repair_load_front);
+}
+
+int bm_repair_load_any_head(struct bm_repair *r, struct bm_head *head,
+                            uint8_t hash[16], const struct bm_schema *schema,
+                            const char *name)
+{
+    struct head_of of = {schema, NULL, name};
+    int rc = load_head(r, head, hash, &of, bm_repair_load_front);
+
+    if (rc != BOUMA_EFORMAT)
+        return rc;
+    bm_head_release(head);
+    return load_head(r, head, hash, &of, bm_repair_load_back);
 }
 
 /* Whether a head is that of subfile 'i' of the writing that 'm' tells of. */

@@ -56,8 +56,8 @@ int bm_repair_files_to(struct bm_repair_files *f, size_t i)
 
 /* ---- made again -------------------------------------------------------------- */
 
-/* The records of a sheet's files, from their heads. EFORMAT if one of these is
- * damaged, or not there. */
+/* The records of a sheet's files, from their heads. EFORMAT if both of a file
+ * are damaged, or not there. */
 static int records_from_heads(struct bm_repair *r, const struct bm_manifest *m,
                               size_t k, struct bm_subfile_info *records)
 {
@@ -70,7 +70,7 @@ static int records_from_heads(struct bm_repair *r, const struct bm_manifest *m,
         uint8_t hash[16];
 
         bm_name_subfile(name, m->step, (uint32_t)(first + i), m->generation);
-        rc = bm_repair_load_head(r, &head, hash, m->schema, NULL, name);
+        rc = bm_repair_load_any_head(r, &head, hash, m->schema, name);
         if (!rc && bm_manifest_glance(m, first + i, &head))
             rc = BOUMA_EFORMAT;
         if (!rc)
@@ -229,8 +229,10 @@ int bm_repair_sheets(struct bm_repair *r, struct bm_manifest *m,
     if (!rc && found.hopeless)
         bm_repair_hopeless(r, (int64_t)number, name,
                            "sheets of the manifest are damaged, and so are "
-                           "heads of their files, or files are missing: these "
-                           "files cannot be read, others can");
+                           "both heads of some of their files, or files are "
+                           "missing: the files of these sheets cannot be "
+                           "read, others can; write the step again, or delete "
+                           "it");
     else if (!rc) {
         rc = mend(r, m, &b, &found, name);
         *is_whole = !rc;

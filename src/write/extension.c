@@ -2,6 +2,7 @@
 #include "write/extension.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "dataset/local_copy.h"
@@ -76,18 +77,30 @@ static int check_dropped(struct bouma_dataset *ds, const struct bm_manifest *m)
 /* The writing that a manifest tells of, and all before it. No record of a file
  * is looked at, so sheets stay bytes, lent by 'manifest'. */
 static int decode(struct bouma_dataset *ds, const struct bm_buffer *manifest,
-                  struct bm_writing **out)
+                  const char *name, struct bm_writing **out)
 {
     struct bm_writing *w = bm_writing_new(ds->a, &ds->error);
-    int rc = w ? bm_manifest_decode_lent(&w->manifest, manifest->data,
-                                         manifest->size, ds->id, ds->store.path,
-                                         &ds->error)
-               : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a manifest");
+    int rc =
+        w ? bm_manifest_decode_lent(&w->manifest, manifest->data,
+                                    manifest->size, ds->id, name, &ds->error)
+          : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a manifest");
 
     if (rc)
         bm_writing_free(w);
     *out = rc ? NULL : w;
     return rc;
+}
+
+/* The same of the manifest that a step has. */
+static int decode_stored(struct bouma_dataset *ds,
+                         const struct bm_buffer *manifest, uint64_t step,
+                         struct bm_writing **out)
+{
+    char name[BM_NAME_BYTES], full[1300];
+
+    bm_name_manifest(name, step);
+    snprintf(full, sizeof(full), "%s/%s", ds->store.path, name);
+    return decode(ds, manifest, full, out);
 }
 
 /* The bytes of its manifest, with sheets or without. */
@@ -120,7 +133,7 @@ int bm_extension_find(struct bouma_dataset *ds, uint64_t step,
     if (!rc)
         rc = load(ds, step, 1, out);
     if (!rc)
-        rc = decode(ds, out, &w);
+        rc = decode_stored(ds, out, step, &w);
     if (!rc && w->manifest.step != step)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
                      "%s: holds another step than %" PRIu64
@@ -256,13 +269,13 @@ int bm_extension_join(struct bouma_dataset *ds, struct bm_generation base,
 {
     struct bm_writing *added = NULL, *step = NULL;
     struct bm_buffer stored;
-    int rc = decode(ds, manifest, &added);
+    int rc = decode(ds, manifest, ds->store.path, &added);
 
     bm_buffer_init(&stored, ds->a);
     if (!rc)
         rc = load(ds, added->manifest.step, 1, &stored);
     if (!rc)
-        rc = decode(ds, &stored, &step);
+        rc = decode_stored(ds, &stored, added->manifest.step, &step);
     if (!rc) {
         const struct bm_manifest *m = &step->manifest;
         struct bm_step_entry now = {m->step, m->time, m->generation};

@@ -92,6 +92,40 @@ laid_out far/run.bouma/steps/00000001 1024 76
 whole far/run.bouma
 same far/run.bouma 1
 
+# A sheet that is damaged in the dataset comes from the local copy; one that is
+# damaged in the local copy is told, and nothing is added to such a step.
+sheet=steps/00000001/manifest
+printf damaged | dd of=far/run.bouma/$sheet bs=1 seek=66000 conv=notrunc status=none
+expect 1 "$BOUMA" verify far/run.bouma
+expect 0 "$BOUMA" drain near/run.bouma far/run.bouma
+whole far/run.bouma
+same far/run.bouma 1
+printf damaged | dd of=near/run.bouma/$sheet bs=1 seek=66000 conv=notrunc status=none
+expect 1 "$BOUMA" drain near/run.bouma far/run.bouma
+[[ $err == *"not drained: near/run.bouma/$sheet, sheet 0"* ]] || complain "$err"
+whole far/run.bouma
+cp -r far/run.bouma far/hurt.bouma
+printf Damaged | dd of=far/hurt.bouma/$sheet bs=1 seek=66000 conv=notrunc status=none
+expect 1 "$BOUMA" add a.npy --into far/hurt.bouma --step 1 --grid more
+[[ $err == *"far/hurt.bouma/$sheet, sheet 0"* ]] || complain "$err"
+expect 1 "$BOUMA" drain near/run.bouma far/hurt.bouma
+[[ $err == *"not drained: near/run.bouma/$sheet, sheet 0"* ]] || complain "$err"
+rm -r far/hurt.bouma
+
+# A sheet whose files are not all there cannot be made again. That is no loss on
+# record, so there is nothing to forget.
+cp -r far/run.bouma far/hurt.bouma
+printf damaged | dd of=far/hurt.bouma/$sheet bs=1 seek=66000 conv=notrunc status=none
+rm far/hurt.bouma/steps/00000001/d.0500.*
+expect 1 "$BOUMA" repair far/hurt.bouma --apply
+[[ $out == *"write the step again, or delete it"*"1 damage stays"* &&
+    $out != *--forget* ]] || complain "$out"
+expect 2 "$BOUMA" repair far/hurt.bouma --forget 1 --apply
+BOUMA_OPTIONS= expect 0 "$BOUMA" import a.npy --into far/hurt.bouma --step 1 \
+    --replace "${many[@]}"
+whole far/hurt.bouma
+rm -r far/hurt.bouma
+
 # Written again with few files: the others go, with their directory.
 BOUMA_OPTIONS= expect 0 "$BOUMA" import a.npy --into run.bouma --step 1 \
     --replace --files 2 --patch 16

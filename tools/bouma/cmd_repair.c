@@ -29,6 +29,24 @@ static int parse_forget(struct context *ctx, const struct arguments *args,
                : arguments_integer(args, ctx, "forget", 0, step);
 }
 
+static void count_loss(void *user, const bouma_loss *loss)
+{
+    uint64_t *count = user;
+
+    *count += !loss->accepted;
+}
+
+/* Whether there is a loss that can be forgotten: not all damage is one. */
+static bool may_forget(const char *path)
+{
+    bouma_options opts = {.size = sizeof(opts)};
+    char message[1024];
+    uint64_t count = 0;
+
+    bouma_losses(path, &opts, count_loss, &count, message, sizeof(message));
+    return count > 0;
+}
+
 /* 'remarks': there were notes that are no actions, as of what was forgotten. */
 static void print_text(const char *path, bool apply, bool forgets, bool remarks,
                        const bouma_repair_report *report)
@@ -57,7 +75,7 @@ static void print_text(const char *path, bool apply, bool forgets, bool remarks,
                report->unchecked == 1 ? "it is" : "they are");
     if (!apply && report->actions > 0)
         printf("; add --apply to do it");
-    else if (apply && report->hopeless > 0)
+    else if (apply && report->hopeless > 0 && may_forget(path))
         printf("; --forget says that you know what is lost");
     putchar('\n');
 }

@@ -458,7 +458,39 @@ static void what_is_behind_the_last_sheet_is_damage(void)
     CHECK(same_file(MANIFEST, "d/steps/00000000/manifest"));
 }
 
-/* The sheet, and a head that it would be made of. */
+/* Change the last byte of a file, which is of its second head. */
+static void hurt_end(const char *name)
+{
+    struct stat s;
+
+    REQUIRE(!stat(name, &s));
+    hurt(name, (long)s.st_size - 1, 0);
+}
+
+#define SUBFILE "hurt/steps/00000000/0001/d.0005.e1a1"
+
+/* A file has two heads: with one of them damaged, even so that it does not tell
+ * how long it is, sheets are made again of the other. */
+static void a_sheet_is_made_again_from_second_heads(void)
+{
+    static const long at[] = {0, 16, 50, 70};
+
+    for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+        char text[4000];
+
+        REQUIRE(!system("rm -rf hurt && cp -r d hurt"));
+        hurt(MANIFEST, sheet_at("hurt", 1) + 90, 0);
+        hurt(SUBFILE, at[i], 0);
+        CHECK_EQ(repair("hurt", 1, text).hopeless, 0);
+        CHECK_TEXT(text, "made again from the heads");
+        CHECK_TEXT(text, "a damaged head replaced by its copy");
+        CHECK(same_file(MANIFEST, "d/steps/00000000/manifest"));
+        CHECK(same_file(SUBFILE, "d/steps/00000000/0001/d.0005.e1a1"));
+        CHECK_EQ(damages("hurt", text), 0);
+    }
+}
+
+/* The sheet, and both heads of a file that it would be made of. */
 static void a_sheet_that_cannot_be_made_again_is_told(void)
 {
     bouma_repair_report report;
@@ -469,7 +501,8 @@ static void a_sheet_that_cannot_be_made_again_is_told(void)
 
     REQUIRE(!system("rm -rf hurt && cp -r d hurt"));
     hurt(MANIFEST, sheet_at("hurt", 1) + 90, 0);
-    hurt("hurt/steps/00000000/0001/d.0005.e1a1", 70, 0);
+    hurt(SUBFILE, 70, 0);
+    hurt_end(SUBFILE);
     report = repair("hurt", 1, text);
     CHECK(report.hopeless > 0);
     CHECK_TEXT(text, "sheets of the manifest are damaged");
@@ -679,6 +712,7 @@ int main(void)
     a_whole_manifest_reads_the_same();
     a_damaged_sheet_hides_its_files_and_is_made_again();
     what_is_behind_the_last_sheet_is_damage();
+    a_sheet_is_made_again_from_second_heads();
     a_sheet_that_cannot_be_made_again_is_told();
     an_extension_leaves_the_sheets_of_an_open_step();
     a_manifest_may_be_replaced_at_any_time();
