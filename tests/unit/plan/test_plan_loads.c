@@ -112,11 +112,12 @@ static void equal_shares_differ_by_one(void)
     bouma_plan_free(plan);
 }
 
-/* Loads that add up to the number are the numbers. */
+/* Loads that add up to the number are the numbers, up to what a file can have.
+ */
 static void counts_are_kept(void)
 {
-    uint64_t loads[4] = {((uint64_t)1 << 54) + 1, 3, 0, 5};
-    bouma_plan_spec spec = particles(4, ((uint64_t)1 << 54) + 9);
+    uint64_t loads[4] = {UINT32_MAX, 3, 0, 5};
+    bouma_plan_spec spec = particles(4, (uint64_t)UINT32_MAX + 8);
     bouma_options opts = {.size = sizeof(opts),
                           .assign = BOUMA_ASSIGN_PER_RANK};
     static const uint64_t kept[3] = {0, 3, 5};
@@ -135,6 +136,9 @@ static void counts_are_kept(void)
         CHECK_EQ(file.bytes, 16 * kept[f]);
     }
     bouma_plan_free(plan);
+    loads[0]++;
+    spec.particles++;
+    CHECK_EQ(bouma_plan_make(&plan, &spec, &opts, NULL, 0), BOUMA_ELIMIT);
 }
 
 /* Four blocks of two patches each, and one patch between two blocks: it has its
