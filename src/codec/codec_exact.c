@@ -267,25 +267,6 @@ static int decode_coded(struct bm_codec_state *state, struct reading *r,
     return rc;
 }
 
-static int decode_packed(struct bm_codec_state *state, struct reading *r,
-                         void *samples, const void *coarse, size_t size,
-                         const struct bm_cursor *in)
-{
-    const struct bm_passes *p = r->passes;
-    size_t kept = r->k < p->root ? bm_interp_samples(p, r->k + 1) : 0;
-    uint8_t *sorted = r->space.sorted;
-    int rc = bm_zstd_unpack(state, sorted + kept * size,
-                            bm_interp_piece_samples(p, r->k), size, in->p,
-                            bm_cursor_left(in));
-
-    if (!rc && r->k < p->count)
-        bm_octants_merge_with(&p->octants[r->k], size, samples, sorted,
-                              kept ? coarse : sorted);
-    else if (!rc)
-        memcpy(samples, sorted, size);
-    return rc;
-}
-
 static void lay_out(struct bm_carver *c, struct reading *r)
 {
     size_t size = r->piece.field.size;
@@ -351,9 +332,9 @@ static int decode_field(struct bm_codec_state *state, void *samples,
     if (!memory.at)
         return BOUMA_ENOMEM;
     lay_out(&memory, &r);
-    rc = form == EXACT_PACKED
-             ? decode_packed(state, &r, samples, coarse, f->size, &c)
-             : decode_coded(state, &r, samples, coarse, &c);
+    rc = form == EXACT_PACKED ? bm_interp_unpack(state, &r.space, &p, r.k,
+                                                 f->size, samples, coarse, &c)
+                              : decode_coded(state, &r, samples, coarse, &c);
     bm_interp_piece_release(&r.piece.w);
     return rc;
 }

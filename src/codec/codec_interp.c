@@ -382,15 +382,14 @@ static int decode_coded(struct bm_codec_state *state, struct reading *r,
     return reading_ended(r) ? BOUMA_OK : BOUMA_EFORMAT;
 }
 
-static int decode_exact(struct bm_codec_state *state, struct reading *r,
-                        void *samples, const void *coarse,
-                        const struct bm_cursor *in)
+int bm_interp_unpack(struct bm_codec_state *state,
+                     const struct bm_interp_space *space,
+                     const struct bm_passes *p, int k, size_t size,
+                     void *samples, const void *coarse,
+                     const struct bm_cursor *in)
 {
-    const struct bm_passes *p = r->passes;
-    int k = r->k;
-    size_t size = r->w.field->size;
     size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
-    uint8_t *sorted = r->space.sorted;
+    uint8_t *sorted = space->sorted;
     int rc = bm_zstd_unpack(state, sorted + kept * size,
                             bm_interp_piece_samples(p, k), size, in->p,
                             bm_cursor_left(in));
@@ -446,7 +445,8 @@ static int decode_field(struct bm_codec_state *state, void *samples,
         return BOUMA_ENOMEM;
     lay_out(&memory, &r);
     if (form == FORM_EXACT)
-        rc = decode_exact(state, &r, samples, coarse, &c);
+        rc = bm_interp_unpack(state, &r.space, &p, r.k, f->size, samples,
+                              coarse, &c);
     else if (form == FORM_CODED)
         rc = decode_coded(state, &r, samples, coarse, &c);
     else

@@ -359,6 +359,14 @@ void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
                        struct bm_interp_piece *w, const struct bm_passes *p,
                        int first, size_t size);
 
+/* A piece of level k that bm_zstd_pack() made of sorted samples: the samples of
+ * the level, with those of the coarser one. BOUMA_OK, EFORMAT or ENOMEM. */
+int bm_interp_unpack(struct bm_codec_state *state,
+                     const struct bm_interp_space *space,
+                     const struct bm_passes *p, int k, size_t size,
+                     void *samples, const void *coarse,
+                     const struct bm_cursor *in);
+
 /* A part in the middle of a patch, by trying which all is chosen: an eighth of
  * all samples, or less; 0 if these are few. And its samples, dense, of a patch
  * of n, appended. */
