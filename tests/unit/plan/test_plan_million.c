@@ -88,7 +88,7 @@ static void particles_by_every_scheme(void)
                             .ranks = RANKS,
                             .ndims = 3,
                             .shape = {1 << 20, 1 << 20, 1 << 20},
-                            .particles = (uint64_t)1 << 32,
+                            .particles = UINT32_MAX,
                             .load = uneven};
 
     for (int a = BOUMA_ASSIGN_OPTIMAL; a <= BOUMA_ASSIGN_SPLIT; a++) {
