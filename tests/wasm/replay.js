@@ -83,10 +83,20 @@ function differs(line, number) {
     }
 }
 
+// JSON.stringify() makes 0 of -0, which ranges of values may have.
+function restoreSigns(parsed, written) {
+    for (const key of Object.keys(written))
+        if (Object.is(written[key], -0))
+            parsed[key] = -0;
+        else if (written[key] && typeof written[key] === "object")
+            restoreSigns(parsed[key], written[key]);
+    return parsed;
+}
+
 let opened = 0, path = "";
 for (const text of readFileSync(expected, "utf8").split("\n").filter(line => line)) {
     const line = JSON.parse(text);
-    line.answer &&= parseAnswer(JSON.stringify(line.answer));
+    line.answer &&= restoreSigns(parseAnswer(JSON.stringify(line.answer)), line.answer);
     if (line.call === "open") {
         opened++;
         ({path} = line);
