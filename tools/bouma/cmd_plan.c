@@ -388,6 +388,7 @@ static int plan_all(struct text_table *table, json_t *schemes,
                     const struct planning *planning, struct context *ctx)
 {
     char message[512] = "";
+    int made = 0;
 
     for (int i = 0; i < DISTRIBUTES * ASSIGNS; i++) {
         bouma_options opts = planning->opts;
@@ -413,10 +414,9 @@ static int plan_all(struct text_table *table, json_t *schemes,
         scheme = json_object();
         plan_report_put(scheme, &report, &planning->spec);
         json_array_append_new(schemes, scheme);
+        made++;
     }
-    return json_array_size(schemes)
-               ? DONE
-               : context_fail_status(ctx, BOUMA_ELIMIT, message);
+    return made ? DONE : context_fail_status(ctx, BOUMA_ELIMIT, message);
 }
 
 static int compare(struct planning *planning, struct context *ctx)
