@@ -606,7 +606,7 @@ static void save(const bouma_io *io, unsigned flags)
 static volatile uint8_t touched;
 
 /* Levels of variables that were decoded, and variables of particles. */
-static long decoded[BOUMA_CODEC_QUANTISE + 1];
+static long decoded[BOUMA_CODEC_EXACT + 1];
 
 static void record_decoded(const bouma_variable *v)
 {
@@ -793,7 +793,7 @@ static void use_originals(void)
               !verified.damages);
         bouma_io_memory_free(io);
     }
-    for (int codec = 0; codec <= BOUMA_CODEC_QUANTISE; codec++)
+    for (int codec = 0; codec <= BOUMA_CODEC_EXACT; codec++)
         HOLDS(decoded[codec] == wanted[codec]);
 }
 
