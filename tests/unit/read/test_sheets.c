@@ -561,6 +561,29 @@ static void a_sheet_that_cannot_be_made_again_is_told(void)
     CHECK(damages("hurt", text) > 0);
 }
 
+/* A drain does not take two that are damaged in the same bytes for sound. */
+static void damage_in_both_copies_is_told(void)
+{
+    bouma_drain_report report = {.size = sizeof(report)};
+    char message[640];
+
+    REQUIRE(!system("rm -rf hurt far && cp -r d hurt"));
+    CHECK_EQ(
+        bouma_drain(&report, "hurt", "far", 0, NULL, message, sizeof(message)),
+        BOUMA_OK);
+    CHECK_EQ(
+        bouma_drain(&report, "hurt", "far", 0, NULL, message, sizeof(message)),
+        BOUMA_OK);
+    CHECK_EQ(report.present, 1);
+    hurt(MANIFEST, sheet_at("d", 1) + 90, 0);
+    hurt("far/steps/00000000/manifest", sheet_at("d", 1) + 90, 0);
+    CHECK_EQ(
+        bouma_drain(&report, "hurt", "far", 0, NULL, message, sizeof(message)),
+        BOUMA_EFORMAT);
+    CHECK_TEXT(message, "sheet 1");
+    CHECK_EQ(report.present, 0);
+}
+
 /* ---- a manifest that is replaced while the step is open ------------------------- */
 
 static void extend(const char *path, const char *name)
@@ -761,6 +784,7 @@ int main(void)
     a_sheet_is_made_again_from_second_heads();
     a_sheet_is_made_again_though_files_are_missing();
     a_sheet_that_cannot_be_made_again_is_told();
+    damage_in_both_copies_is_told();
     an_extension_leaves_the_sheets_of_an_open_step();
     a_manifest_may_be_replaced_at_any_time();
     a_step_that_is_written_again_is_told();
