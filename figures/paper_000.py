@@ -25,7 +25,7 @@ BLOCKS = {512: "50,50,50", 1024: "50,50,25", 2048: "50,25,25"}
 
 def encode(ranks, scheme):
     block = BLOCKS[ranks]
-    grid = "x".join(str(400 // int(n)) for n in reversed(block.split(",")))
+    grid = ",".join(str(400 // int(n)) for n in block.split(","))
     result = simulate(ranks, "theta", "bench", "write", "scratch", "--load", "uniform", "--variables", 1, "--ranks", grid,
                       "--block", block, "--patch", 16, "--distribute", scheme, "--codec", "wavelet", "--relative",
                       "1e-3", "--repetitions", 1, "--warm-up", 0, "--no-read", scale=64, changes=THETA)

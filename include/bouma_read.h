@@ -359,7 +359,9 @@ BOUMA_API void bouma_refinement_free(bouma_refinement *refinement);
 typedef struct bouma_budget {
     size_t size;     /* sizeof(bouma_budget) */
     uint64_t bytes;  /* most bytes read from storage: data, and also heads of
-                        files and trees of particles, which are read once */
+                        files, trees of particles and, of a step with more than
+                        1,024 files, parts of its list of files: these are read
+                        once */
     uint64_t points; /* most samples in the array; most particles returned */
     double error;    /* of grids: go on until the error is at most this */
 } bouma_budget;

@@ -158,9 +158,13 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
         rc = BOUMA_OK;
     else if (rc)
         bm_fail(r->error, rc, "%s", why.text);
-    else if (b.size == bytes->size && !memcmp(b.data, bytes->data, b.size))
+    else if (b.size == bytes->size && !memcmp(b.data, bytes->data, b.size)) {
+        /* Both may be damaged in the same bytes. */
         *there = BM_THERE_SAME;
-    else if (dropped)
+        rc = check_sheets(r, &b, r->far.path, name, &why);
+        if (rc)
+            bm_fail(r->error, rc, "%s (and so in %s)", why.text, r->near.path);
+    } else if (dropped)
         ;
     else if (bm_generation_is_later(other.generation, entry->generation)) {
         *there = BM_THERE_LATER;

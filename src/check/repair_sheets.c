@@ -1,6 +1,6 @@
 /* repair_sheets.c -- sheets of a manifest that are damaged, made again from the
- * heads of their files, to the byte: the body of the manifest has their
- * checksums. */
+ * heads of their files, and of files that have none from what is left of the
+ * sheet, to the byte: the body of the manifest has their checksums. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,41 +56,89 @@ int bm_repair_files_to(struct bm_repair_files *f, size_t i)
 
 /* ---- made again -------------------------------------------------------------- */
 
-/* The records of a sheet's files, from their heads. EFORMAT if both of a file
- * are damaged, or not there. */
-static int records_from_heads(struct bm_repair *r, const struct bm_manifest *m,
-                              size_t k, struct bm_subfile_info *records)
+/* The record of file i, from one of its heads. EFORMAT if both are damaged, or
+ * not there. */
+static int record_from_head(struct bm_repair *r, const struct bm_manifest *m,
+                            size_t i, struct bm_subfile_info *record)
+{
+    char name[BM_NAME_BYTES];
+    struct bm_head head;
+    uint8_t hash[16];
+    int rc;
+
+    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+    rc = bm_repair_load_any_head(r, &head, hash, m->schema, name);
+    if (!rc && bm_manifest_glance(m, i, &head))
+        rc = BOUMA_EFORMAT;
+    if (!rc)
+        rc = bm_subfile_info_of(record, &head, hash, r->ds.a);
+    bm_head_release(&head);
+    return rc;
+}
+
+/* Go past a record in what is stored of a sheet. */
+static int pass_record(struct bm_cursor *stored,
+                       const struct bm_subfile_info *record,
+                       const struct bm_schema *schema)
+{
+    struct bm_buffer b;
+    int rc;
+
+    bm_buffer_init(&b, schema->a);
+    bm_subfile_info_encode(&b, record, schema);
+    bm_get_bytes(stored, b.size);
+    rc = b.failed ? BOUMA_ENOMEM : BOUMA_OK;
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* The records of a sheet's files: from their heads; of a file without one, what
+ * is stored where its record was. The checksum of the sheet then tells whether
+ * that is damaged. EFORMAT if it is no record. */
+static int find_records(struct bm_repair *r, const struct bm_manifest *m,
+                        size_t k, struct bm_cursor *stored,
+                        struct bm_subfile_info *records)
 {
     size_t first = k * m->sheet_files;
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < bm_sheet_records(m, k) && !rc; i++) {
-        char name[BM_NAME_BYTES];
-        struct bm_head head;
-        uint8_t hash[16];
-
-        bm_name_subfile(name, m->step, (uint32_t)(first + i), m->generation);
-        rc = bm_repair_load_any_head(r, &head, hash, m->schema, name);
-        if (!rc && bm_manifest_glance(m, first + i, &head))
-            rc = BOUMA_EFORMAT;
-        if (!rc)
-            rc = bm_subfile_info_of(&records[i], &head, hash, r->ds.a);
-        bm_head_release(&head);
+        rc = record_from_head(r, m, first + i, &records[i]);
+        if (!rc) {
+            rc = pass_record(stored, &records[i], m->schema);
+        } else if (rc == BOUMA_EFORMAT) {
+            bm_subfile_info_release(&records[i], r->ds.a);
+            rc = bm_subfile_info_decode(&records[i], stored, m->schema);
+        }
     }
     return rc;
 }
 
+/* What is there of the records of a sheet, in the bytes of the manifest. */
+static struct bm_cursor stored_records(const struct bm_sheet *s,
+                                       const struct bm_buffer *b)
+{
+    uint64_t from = s->offset < b->size ? s->offset : b->size;
+    uint64_t left = b->size - from;
+    struct bm_cursor c = bm_cursor_of(
+        b->data + from, (size_t)(s->bytes < left ? s->bytes : left));
+
+    bm_get_bytes(&c, BM_ENVELOPE_BYTES + BM_SHEET_ADDRESS_BYTES);
+    return c;
+}
+
 /* Sheet k, made again. EFORMAT if it does not come out as it was. */
 static int make_sheet(struct bm_repair *r, struct bm_manifest *m, size_t k,
-                      struct bm_error *why)
+                      const struct bm_buffer *stored, struct bm_error *why)
 {
+    struct bm_cursor c = stored_records(&m->sheets[k], stored);
     struct bm_sheet_address address = {r->ds.id, m->step, m->generation,
                                        (uint32_t)k};
     size_t count = bm_sheet_records(m, k);
     struct bm_subfile_info *records = bm_new(r->ds.a, count, sizeof(*records));
     struct bm_sheet again = {0};
     struct bm_buffer b;
-    int rc = records ? records_from_heads(r, m, k, records) : BOUMA_ENOMEM;
+    int rc = records ? find_records(r, m, k, &c, records) : BOUMA_ENOMEM;
 
     bm_buffer_init(&b, r->ds.a);
     if (!rc) {
@@ -142,7 +190,7 @@ static int take_sheets(struct bm_repair *r, struct bm_manifest *m,
         if (rc == BOUMA_EFORMAT) {
             bm_error_clear(why);
             found->damaged++;
-            rc = make_sheet(r, m, k, why);
+            rc = make_sheet(r, m, k, b, why);
             found->hopeless += rc == BOUMA_EFORMAT;
         }
         rc = rc == BOUMA_EFORMAT ? BOUMA_OK : rc;
@@ -228,11 +276,10 @@ int bm_repair_sheets(struct bm_repair *r, struct bm_manifest *m,
         rc = BOUMA_EFORMAT;
     if (!rc && found.hopeless)
         bm_repair_hopeless(r, (int64_t)number, name,
-                           "sheets of the manifest are damaged, and so are "
-                           "both heads of some of their files, or files are "
-                           "missing: the files of these sheets cannot be "
-                           "read, others can; write the step again, or delete "
-                           "it");
+                           "sheets of the manifest are damaged where they tell "
+                           "of files that are missing or have no sound head: "
+                           "the files of these sheets cannot be read, others "
+                           "can; write the step again, or delete it");
     else if (!rc) {
         rc = mend(r, m, &b, &found, name);
         *is_whole = !rc;

@@ -242,8 +242,8 @@ static int look_at_subfiles(struct verify *v, struct bouma_step *step,
     return rc;
 }
 
-/* Damage that was found since 'before' is none if a writer was at work: the
- * step is another one now. */
+/* Damage that was found since 'before', or what could not be checked, is none if
+ * a writer was at work: the step is another one now. */
 static void take_back(struct verify *v, struct bouma_step *step,
                       const struct bm_findings *before)
 {
@@ -251,7 +251,8 @@ static void take_back(struct verify *v, struct bouma_step *step,
     struct bm_error meanwhile = {0};
     char name[BM_NAME_BYTES];
 
-    if (v->findings.damages == before->damages ||
+    if ((v->findings.damages == before->damages &&
+         v->findings.unchecked == before->unchecked) ||
         !bm_step_is_current(step, &v->ds->store, &meanwhile))
         return;
     bm_name_step(name, number);

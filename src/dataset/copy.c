@@ -252,12 +252,14 @@ static int check_piece(struct trip *t, uint64_t at)
     return check_padding(t, at);
 }
 
-static int copy_bytes(struct trip *t)
+/* All bytes of t->in, checked, to t->out; without one they are only checked. */
+static int pass_bytes(struct trip *t)
 {
     struct bm_copier *c = t->c;
     uint64_t at = 0;
     int rc = BOUMA_OK;
 
+    t->next = 0;
     while (at < t->file_bytes && !rc) {
         uint64_t n = piece_bytes(t, at);
 
@@ -272,15 +274,13 @@ static int copy_bytes(struct trip *t)
         rc = bm_file_read(&t->in, c->piece.data, c->piece.size, at, t->error);
         if (!rc)
             rc = check_piece(t, at);
-        if (!rc)
+        if (!rc && t->out.store)
             rc = bm_file_write(&t->out, c->piece.data, c->piece.size, at,
                                t->error);
         at += n;
-        if (!rc && c->told)
+        if (!rc && t->out.store && c->told)
             c->told(c->user, n);
     }
-    if (!rc)
-        c->bytes += t->file_bytes;
     return rc;
 }
 
@@ -377,13 +377,32 @@ int bm_subfile_is_there(struct bm_store *s, const struct bm_manifest *m,
                                      info->file_bytes, info->head_hash, NULL});
 }
 
-/* Whether what is to be copied is there, whole. */
+/* Whether what is to be copied is there, by its heads. */
 static int has_arrived(const struct trip *t, const char *name)
 {
     return has_heads(t->c->to, name,
                      &(struct heads){t->head.head_offset, t->head_raw.size,
                                      t->file_bytes, t->head_raw.data + 48,
                                      t->c->id});
+}
+
+/* Whether all bytes of what has arrived are those that were written; its heads
+ * are. BOUMA_OK, EFORMAT, or a failure to look, with a message. */
+static int check_arrived(const struct trip *t, const char *name)
+{
+    struct bm_error ignored = {0}, why = {0};
+    struct trip there = *t;
+    int rc;
+
+    there.error = &why;
+    memset(&there.out, 0, sizeof(there.out));
+    rc = bm_file_open(&there.in, t->c->to, name, BOUMA_OPEN_MODE_READ, &why);
+    if (!rc) {
+        rc = pass_bytes(&there);
+        bm_file_close(&there.in, &ignored);
+    }
+    return rc && rc != BOUMA_EFORMAT ? bm_fail(t->error, rc, "%s", why.text)
+                                     : rc;
 }
 
 /* The file to copy to, in the directory of the step. Another copier that has
@@ -414,22 +433,26 @@ static void leave_nothing(struct bm_store *to, const char *copy, uint64_t step)
 }
 
 /* Write the copy under its own name, then give it the right one. Whoever has
- * that name is whole and durable, so another copier may be quicker. */
-static int arrive(struct trip *t, const char *copy, const char *name)
+ * that name was whole and durable once, so another copier may be quicker;
+ * 'replace' one that is damaged by now. */
+static int arrive(struct trip *t, const char *copy, const char *name,
+                  int replace)
 {
     struct bm_store *to = t->c->to;
     struct bm_error why = {0};
     int rc = create_copy(t, copy), closed = BOUMA_OK;
 
     if (!rc) {
-        rc = copy_bytes(t);
+        rc = pass_bytes(t);
+        if (!rc)
+            t->c->bytes += t->file_bytes;
         if (!rc)
             rc = bm_file_sync(&t->out, t->error);
         closed = bm_file_close(&t->out, t->error);
         rc = rc ? rc : closed;
     }
     if (!rc) {
-        rc = bm_store_publish(to, copy, name, 0, &why);
+        rc = bm_store_publish(to, copy, name, replace, &why);
         /* The answer may be lost; or someone has tidied up. */
         if (rc && has_arrived(t, name)) {
             bm_store_remove(to, copy);
@@ -454,7 +477,7 @@ int bm_copy_subfile(struct bm_copier *c, uint64_t step,
     char name[BM_NAME_BYTES], copy[BM_NAME_BYTES];
     struct trip t = {.c = c, .error = error};
     uint8_t nonce[16];
-    int rc;
+    int rc, there, found;
 
     bm_identity_random(nonce);
     bm_name_subfile(name, step, subfile, generation);
@@ -464,8 +487,12 @@ int bm_copy_subfile(struct bm_copier *c, uint64_t step,
     bm_buffer_init(&t.head_raw, c->from->a);
     bm_buffer_init(&t.front, c->from->a);
     rc = set_out(&t, name, step, generation, subfile, info);
-    if (!rc && !has_arrived(&t, name))
-        rc = arrive(&t, copy, name);
+    there = !rc && has_arrived(&t, name);
+    found = there ? check_arrived(&t, name) : rc;
+    if (found && found != BOUMA_EFORMAT)
+        rc = found;
+    if (!rc && (!there || found))
+        rc = arrive(&t, copy, name, there);
     come_home(&t);
     return rc;
 }

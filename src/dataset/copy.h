@@ -27,8 +27,9 @@ void bm_copier_release(struct bm_copier *c); /* also a zeroed one */
 
 /* Copy a subfile of a step and make it durable (but not yet its name), under a
  * name of its own until all of it is there. 'info' (may be NULL) is what the
- * manifest says of it. One that is there already, whole, is left as it is: so
- * what was interrupted goes on where it was. The step's directory is made if it
+ * manifest says of it. One that is there already, whole, every byte checked, is
+ * left as it is, so what was interrupted goes on where it was; one whose data
+ * are damaged there is replaced. The step's directory is made if it
  * is missing, and removed again if nothing came to it. */
 int bm_copy_subfile(struct bm_copier *c, uint64_t step,
                     struct bm_generation generation, uint32_t subfile,

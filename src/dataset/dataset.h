@@ -172,7 +172,6 @@ struct bouma_dataset {
     struct bm_engine engine;
     struct bm_found found;
     struct bm_open_step *open_steps;
-    uint64_t sheet_bytes_read; /* of manifests, for steps that are open */
     struct bm_lifetime life;
 
     /* Writing: */

@@ -426,7 +426,7 @@ static size_t select_in_sheets(const struct bm_file_tree *t,
     for (size_t i = 0; i < t->sheet_count; i++) {
         const struct bm_file_tree_sheet *s = &t->sheets[i];
 
-        if (!bm_file_tree_sheet_matches(t, i, query))
+        if (!s->summaries || !bm_file_tree_sheet_matches(t, i, query))
             continue;
         for (size_t f = 0; f < s->count; f++)
             if (any_matches_file(s->summaries[f], query))

@@ -110,7 +110,8 @@ int bm_file_tree_sheet_matches(const struct bm_file_tree *t, size_t i,
                                const struct bm_file_tree_query *query);
 /* The set's files that can have matching particles, into files[t->files],
  * ascending; gives their number. A file whose particles are strays is one of
- * them unless there is a box. Sheets that can match are loaded. */
+ * them unless there is a box. Files of sheets that are not loaded are not among
+ * them. */
 size_t bm_file_tree_select(const struct bm_file_tree *t,
                            const struct bm_file_tree_query *query,
                            size_t *files);

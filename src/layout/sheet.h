@@ -9,6 +9,8 @@
 
 #define BM_MAX_SHEET_BITS  20 /* of the number of files that a sheet has */
 #define BM_MAX_SHEET_BYTES ((uint64_t)1 << 37)
+/* Of its body, before the records: what it is for, and their number. */
+#define BM_SHEET_ADDRESS_BYTES 24
 
 struct bm_sheet {
     uint64_t bytes; /* with its envelope */

@@ -241,6 +241,22 @@ static int may_open(const struct batch *b, size_t file,
     return 0;
 }
 
+/* The same for a sheet with records of subfiles: all that these can have. */
+static int may_load(void *context, size_t sheet, const struct bm_part_info *sum)
+{
+    const struct batch *b = context;
+    const struct bm_fetch *f = b->fetch;
+    uint64_t cost = bm_step_sheet_cost(f->step, sheet);
+
+    if (!f->look || !cost || bm_look_may(f->look, cost))
+        return 1;
+    f->look->over = 1;
+    f->look->bytes += cost + bm_step_sheet_rest(f->step, sheet);
+    for (int k = b->fine; k <= b->coarse; k++)
+        f->look->bytes += sum->level_bytes[k];
+    return 0;
+}
+
 /* Count the bytes of chunks. */
 static void look_at(const struct batch *b, const size_t *chunks, size_t count)
 {
@@ -396,6 +412,7 @@ static int fetch_files(struct batch *b, size_t *chunks)
     struct bm_file_walk walk = {.step = f->step,
                                 .variable = f->variable->id,
                                 .wants = may_have,
+                                .may_load = may_load,
                                 .context = b};
     size_t found = 0;
     int rc = BOUMA_OK;

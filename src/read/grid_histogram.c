@@ -59,7 +59,7 @@ static void add_patches(struct bm_histogram *h, const struct bm_section *s,
     }
 }
 
-/* A file of which only the manifest tells. */
+/* A file, or a sheet of files, of which only the manifest tells. */
 static void add_file(struct bm_histogram *h, const struct bm_part_info *part,
                      const struct bm_box *common)
 {
@@ -72,14 +72,45 @@ static void add_file(struct bm_histogram *h, const struct bm_part_info *part,
     add_known(h, &k);
 }
 
-static int meets_box(void *box, const struct bm_part_info *part, size_t first,
-                     size_t files)
+/* The files that are looked at. */
+struct files {
+    bouma_histogram *out;
+    struct bm_histogram *h;
+    const struct bm_box *box;
+};
+
+static int meets_box(void *context, const struct bm_part_info *part,
+                     size_t first, size_t files)
 {
+    const struct files *all = context;
     struct bm_box common;
 
     (void)first;
     (void)files;
-    return bm_box_meet(&common, &part->bounds, box);
+    return bm_box_meet(&common, &part->bounds, all->box);
+}
+
+/* Whether so many bytes may be read. If not, the manifest tells what there is.
+ */
+static int may_read(const struct files *all, uint64_t cost,
+                    const struct bm_part_info *part)
+{
+    struct bm_box common;
+
+    if (cost <= bm_histogram_left(all->h))
+        return 1;
+    all->out->limit = BOUMA_LIMIT_BYTES;
+    all->out->next_bytes += cost;
+    bm_box_meet(&common, &part->bounds, all->box);
+    add_file(all->h, part, &common);
+    return 0;
+}
+
+static int may_load(void *context, size_t sheet, const struct bm_part_info *sum)
+{
+    const struct files *all = context;
+
+    return may_read(all, bm_step_sheet_cost(all->h->step, sheet), sum);
 }
 
 static int add_files(bouma_histogram *out, struct bm_histogram *h,
@@ -87,10 +118,12 @@ static int add_files(bouma_histogram *out, struct bm_histogram *h,
                      size_t count, size_t *at)
 {
     struct bouma_step *step = h->step;
+    struct files all = {out, h, box};
     struct bm_file_walk walk = {.step = step,
                                 .variable = h->variable->id,
                                 .wants = meets_box,
-                                .context = (void *)box};
+                                .may_load = may_load,
+                                .context = &all};
     int rc = bm_file_walk_next(&walk);
 
     for (; !rc && walk.part; rc = rc ? rc : bm_file_walk_next(&walk)) {
@@ -100,16 +133,10 @@ static int add_files(bouma_histogram *out, struct bm_histogram *h,
                 : bm_manifest_record(&step->manifest, walk.file)->head_bytes;
         const struct bm_section *s;
         struct bm_source *source;
-        struct bm_box common;
 
-        if (!bm_box_meet(&common, &walk.part->bounds, box))
+        if (!meets_box(&all, walk.part, 0, 1) ||
+            !may_read(&all, cost, walk.part))
             continue;
-        if (cost > bm_histogram_left(h)) {
-            out->limit = BOUMA_LIMIT_BYTES;
-            out->next_bytes += cost;
-            add_file(h, walk.part, &common);
-            continue;
-        }
         rc = bm_step_source(step, walk.file, &source);
         s = rc ? NULL : bm_head_section(&source->head, h->variable->id);
         if (s)

@@ -2,6 +2,7 @@
  * trees and summaries, estimates from levels of detail, or all of them. */
 #include <string.h>
 
+#include "layout/sheet.h"
 #include "layout/tree_tally.h"
 #include "read/particle_query.h"
 #include "read/particle_refine.h"
@@ -30,25 +31,29 @@ struct index {
     uint64_t *nans; /* [rows of the question], of the file at hand */
 };
 
-static const struct bm_range *range_in(const struct index *x, size_t subfile,
-                                       const struct bouma_variable *v,
-                                       int component)
+/* What the manifest has of a file, or a sheet of files. */
+struct piece {
+    const struct bm_particle_summary *summary;
+    const struct bm_subfile_info *info;
+};
+
+static const struct bm_range *
+range_in(const struct piece *p, const struct bouma_variable *v, int component)
 {
-    const struct bm_part_info *part = bm_subfile_info_part(
-        bm_manifest_record(&x->h->step->manifest, subfile), v->id);
+    const struct bm_part_info *part = bm_subfile_info_part(p->info, v->id);
 
     return part ? &part->ranges[component] : NULL;
 }
 
-/* The NaN that a file has in the rows of conditions. */
-static void find_nans(const struct index *x, size_t subfile)
+/* The NaN that it has in the rows of conditions. */
+static void find_nans(const struct index *x, const struct piece *p)
 {
     const struct bm_query_question *q = &x->s->asked;
 
     for (size_t i = 0; i < q->rows; i++) {
         const struct bm_query_test *t = &q->tests[q->row_test[i]];
         const struct bm_range *r =
-            range_in(x, subfile, q->columns[t->column].variable, t->component);
+            range_in(p, q->columns[t->column].variable, t->component);
 
         x->nans[i] = r ? r->nans : 1;
     }
@@ -111,16 +116,14 @@ static void add_strays(const struct index *x, uint64_t strays,
     bm_tally_add(&x->h->tally, &g);
 }
 
-/* One file, with its tree or without. */
-static int add_file(const struct index *x, size_t file, int with_tree)
+/* With its tree, or NULL: by its summary alone. */
+static int add_piece(const struct index *x, const struct piece *p,
+                     const struct bm_tree *tree)
 {
     struct bm_histogram *h = x->h;
     struct bm_query_question *q = &x->s->asked;
-    const struct bm_particle_summary *summary =
-        bm_file_tree_summary(x->files, file);
-    size_t subfile = bm_file_tree_subfile(x->files, file);
-    const struct bm_range *range =
-        range_in(x, subfile, h->variable, h->component);
+    const struct bm_particle_summary *summary = p->summary;
+    const struct bm_range *range = range_in(p, h->variable, h->component);
     int is_position = h->variable == x->s->set->variables[0];
     double all = range ? (double)(range->count + range->nans) : 0;
     struct bm_tree_count count = {
@@ -134,15 +137,11 @@ static int add_file(const struct index *x, size_t file, int with_tree)
         .most = q->most,
         .nans = x->nans};
     struct bm_tree_of_one one;
-    const struct bm_tree *tree = &one.tree;
-    int rc = BOUMA_OK;
 
-    find_nans(x, subfile);
+    find_nans(x, p);
     bm_tree_of_summary(&one, summary, h->step->ds->a);
-    if (with_tree)
-        rc = load_tree(x, subfile, &tree);
-    if (rc)
-        return rc;
+    if (!tree)
+        tree = &one.tree;
     bm_query_ask_tree(x->s, tree);
     if (bm_tree_tally(&h->tally, tree, &count))
         return bm_query_no_memory(&h->step->ds->error);
@@ -151,6 +150,39 @@ static int add_file(const struct index *x, size_t file, int with_tree)
     add_strays(x, summary->strays, range, count.numbers);
     bm_tally_close(&h->tally, range ? range->nans : summary->count);
     return BOUMA_OK;
+}
+
+/* One file, with its tree or without. */
+static int add_file(const struct index *x, size_t file, int with_tree)
+{
+    size_t subfile = bm_file_tree_subfile(x->files, file);
+    struct piece p = {bm_file_tree_summary(x->files, file),
+                      bm_manifest_record(&x->h->step->manifest, subfile)};
+    const struct bm_tree *tree = NULL;
+    int rc = with_tree ? load_tree(x, subfile, &tree) : BOUMA_OK;
+
+    return rc ? rc : add_piece(x, &p, tree);
+}
+
+/* The sheets that the budget did not allow. */
+static int add_sheets(const struct index *x, bouma_histogram *out)
+{
+    struct bouma_step *step = x->h->step;
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < x->files->sheet_count && !rc; i++) {
+        const struct bm_file_tree_sheet *sheet = &x->files->sheets[i];
+        struct piece p = {sheet->sum, &step->manifest.sheets[sheet->sheet].sum};
+        uint64_t cost = bm_step_sheet_cost(step, sheet->sheet);
+
+        if (!cost ||
+            !bm_file_tree_sheet_matches(x->files, i, x->s->asked.files))
+            continue;
+        out->limit = BOUMA_LIMIT_BYTES;
+        out->next_bytes += cost;
+        rc = add_piece(x, &p, NULL);
+    }
+    return rc;
 }
 
 /* Whether the trees of all files can be read within half of the budget. */
@@ -197,6 +229,7 @@ static int go_through_index(bouma_histogram *out, struct bm_histogram *h,
                       .files =
                           bm_manifest_file_tree(&h->step->manifest, s->set)};
     size_t *chosen = bm_new(a, x.files->files, sizeof(*chosen));
+    struct bm_look look = {.limit = bm_histogram_left(h)};
     int rc = BOUMA_OK;
 
     x.nans = bm_new(a, s->asked.rows, sizeof(*x.nans));
@@ -204,9 +237,11 @@ static int go_through_index(bouma_histogram *out, struct bm_histogram *h,
         rc = bm_query_no_memory(&h->step->ds->error);
     x.chosen = chosen;
     if (!rc)
-        rc = bm_query_select_files(s, x.files, chosen, &x.count);
+        rc = bm_query_select_files(s, x.files, chosen, &x.count, &look);
     if (!rc)
         rc = add_files(&x, out);
+    if (!rc)
+        rc = add_sheets(&x, out);
     bm_drop(a, x.nans);
     bm_drop(a, chosen);
     return rc;

@@ -6,6 +6,7 @@
  * only pieces that have a match. */
 #include <string.h>
 
+#include "layout/sheet.h"
 #include "read/particle_query.h"
 
 /* What is read at once: enough for long reads, little enough for caches. */
@@ -318,6 +319,28 @@ static int open_file(struct bm_query_state *s, size_t subfile, size_t *index)
                            subfile);
 }
 
+/* Count all that a file can have, or files together, and what else it takes to
+ * read it. */
+static void look_at_all(const struct bm_query_state *s,
+                        const struct bm_subfile_info *info,
+                        const struct bm_particle_summary *summary,
+                        uint64_t bytes)
+{
+    struct bm_particle_look *look = s->query->look;
+
+    look->heads.over = 1;
+    look->heads.bytes += bytes;
+    for (int k = 0; k < s->set->levels; k++) {
+        look->particles[k] += summary->count;
+        for (int i = 0; i < s->asked.column_count; i++) {
+            const struct bm_part_info *part =
+                bm_subfile_info_part(info, s->asked.columns[i].variable->id);
+
+            look->bytes[k] += part ? part->level_bytes[k] : 0;
+        }
+    }
+}
+
 /* Whether a file's head and, if that is needed, its tree are there, or may be
  * read. If not, all that the file can have is counted. */
 static int may_open(struct bm_query_state *s, size_t subfile)
@@ -337,18 +360,23 @@ static int may_open(struct bm_query_state *s, size_t subfile)
         bytes += summary->tree_bytes;
     if (!summary || bm_look_may(&look->heads, bytes))
         return 1;
-    look->heads.over = 1;
-    look->heads.bytes += bytes;
-    for (int k = 0; k < s->set->levels; k++) {
-        look->particles[k] += summary->count;
-        for (int i = 0; i < s->asked.column_count; i++) {
-            const struct bm_part_info *part =
-                bm_subfile_info_part(info, s->asked.columns[i].variable->id);
-
-            look->bytes[k] += part ? part->level_bytes[k] : 0;
-        }
-    }
+    look_at_all(s, info, summary, bytes);
     return 0;
+}
+
+/* The same for the sheets that may not be loaded. */
+static void look_at_sheets(const struct bm_query_state *s,
+                           const struct bm_file_tree *tree)
+{
+    for (size_t i = 0; i < tree->sheet_count; i++) {
+        size_t k = tree->sheets[i].sheet;
+        uint64_t cost = bm_step_sheet_cost(s->step, k);
+
+        if (cost && bm_file_tree_sheet_matches(tree, i, s->asked.files))
+            look_at_all(s, &s->step->manifest.sheets[k].sum,
+                        tree->sheets[i].sum,
+                        cost + bm_step_sheet_rest(s->step, k));
+    }
 }
 
 /* Count the pieces of the chunks that runs meet. */
@@ -445,9 +473,9 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
 
 int bm_query_select_files(const struct bm_query_state *s,
                           const struct bm_file_tree *tree, size_t *files,
-                          size_t *count)
+                          size_t *count, struct bm_look *look)
 {
-    int rc = bm_step_load_set(s->step, tree, s->asked.files);
+    int rc = bm_step_load_set(s->step, tree, s->asked.files, look);
 
     *count = rc ? 0 : bm_file_tree_select(tree, s->asked.files, files);
     return rc;
@@ -469,9 +497,13 @@ int bm_particle_query(const struct bm_particle_query *query)
         if (!files)
             rc = no_memory(&s);
         else if (!s.asked.never)
-            rc = bm_query_select_files(&s, tree, files, &count);
+            rc =
+                bm_query_select_files(&s, tree, files, &count,
+                                      query->look ? &query->look->heads : NULL);
         else
             count = 0;
+        if (!rc && query->look && !s.asked.never)
+            look_at_sheets(&s, tree);
     }
     for (size_t i = 0; i < count && !rc; i++)
         s.total += bm_file_tree_summary(tree, query->files ? query->files[i]

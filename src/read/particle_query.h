@@ -119,10 +119,11 @@ void bm_query_ask_tree(struct bm_query_state *s, const struct bm_tree *tree);
 /* The message for it. */
 int bm_query_no_memory(struct bm_error *error);
 
-/* The set's files that can have what is looked for, into files[tree->files]. */
+/* The set's files that can have what is looked for, into files[tree->files]; with
+ * 'look', of sheets that are there or are within its limit. */
 int bm_query_select_files(const struct bm_query_state *s,
                           const struct bm_file_tree *tree, size_t *files,
-                          size_t *count);
+                          size_t *count, struct bm_look *look);
 
 /* Whether all ranks of a level are wanted. */
 int bm_query_level_whole(const struct bm_query_state *s, int k);

@@ -198,7 +198,7 @@ struct turn {
 
 static uint64_t bytes_so_far(const struct turn *t)
 {
-    return bm_step_bytes_read(t->r->step) - t->before;
+    return bm_dataset_bytes_read(t->r->step->ds) - t->before;
 }
 
 static struct bm_budget left_of(const struct turn *t)
@@ -364,7 +364,7 @@ int bm_particle_refinement_next(bouma_particle_data **out, struct bm_into *into,
 {
     struct turn t = {.r = r,
                      .budget = budget,
-                     .before = bm_step_bytes_read(r->step),
+                     .before = bm_dataset_bytes_read(r->step->ds),
                      .given = r->given,
                      .next = r->next};
     int moved, rc = BOUMA_OK;
@@ -397,7 +397,7 @@ int bm_particle_refinement_pass(
     const struct bm_budget *budget,
     int (*each)(void *context, const bouma_batch *batch), void *context)
 {
-    uint64_t before = bm_step_bytes_read(r->step), read;
+    uint64_t before = bm_dataset_bytes_read(r->step->ds), read;
     struct bm_particle_query query = {.each = each, .context = context};
     struct rest rest = {r, 0};
     struct bm_steps steps = {&rest, r->count, points_of, cost_of};
@@ -409,7 +409,7 @@ int bm_particle_refinement_pass(
     out->level = -1;
     if (rc)
         return rc;
-    read = bm_step_bytes_read(r->step) - before;
+    read = bm_dataset_bytes_read(r->step->ds) - before;
     if (left.bytes < UINT64_MAX)
         left.bytes = left.bytes > read ? left.bytes - read : 0;
     if (!r->looked)

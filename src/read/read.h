@@ -135,12 +135,15 @@ int bm_step_load_record(struct bouma_step *step, size_t file,
 int bm_step_load_file(struct bouma_step *step, size_t i);
 int bm_step_load_set_file(struct bouma_step *step, const struct bm_file_tree *t,
                           size_t f);
+struct bm_look;
+/* With 'look', as long as all is within its limit. */
 int bm_step_load_set(struct bouma_step *step, const struct bm_file_tree *t,
-                     const struct bm_file_tree_query *query);
-
-/* The bytes that were read, as budgets count them: without sheets, which are
- * read once, as the rest of a manifest is. */
-uint64_t bm_step_bytes_read(const struct bouma_step *step);
+                     const struct bm_file_tree_query *query,
+                     struct bm_look *look);
+/* What it takes to load sheet k; 0: it is there. And what its files have beside
+ * data: heads and trees have no more. */
+uint64_t bm_step_sheet_cost(const struct bouma_step *step, size_t k);
+uint64_t bm_step_sheet_rest(const struct bouma_step *step, size_t k);
 
 /* The subfiles with chunks of a variable, one after the other; sheets that have
  * nothing of interest are not read. */
@@ -151,6 +154,9 @@ struct bm_file_walk {
      * so many files, from the variable's file 'first' on; NULL: all are. */
     int (*wants)(void *context, const struct bm_part_info *sum, size_t first,
                  size_t files);
+    /* Whether such a sheet may be loaded, or is passed; NULL: it may. */
+    int (*may_load)(void *context, size_t sheet,
+                    const struct bm_part_info *sum);
     void *context;
     /* What was found: */
     const struct bm_part_info *part; /* NULL: there are no more */
@@ -185,14 +191,14 @@ struct bm_fetch {
     struct bm_look *look; /* NULL, or: read no chunks, only find their bytes */
 };
 
-/* What is to be read, as far as heads tell. Those that are not there are read
- * as long as all is within the limit; then 'bytes' has an upper limit, with
- * heads, for the rest. */
+/* What is to be read, as far as sheets and heads tell. Those that are not there
+ * are read as long as all is within the limit; then 'bytes' has an upper limit,
+ * with sheets and heads, for the rest. */
 struct bm_look {
     uint64_t limit;
     uint64_t bytes;  /* of all pieces */
-    uint64_t looked; /* of heads that were read for this */
-    int over;        /* some heads were not */
+    uint64_t looked; /* of sheets and heads that were read for this */
+    int over;        /* some were not */
 };
 /* May so many bytes be read to find out more? If so, they are counted. */
 int bm_look_may(struct bm_look *look, uint64_t bytes);

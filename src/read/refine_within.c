@@ -116,7 +116,7 @@ int bm_refinement_within(bouma_answer *out, struct bouma_refinement *r,
                          const struct bm_budget *budget)
 {
     int most = budget->error < 0 ? INT_MAX : 1, taken = 0, rc = BOUMA_OK;
-    uint64_t before = bm_step_bytes_read(r->step);
+    uint64_t before = bm_dataset_bytes_read(r->step->ds);
     struct bm_budget left = *budget;
     struct bm_reach reach;
 
@@ -129,7 +129,7 @@ int bm_refinement_within(bouma_answer *out, struct bouma_refinement *r,
         if (!rc && reach.steps)
             rc = go_on(r, &l, reach.steps);
         taken += reach.steps;
-        out->bytes = bm_step_bytes_read(r->step) - before;
+        out->bytes = bm_dataset_bytes_read(r->step->ds) - before;
         if (budget->bytes < UINT64_MAX)
             left.bytes =
                 budget->bytes > out->bytes ? budget->bytes - out->bytes : 0;

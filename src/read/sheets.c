@@ -167,22 +167,37 @@ int bm_step_load_sheet(struct bouma_step *step, size_t k,
     struct bm_error why = {0};
     struct bm_store *stores[2];
     int count = bm_dataset_stores(step->ds, stores), rc = BOUMA_EFORMAT;
-    uint64_t before;
 
     if (step->manifest.sheets[k].records)
         return BOUMA_OK;
-    before = bm_dataset_bytes_read(step->ds);
     for (int i = 0; i < count && rc; i++) {
         bm_error_clear(&why);
         rc = load_from(step, k, stores[i], &why);
     }
-    step->ds->sheet_bytes_read += bm_dataset_bytes_read(step->ds) - before;
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
-uint64_t bm_step_bytes_read(const struct bouma_step *step)
+/* The sheet, and the envelope that tells whether the manifest is still the same.
+ */
+uint64_t bm_step_sheet_cost(const struct bouma_step *step, size_t k)
 {
-    return bm_dataset_bytes_read(step->ds) - step->ds->sheet_bytes_read;
+    const struct bm_sheet *sheet = &step->manifest.sheets[k];
+
+    return sheet->records ? 0 : BM_ENVELOPE_BYTES + sheet->bytes;
+}
+
+uint64_t bm_step_sheet_rest(const struct bouma_step *step, size_t k)
+{
+    const struct bm_subfile_info *sum = &step->manifest.sheets[k].sum;
+    uint64_t rest = sum->file_bytes;
+
+    for (size_t i = 0; i < sum->count; i++)
+        for (int level = 0; level < BM_MAX_LEVELS; level++) {
+            uint64_t data = sum->parts[i].level_bytes[level];
+
+            rest -= data < rest ? data : rest;
+        }
+    return rest;
 }
 
 int bm_step_load_record(struct bouma_step *step, size_t file,
@@ -207,7 +222,8 @@ int bm_step_load_file(struct bouma_step *step, size_t i)
 
 /* ---- files of a variable ---------------------------------------------------- */
 
-/* Go past a sheet that has nothing of interest: 1; else load it. */
+/* Go past a sheet that has nothing of interest, or may not be loaded: 1; else
+ * load it. */
 static int pass_sheet(struct bm_file_walk *w, size_t k, int *passed)
 {
     const struct bm_manifest *m = &w->step->manifest;
@@ -216,7 +232,9 @@ static int pass_sheet(struct bm_file_walk *w, size_t k, int *passed)
         bm_subfile_info_part(&sheet->sum, w->variable);
     size_t files = sum ? sheet->part_files[sum - sheet->sum.parts] : 0;
 
-    *passed = !sum || (w->wants && !w->wants(w->context, sum, w->seen, files));
+    *passed = !sum ||
+              (w->wants && !w->wants(w->context, sum, w->seen, files)) ||
+              (w->may_load && !w->may_load(w->context, k, sum));
     if (!*passed)
         return bm_step_load_sheet(w->step, k, &w->step->ds->error);
     w->seen += files;
@@ -257,12 +275,20 @@ int bm_step_load_set_file(struct bouma_step *step, const struct bm_file_tree *t,
 }
 
 int bm_step_load_set(struct bouma_step *step, const struct bm_file_tree *t,
-                     const struct bm_file_tree_query *query)
+                     const struct bm_file_tree_query *query,
+                     struct bm_look *look)
 {
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < t->sheet_count && !rc; i++)
-        if (bm_file_tree_sheet_matches(t, i, query))
-            rc = bm_step_load_sheet(step, t->sheets[i].sheet, &step->ds->error);
+    for (size_t i = 0; i < t->sheet_count && !rc; i++) {
+        size_t k = t->sheets[i].sheet;
+
+        if (!bm_file_tree_sheet_matches(t, i, query))
+            continue;
+        if (look && !bm_look_may(look, bm_step_sheet_cost(step, k)))
+            look->over = 1;
+        else
+            rc = bm_step_load_sheet(step, k, &step->ds->error);
+    }
     return rc;
 }

@@ -10,7 +10,7 @@ int bm_histogram_init(struct bm_histogram *h, size_t bins, const double *edges,
 {
     const bouma_allocator *a = h->step->ds->a;
 
-    h->before = bm_step_bytes_read(h->step);
+    h->before = bm_dataset_bytes_read(h->step->ds);
     if (!bm_edges_init(&h->edges, a, h->variable->type, bins, edges, low,
                        high) &&
         !bm_tally_init(&h->tally, &h->edges)) {
@@ -39,7 +39,7 @@ void bm_histogram_add(struct bm_histogram *h, const void *values, size_t count,
 
 uint64_t bm_histogram_left(const struct bm_histogram *h)
 {
-    uint64_t read = bm_step_bytes_read(h->step) - h->before;
+    uint64_t read = bm_dataset_bytes_read(h->step->ds) - h->before;
 
     if (!h->budget || h->budget->bytes == UINT64_MAX)
         return UINT64_MAX;
@@ -181,7 +181,7 @@ static void tell(bouma_histogram *out, bouma_bin *bins,
                  e, s, &c);
     }
     out->points = h->points;
-    out->bytes = bm_step_bytes_read(h->step) - h->before;
+    out->bytes = bm_dataset_bytes_read(h->step->ds) - h->before;
 }
 
 void bm_histogram_tell_index(bouma_histogram *out, bouma_bin *bins,
@@ -223,5 +223,5 @@ void bm_histogram_tell_exact(bouma_histogram *out, bouma_bin *bins,
                  e, s, &c);
     }
     out->points = h->points;
-    out->bytes = bm_step_bytes_read(h->step) - h->before;
+    out->bytes = bm_dataset_bytes_read(h->step->ds) - h->before;
 }

@@ -33,8 +33,8 @@ np.save('b.npy', r.random((20, 30, 40)))
 np.savez('p.npz', position=r.random((500, 3)).astype('f4') ** 2, mass=r.random(500))"
 expect 0 "$BOUMA" import a.npy b.npy --into run.bouma --patch 16 --files 3
 expect 0 "$BOUMA" import p.npz --particles dust --into run.bouma --step 1
-expect 0 "$BOUMA" size-grid run.bouma --step 0 --ranks 3x2x2 -o sizes.json
-[[ $out == "sizes.json: 2 variables, "*" on 3 x 2 x 2 ranks" ]] || complain "$out"
+expect 0 "$BOUMA" size-grid run.bouma --step 0 --ranks 2,2,3 -o sizes.json
+[[ $out == "sizes.json: 2 variables, "*" on 2,2,3 ranks" ]] || complain "$out"
 expect 0 "$BOUMA" info run.bouma --step 0 --json
 object "
 s = json.load(open('sizes.json'))
@@ -53,11 +53,11 @@ assert o['step'] == 1 and o['ranks'] == [2, 1, 1] and o['variables'] == 2
 for v in s['variables']:  # more than half of the squares are below the middle
     assert 0.6 < v['bytes'][0] / sum(v['bytes']) < 0.8
 assert o['bytes'] == sum(sum(v['bytes']) for v in s['variables'])"
-expect 0 "$BOUMA" size-grid run.bouma grid/b --step 0 --ranks 1x1 -o -
+expect 0 "$BOUMA" size-grid run.bouma grid/b --step 0 --ranks 1,1 -o -
 object "assert len(o['variables']) == 1 and len(o['variables'][0]['bytes']) == 1"
 refuse 2 "say where" "$BOUMA" size-grid run.bouma
-refuse 2 "is not as 4x2x1" "$BOUMA" size-grid run.bouma --ranks 4,2 -o x.json
-refuse 2 "there can be" "$BOUMA" size-grid run.bouma --ranks 5000x5000 -o x.json
+refuse 2 "is not as 1,2,4 (NZ,NY,NX" "$BOUMA" size-grid run.bouma --ranks 4x2 -o x.json
+refuse 2 "there can be" "$BOUMA" size-grid run.bouma --ranks 5000,5000 -o x.json
 refuse 2 "standard output" "$BOUMA" size-grid run.bouma --json -o -
 refuse 2 "no step 7" "$BOUMA" size-grid run.bouma --step 7 -o x.json
 [[ ! -e x.json ]] || complain "a file of a failed call"
@@ -105,6 +105,10 @@ refuse 2 "exists already" "$BOUMA" bench io target
 rm -r target/bouma-bench
 
 # ---- bench write -------------------------------------------------------------
+
+expect 0 "$BOUMA" bench write target "${quick[@]}" --bytes 4000 --planning local
+refuse 2 "planning" "$BOUMA" bench write target "${quick[@]}" --bytes 4000 --planning local --place cost
+refuse 2 "planning" "$BOUMA" bench io target "${quick[@]}" --bytes 4000 --planning local
 
 expect 0 "$BOUMA" bench write target "${quick[@]}" --block 20,10,30 --tolerance 1e-3 --load s3d --variables 3 \
     --json -o b.png
@@ -154,7 +158,7 @@ refuse 2 "cannot be combined" "$BOUMA" bench io target --sizes sizes.json --seed
 refuse 2 "is no series" "$BOUMA" bench io target --time 0.5
 refuse 2 "from 0 to 1" "$BOUMA" bench io target --load dam --time 2
 refuse 2 "has its own" "$BOUMA" bench io target --load hacc --variables 2
-refuse 2 "but 1 run" "$BOUMA" bench io target --ranks 2x1x1
+refuse 2 "but 1 run" "$BOUMA" bench io target --ranks 1,1,2
 refuse 2 "just 1 ranks" "$BOUMA" bench io target --files 2
 refuse 1 "no memory for the" "$BOUMA" bench io target --bytes 1P
 echo '{"format": "bouma-size-grid", "ranks": [2, 1, 1], "variables": []}' >bad.json
@@ -202,7 +206,7 @@ assert [r['files'] for r in o['results']] == [2, 2]"
         [[ -z $(ls target) ]] || complain "left behind: $(ls target)"
     done
     # On the ranks of the size grid, the sizes are those of the file.
-    expect 0 on 12 bench io target --sizes sizes.json --ranks 3x2x2 --no-read --repetitions 1 \
+    expect 0 on 12 bench io target --sizes sizes.json --ranks 2,2,3 --no-read --repetitions 1 \
         --warm-up 0 --pipeline file-per-process --json
     object "
 s = json.load(open('sizes.json'))

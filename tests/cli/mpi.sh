@@ -119,6 +119,21 @@ run on 3 read run1.bouma grid/a --step 0 -o x.npy
 [[ $status -eq 1 && -z $(find . -name 'x.*') ]] ||
     complain "reading damage gave $status"
 
+# Processes with different commands do not wait for each other.
+# apart ARGUMENTS... : process 0 is to write a benchmark, processes 1 and 2 do this.
+apart()
+{
+    # shellcheck disable=SC2086
+    timeout 300 $MPIRUN -n 1 "$BOUMA_MPI" bench write . : -n 2 "$BOUMA_MPI" "$@"
+}
+for other in "bench io ." "info run3.bouma" "bench write . --bad" "" "--version"; do
+    # shellcheck disable=SC2086
+    run apart $other
+    [[ $status -eq 2 ]] || complain "'bench write .' and '$other' gave $status"
+    [[ $err == *"process 1 was given 'bouma-mpi${other:+ $other}', process 0 \
+'bouma-mpi bench write .' (2 of 3 differ"* ]] || complain "'$other': $err"
+done
+
 # The serial program warns when it is not alone.
 # shellcheck disable=SC2086
 run timeout 1800 $MPIRUN -n 2 "$BOUMA" --version

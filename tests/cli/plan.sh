@@ -127,7 +127,9 @@ same stream.png file.png
 refuse 2 "say how many write what" "$BOUMA" plan --shape 8,8
 refuse 2 "say how many write what" "$BOUMA" plan --ranks 8
 refuse 2 "must be a whole number of at least 1" "$BOUMA" plan --ranks 0 --shape 8,8
-refuse 2 "at most 2^31 - 1" "$BOUMA" plan --ranks 4G --shape 8,8
+for ranks in 4G 1G 8388609; do
+    refuse 2 "at most 8M (2^23)" "$BOUMA" plan --ranks $ranks --shape 16384,16384,16384
+done
 refuse 2 "must be 1 to 3 positive whole numbers" "$BOUMA" plan --ranks 8 --shape 8,0
 refuse 2 "the shape has 2 axes" "$BOUMA" plan --ranks 8 --shape 8,8 --blocks 8
 refuse 2 "must multiply to the 8 ranks" "$BOUMA" plan --ranks 8 --shape 8,8 \

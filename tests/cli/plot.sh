@@ -42,10 +42,32 @@ ink = palette.index((0, 114, 178))
 lengths = sorted({sum(1 for x in row[left:left + width] if x == ink) for row in rows[top:top + height]})
 assert len(lengths) == 3 and lengths[0] == 0 and abs(lengths[2] - 2 * lengths[1]) <= 2, lengths"
 
+# Results of benchmarks: the figures with a reference.
+python "
+def figure(name, ratio):
+    return {'part': 'cold', 'name': name, 'ratio': ratio, 'ratio_of_shortest': ratio}
+json.dump({'schema': 'bouma-bench 1', 'runs': [
+    {'benchmark': 'write', 'results': [figure('a', 0.1), figure('b', None), figure('c', 10)]},
+    {'benchmark': 'read', 'results': [figure('d', 10)]}]}, open('bench.json', 'w'))"
+expect 0 "$BOUMA" plot bench.json -o bench.png --json
+[[ $out == *'"series": 2'* ]] || complain "$out"
+picture "
+rows, palette = png.read('bench.png')
+left, top, width, height = png.frame(rows, palette)
+ink = palette.index((0, 114, 178))
+bars = [any(x == ink for x in row[left + width // 2:left + width]) for row in rows[top:top + height]]
+assert sum(b and not a for a, b in zip([False] + bars, bars)) == 2, 'c and d are the long ones'"
+
 # ---- mistakes ------------------------------------------------------------------
 
 echo '{"format": "bouma-plot", "kind": "pie"}' >bad.json
 refuse 1 'bad.json: "kind" is not curves or bars' "$BOUMA" plot bad.json -o x.png
+echo '{"schema": "bouma-bench 2"}' >bad.json
+refuse 1 'bad.json: "schema" is not "bouma-bench 1"' "$BOUMA" plot bad.json -o x.png
+echo '{"schema": "bouma-bench 1", "runs": [{"results": [{"name": "a", "ratio": null}]}]}' >bad.json
+refuse 1 'no figure has a reference' "$BOUMA" plot bad.json -o x.png
+echo '{"ranks": 4}' >bad.json
+refuse 1 '"format" is not "bouma-plot", nor "schema" "bouma-bench 1"' "$BOUMA" plot bad.json -o x.png
 echo '{' >bad.json
 refuse 1 "bad.json: line" "$BOUMA" plot bad.json -o x.png
 refuse 2 "cannot read" "$BOUMA" plot missing.json -o x.png

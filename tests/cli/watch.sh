@@ -44,8 +44,24 @@ expect 0 "$BOUMA" watch run.bouma --from 5 -n 1 --json --exec 'echo hello'
 expect 1 "$BOUMA" watch run.bouma --from 0 --exec 'exit 3'
 [[ $(wc -l <<<"$out") == 1 && $err == *"step 1: 'exit 3' ended with status 3"* ]] || complain "$out; $err"
 
+# A dataset that is not there yet is waited for, and all its steps are new.
+expect 1 "$BOUMA" watch no.bouma --timeout 0
+[[ $err == *'no.bouma: is not there yet; waiting for it'*'no.bouma: there was no such dataset for 0 seconds' ]] ||
+    complain "$err"
+mkdir late.bouma # empty, as a dataset is when it is being created
+"$BOUMA" watch late.bouma -n 2 --interval 0.05 --timeout 600 --json >lines 2>late.err &
+watcher=$!
+until [[ -s late.err ]]; do
+    kill -0 $watcher 2>/dev/null || break
+    sleep 0.05
+done
+for step in 7 8; do
+    "$BOUMA" import a.npy --into late.bouma --step $step >/dev/null || complain "step $step"
+done
+wait $watcher || complain "watch of a late dataset gave $?: $(cat late.err)"
+[[ $(jq -s -c 'map(.step)' lines) == '[7,8]' ]] || complain "$(cat lines)"
+
 refuse 2 'usage' "$BOUMA" watch
-refuse 2 'no.bouma' "$BOUMA" watch no.bouma
 refuse 2 'count 0: must be' "$BOUMA" watch run.bouma -n 0
 refuse 2 'from x: must be' "$BOUMA" watch run.bouma --from x
 refuse 2 'timeout -1: must be a number of seconds' "$BOUMA" watch run.bouma --timeout -1

@@ -20,10 +20,14 @@
 #include "progress_bar.h"
 #include "text_table.h"
 
+/* Enough for a process on each core of any machine. A plan takes up to 350 bytes
+ * and a microsecond for each. */
+#define MOST_RANKS ((int64_t)1 << 23)
+
 static const struct option_spec options[] = {
     {.name = "ranks",
      .argument = "N",
-     .help = "processes that write (required)"},
+     .help = "processes that write, up to 8M (required)"},
     {.name = "shape",
      .argument = "NZ,NY,NX",
      .help = "samples along each axis (required); of particles the extents "
@@ -43,7 +47,8 @@ static const struct option_spec options[] = {
              "size-grid), interpolated to these processes"},
     {.name = "blocks",
      .argument = "PZ,PY,PX",
-     .help = "processes along each axis; default: blocks most like cubes"},
+     .help = "processes along each axis, in the order of --shape; default: "
+             "blocks most like cubes"},
     {.name = "rank-order",
      .argument = "ORDER",
      .choices = CHOICES(BOUMA_RANK_ORDER_LIST),
@@ -143,7 +148,8 @@ static int parse_extents(struct planning *planning, struct context *ctx)
         return rc;
     if (blocks && blocks != spec->ndims)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "--blocks %s: the shape has %d axes",
+                            "--blocks %s: the shape has %d axes, and processes "
+                            "are along each in the same order (NZ,NY,NX)",
                             arguments_text(args, "blocks"), spec->ndims);
     if (patches > 1 && patches != spec->ndims)
         return context_fail(ctx, CALL_AT_FAULT,
@@ -175,8 +181,10 @@ static int parse_counts(struct planning *planning, struct context *ctx)
     int64_t ranks = 0, components = 0;
     int rc = arguments_integer(args, ctx, "ranks", 1, &ranks);
 
-    if (!rc && ranks > INT32_MAX)
-        rc = context_fail(ctx, CALL_AT_FAULT, "--ranks %lld: at most 2^31 - 1",
+    if (!rc && ranks > MOST_RANKS)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--ranks %lld: at most 8M (2^23) are planned; more "
+                          "would take minutes, and many GiB",
                           (long long)ranks);
     if (!rc)
         rc = arguments_integer(args, ctx, "components", 1, &components);

@@ -83,7 +83,11 @@ const struct command cmd_plot = {
         "axis are its ends;\n"
         "of a series, lists: the ends of a line through each point. null is no "
         "number. Bars\n"
-        "have \"labels\", a text for each number, in place of \"x\".\n",
+        "have \"labels\", a text for each number, in place of \"x\".\n"
+        "\n"
+        "Results of './dev bench --json' can be given, too: bars show each "
+        "figure as a ratio to\n"
+        "its reference.\n",
     .options = options,
     .exports = EXPORT_PICTURE,
     .run = run};

@@ -22,8 +22,8 @@
 
 static const struct option_spec options[] = {
     {.name = "ranks",
-     .argument = "NXxNYxNZ",
-     .help = "the grid of ranks, such as 4x4x2; default: 4x4x4"},
+     .argument = "NZ,NY,NX",
+     .help = "the grid of ranks, such as 2,4,4; default: 4,4,4"},
     {.name = "step",
      .argument = "N",
      .help = "a number, -N (counted from the end) or last; default: last"},
@@ -215,15 +215,16 @@ static int write_file(struct sizing *s, struct context *ctx, const char *target)
 
 static int tell(const struct sizing *s, struct context *ctx, const char *target)
 {
-    char variables[FORMAT_BYTES], bytes[FORMAT_BYTES], ranks[FORMAT_BYTES];
+    char variables[FORMAT_BYTES], bytes[FORMAT_BYTES];
     json_t *root;
 
     if (!context_prints(ctx))
         return DONE;
     if (!ctx->json) {
-        printf("%s: %s, %s, on %s ranks\n", target,
-               format_count(variables, s->count, "variable"),
-               format_bytes(bytes, s->bytes), format_shape(ranks, 3, s->ranks));
+        printf("%s: %s, %s, on %" PRId64 ",%" PRId64 ",%" PRId64 " ranks\n",
+               target, format_count(variables, s->count, "variable"),
+               format_bytes(bytes, s->bytes), s->ranks[2], s->ranks[1],
+               s->ranks[0]);
         return DONE;
     }
     root = json_object();
@@ -251,9 +252,10 @@ static int parse_request(struct sizing *s, struct context *ctx,
     if (ctx->json && strcmp(target, "-") == 0)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--json and -o - both want standard output");
-    if (!rank_grid_parse(ranks ? ranks : "4x4x4", s->ranks))
+    if (!rank_grid_parse(ranks ? ranks : "4,4,4", s->ranks))
         return context_fail(ctx, CALL_AT_FAULT,
-                            "--ranks %s: is not as 4x2x1, numbers from 1 on",
+                            "--ranks %s: is not as 1,2,4 (NZ,NY,NX: along x "
+                            "comes last), numbers from 1 on",
                             ranks);
     if (rank_grid_ranks(s->ranks) > SIZE_GRID_MOST_RANKS)
         return context_fail(ctx, CALL_AT_FAULT,
@@ -288,7 +290,7 @@ const struct command cmd_size_grid = {
     .least = 1,
     .most = -1,
     .examples =
-        "  bouma size-grid run.bouma --ranks 8x8x8 -o sizes.json\n"
+        "  bouma size-grid run.bouma --ranks 8,8,8 -o sizes.json\n"
         "  bouma size-grid run.bouma 'flow/*' --step 10 -o sizes.json\n"
         "  mpirun -n 512 bouma-mpi bench io /scratch/me --sizes sizes.json\n",
     .footer =

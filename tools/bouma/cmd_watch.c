@@ -226,7 +226,6 @@ static int look(struct watch *watch, struct context *ctx)
     return rc;
 }
 
-/* Until the next look, or the end of the time. */
 static void pause_for(double seconds)
 {
     struct timespec time = {.tv_sec = (time_t)seconds};
@@ -235,21 +234,52 @@ static void pause_for(double seconds)
     nanosleep(&time, NULL);
 }
 
+/* Until it is time for the next look; fails if there is no time left, for
+ * 'what'. */
+static int wait_a_while(const struct watch *watch, struct context *ctx,
+                        const char *what)
+{
+    double left = watch->timeout - (stopwatch_now() - watch->last);
+
+    if (!(left > 0))
+        return context_fail(ctx, DATA_AT_FAULT, "%s: %s for %g seconds",
+                            watch->path, what, watch->timeout);
+    pause_for(left < watch->interval ? left : watch->interval);
+    return DONE;
+}
+
 static int keep_looking(struct watch *watch, struct context *ctx)
 {
     int rc = look(watch, ctx);
 
     while (!rc && watch->left != 0) {
-        double left = watch->timeout - (stopwatch_now() - watch->last);
-
-        if (!(left > 0))
-            return context_fail(ctx, DATA_AT_FAULT,
-                                "%s: no new step for %g seconds", watch->path,
-                                watch->timeout);
-        pause_for(left < watch->interval ? left : watch->interval);
-        rc = look(watch, ctx);
+        rc = wait_a_while(watch, ctx, "no new step");
+        if (!rc)
+            rc = look(watch, ctx);
     }
     return rc;
+}
+
+/* Open the dataset, once it is there. Steps of one that was not there are all
+ * new; of others, those from number 'from' on count as such. */
+static int open_dataset(struct watch *watch, struct context *ctx, int64_t from)
+{
+    int status = bouma_dataset_open(&watch->ds, watch->path, NULL), rc = DONE;
+
+    if (status == BOUMA_ENOTFOUND) {
+        context_note(ctx, "%s: is not there yet; waiting for it", watch->path);
+        from = 0;
+    }
+    while (status == BOUMA_ENOTFOUND && !rc) {
+        bouma_dataset_free(watch->ds);
+        watch->ds = NULL;
+        rc = wait_a_while(watch, ctx, "there was no such dataset");
+        if (!rc)
+            status = bouma_dataset_open(&watch->ds, watch->path, NULL);
+    }
+    if (!rc && status)
+        rc = context_fail_status(ctx, status, bouma_error_message(watch->ds));
+    return rc ? rc : list_numbers(&watch->seen, ctx, watch->ds, from);
 }
 
 static int seconds_of(double *out, struct context *ctx,
@@ -275,7 +305,7 @@ static int run(struct context *ctx, const struct arguments *args)
                           .interval = 1,
                           .last = stopwatch_now()};
     int64_t from = INT64_MAX;
-    int status, rc = arguments_integer(args, ctx, "count", 1, &watch.left);
+    int rc = arguments_integer(args, ctx, "count", 1, &watch.left);
 
     if (!rc)
         rc = arguments_integer(args, ctx, "from", 0, &from);
@@ -285,11 +315,7 @@ static int run(struct context *ctx, const struct arguments *args)
         rc = seconds_of(&watch.interval, ctx, args, "interval", true);
     if (rc || !context_prints(ctx)) /* process 0 looks */
         return rc;
-    status = bouma_dataset_open(&watch.ds, watch.path, NULL);
-    if (status)
-        rc = context_fail_status(ctx, status, bouma_error_message(watch.ds));
-    if (!rc)
-        rc = list_numbers(&watch.seen, ctx, watch.ds, from);
+    rc = open_dataset(&watch, ctx, from);
     if (!rc)
         rc = keep_looking(&watch, ctx);
     free(watch.seen.list);
@@ -312,9 +338,10 @@ const struct command cmd_watch = {
     .footer =
         "With --json, each step is one line. A step that is written again or "
         "extended is not\n"
-        "told of again. The exit status is 0 after -n steps, and 1 at a "
-        "timeout or if the\n"
-        "command of --exec fails. What that prints goes to standard error "
-        "with --json.\n",
+        "told of again. A dataset that is not there yet is waited for. The "
+        "exit status is 0\n"
+        "after -n steps, and 1 at a timeout or if the command of --exec fails. "
+        "What that prints\n"
+        "goes to standard error with --json.\n",
     .options = options,
     .run = run};

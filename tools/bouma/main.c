@@ -8,6 +8,7 @@
 
 #include "arguments.h"
 #include "print_json.h"
+#include "same_command.h"
 
 /* Not under mpirun: it gives processes a terminal though its own output may be
  * a file. */
@@ -174,8 +175,11 @@ int main(int argc, char **argv)
     }
     ctx.color = wants_color(ctx.session);
     warn_under_mpirun(&ctx);
-    rc = flush_output(&ctx, dispatch(&ctx, argc, argv));
-    rc = context_agree(&ctx, rc);
+    rc = same_command(&ctx, argv);
+    if (!rc) {
+        rc = flush_output(&ctx, dispatch(&ctx, argc, argv));
+        rc = context_agree(&ctx, rc);
+    }
     if (rc)
         context_report(&ctx, rc);
     session_finish(ctx.session);

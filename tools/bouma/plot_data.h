@@ -14,7 +14,10 @@
  * "low" and "high" are its ends, which are else found. Series can have "low" and
  * "high", too: the ends of a line through each point. In place of a number null
  * means that there is none. Bars have "labels", one text for each number, and no
- * "x". */
+ * "x".
+ *
+ * A file of results of `./dev bench` (bench/README.md), which has a "schema", is
+ * shown as bars: the ratio of each figure to its reference. */
 #ifndef PLOT_DATA_H
 #define PLOT_DATA_H
 
@@ -23,7 +26,8 @@
 
 #include "picture_axis.h"
 
-#define PLOT_FORMAT "bouma-plot"
+#define PLOT_FORMAT       "bouma-plot"
+#define PLOT_BENCH_SCHEMA "bouma-bench 1"
 
 enum {
     PLOT_MOST_SERIES = 16,

@@ -190,6 +190,70 @@ static bool has_values(const struct plot *plot)
     return false;
 }
 
+/* ---- results of benchmarks ------------------------------------------------ */
+
+/* A figure's ratios to its reference, if it has one. */
+static bool add_figure(struct plot *out, const char *benchmark,
+                       const json_t *figure, const struct message *m)
+{
+    double ratio = json_number_value(json_object_get(figure, "ratio"));
+    double least =
+        json_number_value(json_object_get(figure, "ratio_of_shortest"));
+    size_t at = out->label_count;
+    char label[PLOT_MOST_TEXT + 1];
+
+    if (!fits(ratio, AXIS_LOG))
+        return true;
+    if (at == PLOT_MOST_LABELS)
+        return refuse(m,
+                      "it has more than %d figures with a reference; plot the "
+                      "results of one benchmark",
+                      PLOT_MOST_LABELS);
+    snprintf(label, sizeof(label), "%s: %s%s%s", benchmark,
+             text_of(figure, "part"), *text_of(figure, "part") ? ", " : "",
+             text_of(figure, "name"));
+    if (!plot_add_label(out, label))
+        return refuse(m, "out of memory");
+    out->series[0].y[at] = ratio;
+    if (fits(least, AXIS_LOG))
+        out->series[1].y[at] = least;
+    return true;
+}
+
+/* Only as many numbers as there are labels. */
+static void cut_series(struct plot *out)
+{
+    for (size_t i = 0; i < out->count; i++)
+        out->series[i].count = out->label_count;
+}
+
+/* All figures that have a reference, as ratios to it. */
+static bool parse_bench(struct plot *out, const json_t *root,
+                        const struct message *m)
+{
+    const json_t *runs = json_object_get(root, "runs");
+
+    if (strcmp(text_of(root, "schema"), PLOT_BENCH_SCHEMA) != 0)
+        return refuse(m, "\"schema\" is not \"%s\"", PLOT_BENCH_SCHEMA);
+    if (!plot_init(out, PLOT_BARS, "benchmarks", "",
+                   "measured / reference, less is better for times") ||
+        !plot_add_series(out, "medians", PLOT_MOST_LABELS) ||
+        !plot_add_series(out, "shortest", PLOT_MOST_LABELS))
+        return refuse(m, "out of memory");
+    out->y.scale = AXIS_LOG;
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        const json_t *run = json_array_get(runs, i);
+        const json_t *figures = json_object_get(run, "results");
+
+        for (size_t k = 0; k < json_array_size(figures); k++)
+            if (!add_figure(out, text_of(run, "benchmark"),
+                            json_array_get(figures, k), m))
+                return false;
+    }
+    cut_series(out);
+    return has_values(out) || refuse(m, "no figure has a reference");
+}
+
 static bool parse_root(struct plot *out, const json_t *root,
                        const struct message *m)
 {
@@ -200,8 +264,11 @@ static bool parse_root(struct plot *out, const json_t *root,
     const char *y = text_of(json_object_get(root, "y"), "label");
     bool bars = !strcmp(kind, "bars");
 
+    if (json_object_get(root, "schema"))
+        return parse_bench(out, root, m);
     if (strcmp(text_of(root, "format"), PLOT_FORMAT) != 0)
-        return refuse(m, "\"format\" is not \"%s\"", PLOT_FORMAT);
+        return refuse(m, "\"format\" is not \"%s\", nor \"schema\" \"%s\"",
+                      PLOT_FORMAT, PLOT_BENCH_SCHEMA);
     if (!bars && strcmp(kind, "curves") != 0)
         return refuse(m, "\"kind\" is not curves or bars");
     if (!is_short(title) || !is_short(x) || !is_short(y))

@@ -10,7 +10,7 @@ bool rank_grid_parse(const char *text, int64_t grid[3])
 
     for (int d = 0; d < 3; d++)
         grid[d] = 1;
-    for (int d = 0; d < 3; d++) {
+    for (int axis = 0; axis < 3; axis++) {
         int64_t n = 0;
 
         if (!isdigit((unsigned char)*text))
@@ -19,11 +19,13 @@ bool rank_grid_parse(const char *text, int64_t grid[3])
             n = 10 * n + (*text++ - '0');
         if (n < 1 || n > RANK_GRID_MOST / all)
             return false;
-        grid[d] = n;
+        grid[2] = grid[1];
+        grid[1] = grid[0];
+        grid[0] = n;
         all *= n;
         if (!*text)
             return true;
-        if (*text++ != 'x')
+        if (*text++ != ',')
             return false;
     }
     return false;

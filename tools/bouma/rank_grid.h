@@ -9,7 +9,8 @@
 /* The most ranks that a grid can have, in all. */
 #define RANK_GRID_MOST ((int64_t)1 << 31)
 
-/* "NX", "NXxNY" or "NXxNYxNZ", each from 1 on; axes left out have one rank. */
+/* "NX", "NY,NX" or "NZ,NY,NX", as all commands have axes, into {nx, ny, nz}; each
+ * from 1 on. Axes left out have one rank. */
 bool rank_grid_parse(const char *text, int64_t grid[3]);
 
 /* The grid of so many ranks that is nearest to a cube, or to a square if there

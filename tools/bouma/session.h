@@ -33,6 +33,8 @@ int session_agree(struct session *session, int outcome, void *told,
 /* Copy 'data' of process 0 to all. */
 void session_broadcast(struct session *session, void *data, size_t bytes);
 uint64_t session_sum(struct session *session, uint64_t value);
+/* Whether all processes give one value. */
+bool session_equal(struct session *session, uint64_t value);
 /* Combine the numbers of all processes, each with its namesakes; process 0 has
  * the result, the others are left with anything. */
 enum session_operation { SESSION_SUM, SESSION_MIN, SESSION_MAX };

@@ -87,6 +87,14 @@ uint64_t session_sum(struct session *session, uint64_t value)
     return sum;
 }
 
+bool session_equal(struct session *session, uint64_t value)
+{
+    uint64_t ends[2] = {value, ~value}; /* the least, and that of the largest */
+
+    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_UINT64_T, MPI_MIN, session->comm);
+    return ends[0] == ~ends[1];
+}
+
 void session_combine(struct session *session, double *values, size_t count,
                      enum session_operation operation)
 {

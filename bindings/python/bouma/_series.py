@@ -1,7 +1,7 @@
 """A variable over all steps: time is the first axis."""
 import ctypes as c
 import warnings
-from typing import TYPE_CHECKING, Any, List, Sequence, Set
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Set
 
 import numpy as np
 
@@ -68,6 +68,38 @@ class Series(Lazy):
     def level(self, level: int) -> "Series":
         """The same at a coarser level."""
         return Series(self.dataset, self.path, level)
+
+    def sel(self, level: Optional[int] = None, time: Any = slice(None), **where: Any) -> Any:
+        """Samples by their times and positions: time=slice(0.1, 0.2) for the steps from 0.1 to 0.2, both
+        included; time=0.15 for the nearest one; and so for the axes of the grid.
+
+        >>> import bouma
+        >>> rho = bouma.open(example)["flow/density"]
+        >>> rho.sel(time=0.12, x=slice(0.25, 0.5), z=0.0).shape, rho.sel(time=slice(0.1, None), y=0.5).shape
+        ((32, 9), (2, 32, 32))
+        """
+        chosen = self._level if level is None else check_level(level, self.variable.levels)
+        box, drop = self.variable.grid._locate(where, chosen)
+        each = 1 << chosen
+        space = [low // each if i in drop else slice(-(-low // each), -(-high // each))
+                 for i, (low, high) in enumerate(box)]
+        series = self if chosen == self._level else self.level(chosen)
+        return series[(self._at(time), *space)]
+
+    def _at(self, time: Any) -> Any:
+        """The indices of steps from one time to another; or the index of the nearest one."""
+        if not isinstance(time, slice):
+            number = self.dataset.at(time=time).number
+            return int(np.searchsorted(self.dataset.steps, number))
+        if time.step is not None:
+            raise ValueError("a slice of times has no step")
+        times = self.times
+        wanted = np.ones(len(times), bool) if time == slice(None) else ~np.isnan(times)
+        if time.start is not None:
+            wanted &= times >= time.start
+        if time.stop is not None:
+            wanted &= times <= time.stop
+        return slice(None) if wanted.all() else np.flatnonzero(wanted)
 
     def __getitem__(self, key: Any) -> Any:
         plan = _index.parse(key, self.shape)

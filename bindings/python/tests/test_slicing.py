@@ -241,6 +241,28 @@ def test_series(example):
     same(series[3:, 0, 0], whole[3:, 0, 0])
 
 
+def test_positions_in_a_series(example):
+    ds = bouma.open(example)
+    series = ds["flow/density"]
+    whole, times, x = series[...], ds.times, ds[-1].flow.coords["x"]
+    same(series.sel(), whole)
+    same(series.sel(x=slice(0.25, 0.5)), whole[:, :, :, (x >= 0.25) & (x <= 0.5)])
+    same(series.sel(time=times[1], y=slice(None, 0.1)), whole[1, :, :4])
+    same(series.sel(time=slice(times[1], None), x=0.26), whole[1:, :, :, 8])
+    same(series.sel(time=slice(None, times[1]), z=0.0, y=0.5, x=0.5), whole[:2, 0, 16, 16])
+    same(series.sel(time=np.inf, level=1, z=0.0), ds[-1]["flow/density"].level(1)[0])
+    same(series.level(1).sel(time=times[0], z=0.0, x=slice(0.2, 0.8)),
+         ds[0]["flow/density"].sel(level=1, z=0.0, x=slice(0.2, 0.8)))
+    same(series.level(1).sel(level=0, z=0.0), whole[:, 0])
+    assert series.sel(time=slice(99, None)).shape == (0,) + whole.shape[1:]
+    with pytest.raises(KeyError, match="did you mean|there are"):
+        series.sel(q=1)
+    with pytest.raises(IndexError):
+        series.sel(x=2.0)
+    with pytest.raises(ValueError, match="no step"):
+        series.sel(time=slice(0, 1, 2))
+
+
 def test_series_of_steps_that_differ(tmp_path):
     with bouma.create(tmp_path / "d.bouma", durability="fast") as ds:
         ds.write({"g/v": np.arange(16, dtype="i4")})

@@ -920,6 +920,37 @@ static void what_is_damaged_there_stays_here(const struct world *w)
     CHECK_EQ(look(w, w->local_copy, 0), 1);
 }
 
+/* What an interrupted drain has left is taken for whole only if it is: damage of
+ * its data is mended by the local copy, unless that has it, too. */
+static void what_has_arrived_is_checked(const struct world *w)
+{
+    bouma_drain_report report = {.size = sizeof(report)};
+    char near[300], far[300], manifest[200];
+
+    leave_behind(w, 1);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
+    subfile_of(near, sizeof(near), w->local_copy, 0);
+    subfile_of(far, sizeof(far), w->far, 0);
+    snprintf(manifest, sizeof(manifest), "%s/steps/00000000/manifest", w->far);
+    REQUIRE(!remove(manifest));
+    flip_middle(near);
+    flip_middle(far);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_EFORMAT);
+    CHECK_EQ(report.failed, 1);
+    CHECK_EQ(report.published, 0);
+    CHECK(look(w, w->far, 0) < 0);
+    flip_middle(near);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 1);
+    CHECK_EQ(report.files, 1);
+    CHECK_EQ(look(w, w->far, 0), 1);
+    CHECK_EQ(findings(w, w->far), 0);
+    REQUIRE(!remove(manifest));
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 1);
+    CHECK_EQ(report.files + report.bytes, 0);
+}
+
 /* Only that one stays; also if its damage was forgotten there. The message
  * tells what is wrong. */
 static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
@@ -1144,6 +1175,7 @@ int main(void)
         a_damaged_step_does_not_hold_up_others,
         what_is_refused_leaves_nothing,
         what_is_damaged_there_stays_here,
+        what_has_arrived_is_checked,
         a_step_damaged_there_does_not_hold_up_others,
         epochs_do_not_begin_anew,
         nobody_comes_after_the_last_epoch,

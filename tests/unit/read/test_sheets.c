@@ -490,9 +490,55 @@ static void a_sheet_is_made_again_from_second_heads(void)
     }
 }
 
-/* The sheet, and both heads of a file that it would be made of. */
+/* The size of the record of file i of sheet k. */
+static long record_bytes(const char *path, size_t k, size_t i)
+{
+    struct bm_error error = {0};
+    struct bm_buffer b;
+    bouma_dataset *ds;
+    bouma_step *step = open_step(path, &ds);
+    long bytes;
+
+    REQUIRE(!bm_step_load_sheet(step, k, &error));
+    bm_buffer_init(&b, ds->a);
+    bm_subfile_info_encode(&b, &step->manifest.sheets[k].records[i],
+                           step->manifest.schema);
+    bytes = (long)b.size;
+    bm_buffer_release(&b);
+    close_step(step, ds);
+    return bytes;
+}
+
+/* A file of a damaged sheet that is missing, or has no sound head, hides no
+ * other: its record is as it was, and is taken from there. */
+static void a_sheet_is_made_again_though_files_are_missing(void)
+{
+    for (int missing = 0; missing < 3; missing++) {
+        char text[4000];
+
+        REQUIRE(!system("rm -rf hurt && cp -r d hurt"));
+        hurt(MANIFEST, sheet_at("hurt", 1) + 90, 0); /* file 4 */
+        if (missing) {
+            REQUIRE(!remove(SUBFILE));
+        } else {
+            hurt(SUBFILE, 70, 0);
+            hurt_end(SUBFILE);
+        }
+        if (missing == 2)
+            REQUIRE(!remove("hurt/steps/00000000/0001/d.0007.e1a1"));
+        repair("hurt", 1, text);
+        CHECK_TEXT(text, "made again from the heads");
+        CHECK(same_file(MANIFEST, "d/steps/00000000/manifest"));
+        CHECK(damages("hurt", text) > 0);
+        CHECK_TEXT(text, "d.0005.e1a1");
+        CHECK(!strstr(text, "sheet"));
+    }
+}
+
+/* The sheet, and both heads of the file whose record in it is damaged. */
 static void a_sheet_that_cannot_be_made_again_is_told(void)
 {
+    long at = 90 + record_bytes("d", 1, 0);
     bouma_repair_report report;
     bouma_dataset *ds;
     bouma_step *step;
@@ -500,7 +546,7 @@ static void a_sheet_that_cannot_be_made_again_is_told(void)
     int refused = 0;
 
     REQUIRE(!system("rm -rf hurt && cp -r d hurt"));
-    hurt(MANIFEST, sheet_at("hurt", 1) + 90, 0);
+    hurt(MANIFEST, sheet_at("hurt", 1) + at, 0);
     hurt(SUBFILE, 70, 0);
     hurt_end(SUBFILE);
     report = repair("hurt", 1, text);
@@ -513,6 +559,29 @@ static void a_sheet_that_cannot_be_made_again_is_told(void)
     CHECK_EQ(refused, 16);
     close_step(step, ds);
     CHECK(damages("hurt", text) > 0);
+}
+
+/* A drain does not take two that are damaged in the same bytes for sound. */
+static void damage_in_both_copies_is_told(void)
+{
+    bouma_drain_report report = {.size = sizeof(report)};
+    char message[640];
+
+    REQUIRE(!system("rm -rf hurt far && cp -r d hurt"));
+    CHECK_EQ(
+        bouma_drain(&report, "hurt", "far", 0, NULL, message, sizeof(message)),
+        BOUMA_OK);
+    CHECK_EQ(
+        bouma_drain(&report, "hurt", "far", 0, NULL, message, sizeof(message)),
+        BOUMA_OK);
+    CHECK_EQ(report.present, 1);
+    hurt(MANIFEST, sheet_at("d", 1) + 90, 0);
+    hurt("far/steps/00000000/manifest", sheet_at("d", 1) + 90, 0);
+    CHECK_EQ(
+        bouma_drain(&report, "hurt", "far", 0, NULL, message, sizeof(message)),
+        BOUMA_EFORMAT);
+    CHECK_TEXT(message, "sheet 1");
+    CHECK_EQ(report.present, 0);
 }
 
 /* ---- a manifest that is replaced while the step is open ------------------------- */
@@ -713,7 +782,9 @@ int main(void)
     a_damaged_sheet_hides_its_files_and_is_made_again();
     what_is_behind_the_last_sheet_is_damage();
     a_sheet_is_made_again_from_second_heads();
+    a_sheet_is_made_again_though_files_are_missing();
     a_sheet_that_cannot_be_made_again_is_told();
+    damage_in_both_copies_is_told();
     an_extension_leaves_the_sheets_of_an_open_step();
     a_manifest_may_be_replaced_at_any_time();
     a_step_that_is_written_again_is_told();

@@ -86,21 +86,22 @@ static void ranks_are_where_they_are(void)
 static void grids_are_parsed(void)
 {
     static const char *const wrong[] = {"",
-                                        "x",
+                                        ",",
                                         "0",
-                                        "4x",
-                                        "4x0x1",
-                                        "1x2x3x4",
-                                        "-1x2",
+                                        "4,",
+                                        "4,0,1",
+                                        "1,2,3,4",
+                                        "-1,2",
                                         " 1",
-                                        "1 x 2",
-                                        "4x2x1 ",
-                                        "4X2",
-                                        "65536x65536",
+                                        "1 , 2",
+                                        "4,2,1 ",
+                                        "4x2",
+                                        "65536,65536",
                                         "99999999999999999999"};
     int64_t g[3];
 
-    CHECK(rank_grid_parse("4x3x2", g) && g[0] == 4 && g[1] == 3 && g[2] == 2);
+    CHECK(rank_grid_parse("2,3,4", g) && g[0] == 4 && g[1] == 3 && g[2] == 2);
+    CHECK(rank_grid_parse("3,4", g) && g[0] == 4 && g[1] == 3 && g[2] == 1);
     CHECK(rank_grid_parse("12", g) && g[0] == 12 && g[1] == 1 && g[2] == 1);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         CHECK(!rank_grid_parse(wrong[i], g));

@@ -30,7 +30,7 @@ static const struct option_spec options[] = {
      .help = "io: instead, the sizes of a dataset, from `bouma size-grid`, "
              "interpolated for the ranks that run"},
     {.name = "ranks",
-     .argument = "NXxNYxNZ",
+     .argument = "NZ,NY,NX",
      .help = "the grid of the ranks that run; default: nearest to a cube"},
     {.name = "bytes",
      .argument = "BYTES",
@@ -99,6 +99,7 @@ static const struct option_spec options[] = {
     {.field = "group"},
     {.field = "async"},
     {.field = "predict"},
+    {.field = "planning"},
     {.field = "local"},
     {.field = "persist"},
     {0}};
@@ -208,7 +209,8 @@ static int parse_rank_grid(struct load_request *load, struct context *ctx,
     }
     if (!rank_grid_parse(text, load->grid))
         return context_fail(ctx, CALL_AT_FAULT,
-                            "--ranks %s: is not as 4x2x1, numbers from 1 on",
+                            "--ranks %s: is not as 1,2,4 (NZ,NY,NX: along x "
+                            "comes last), numbers from 1 on",
                             text);
     if (rank_grid_ranks(load->grid) != ranks)
         return context_fail(ctx, CALL_AT_FAULT,
@@ -457,7 +459,7 @@ const struct command cmd_bench = {
     .exports = EXPORT_PICTURE,
     .examples =
         "  mpirun -n 64 bouma-mpi bench io /scratch/me --load s3d --files 8\n"
-        "  bouma size-grid run.bouma --ranks 4x4x2 -o sizes.json\n"
+        "  bouma size-grid run.bouma --ranks 2,4,4 -o sizes.json\n"
         "  mpirun -n 512 bouma-mpi bench io /scratch/me --sizes sizes.json "
         "--fsync -o bench.png\n"
         "  mpirun -n 64 bouma-mpi bench write /scratch/me --load boiler "
