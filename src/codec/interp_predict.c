@@ -482,7 +482,6 @@ void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
     w->quantum = bm_interp_quantum(f, 0);
     bm_buffer_init(&w->choices, a);
     bm_buffer_init(&w->exact, a);
-    bm_buffer_init(&w->bits, a);
     bm_buffer_init(&w->where, a);
     bm_buffer_init(&w->coded, a);
 }
@@ -491,7 +490,6 @@ void bm_interp_piece_release(struct bm_interp_piece *w)
 {
     bm_buffer_release(&w->choices);
     bm_buffer_release(&w->exact);
-    bm_buffer_release(&w->bits);
     bm_buffer_release(&w->where);
     bm_buffer_release(&w->coded);
 }
