@@ -557,7 +557,10 @@ static int decode_coded(struct bm_codec_state *state, struct reading *r,
 
         r->wanted = j > k ? NULL : r->w.field->wanted;
         decode_pass(r, j, coarse);
-        bm_octants_merge_with(&p->octants[j], size, to, s->sorted, coarse);
+        bm_octants_merge_rows(&p->octants[j], size, to, s->sorted, coarse,
+                              r->wanted ? r->wanted->lo
+                                        : (const int64_t[2]){0, 0},
+                              r->wanted ? r->wanted->hi : p->octants[j].n);
         coarse = to;
         now = !now;
     }
@@ -598,6 +601,21 @@ static void lay_out(struct bm_carver *c, struct reading *r)
     r->parts = bm_carve(c, MOST_BLOCKS * sizeof(*r->parts));
 }
 
+/* The large parts of *r are left as they are until they are needed. */
+static void begin_piece(struct reading *r, const struct bm_field *f,
+                        const struct bm_passes *p, int k,
+                        const bouma_allocator *a)
+{
+    bm_interp_piece_init(&r->w, f, a);
+    r->passes = p;
+    r->k = k;
+    r->how = HOW_ZERO;
+    r->exact_count = 0;
+    r->wanted = NULL;
+    r->blocks = bm_blocks_undivided();
+    r->failed = 0;
+}
+
 static int decode_field(struct bm_codec_state *state, void *samples,
                         const void *coarse, const struct bm_field *f,
                         const struct bm_coded_level *piece)
@@ -620,11 +638,7 @@ static int decode_field(struct bm_codec_state *state, void *samples,
         return bm_codec_exact.decode_field(
             state, samples, coarse, f,
             &(struct bm_coded_level){k, c.p, bm_cursor_left(&c)});
-    memset(&r, 0, sizeof(r));
-    r.passes = &p;
-    r.k = k < p.root ? k : p.root;
-    r.blocks = bm_blocks_undivided();
-    bm_interp_piece_init(&r.w, f, state->a);
+    begin_piece(&r, f, &p, k < p.root ? k : p.root, state->a);
     lay_out(&memory, &r); /* to count */
     memory.at = bm_codec_work(state, memory.bytes);
     if (!memory.at)

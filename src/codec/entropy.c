@@ -25,6 +25,13 @@ struct bm_bit_reader bm_bit_reader_of(const uint8_t *data, size_t bytes)
 
 void bm_bits_refill(struct bm_bit_reader *r, int bits)
 {
+    if (r->end - r->p >= 8) { /* as many whole bytes as there is room for */
+        int bytes = (63 - r->count) / 8;
+
+        r->held |= bm_load_u64(r->p) << r->count;
+        r->p += bytes;
+        r->count += 8 * bytes;
+    }
     while (r->count <= 56 && r->p < r->end) {
         r->held |= (uint64_t)*r->p++ << r->count;
         r->count += 8;
@@ -53,13 +60,17 @@ void bm_golomb_put(struct bm_bit_writer *w, uint32_t value, int k)
 
 uint32_t bm_golomb_get(struct bm_bit_reader *r, int k)
 {
-    int n = k;
+    int ones, n;
 
-    while (bm_bits_get(r, 1))
-        if (++n > 31) {
-            r->failed = 1;
-            return 0;
-        }
+    if (r->count <= 32)
+        bm_bits_refill(r, 0);
+    ones = __builtin_ctzll(~r->held | (uint64_t)1 << 32);
+    n = k + ones;
+    if (n > 31) {
+        r->failed = 1;
+        return 0;
+    }
+    bm_bits_get(r, ones + 1);
     return ((uint32_t)1 << n) + bm_bits_get(r, n) - ((uint32_t)1 << k);
 }
 
@@ -348,18 +359,37 @@ static inline size_t pop_turns(const struct bm_rans_decoder *d,
     return i;
 }
 
+/* All symbols of a stream with one state. */
+static void pop_each(const struct bm_rans_decoder *d, struct bm_rans_stream *s,
+                     uint8_t *restrict symbols, const uint8_t *restrict table,
+                     size_t count)
+{
+    uint32_t x = s->state[0];
+
+    for (size_t i = 0; i < count; i++) {
+        symbols[i] = pop(d, table[i], &x);
+        if (x < RANS_LOW && s->end - s->p >= 2)
+            x = refill(x, &s->p, 1);
+    }
+    s->state[0] = x;
+}
+
 void bm_rans_next_of(const struct bm_rans_decoder *d, struct bm_rans_stream *s,
                      uint8_t *symbols, const uint8_t *table, size_t count)
 {
     size_t i = 0;
 
+    if (s->states == 1) {
+        pop_each(d, s, symbols, table, count);
+        return;
+    }
     if (s->states == BM_RANS_STATES && s->rarely)
         i = pop_turns(d, s, BM_RANS_STATES, 1, symbols, table, count);
     else if (s->states == BM_RANS_STATES)
         i = pop_turns(d, s, BM_RANS_STATES, 0, symbols, table, count);
     else if (s->states == 4)
         i = pop_turns(d, s, 4, 0, symbols, table, count);
-    for (; i < count; i++) { /* close to the end of the data, or one state */
+    for (; i < count; i++) { /* close to the end of the data */
         unsigned turn = (unsigned)((s->turn + i) & (s->states - 1));
         uint32_t x = s->state[turn];
 

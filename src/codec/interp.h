@@ -321,7 +321,12 @@ void bm_contexts_begin(struct bm_contexts *c, const struct bm_lookup *l,
 void bm_contexts_expect(const struct bm_contexts *c, const struct bm_octants *o,
                         const struct bm_batch *b, int64_t first, int64_t rows);
 /* Whether all contexts of a row are the lowest; the contexts. */
-int bm_contexts_are_lowest(const uint16_t *expected, int64_t n);
+int bm_contexts_all_lowest(const uint16_t *expected, int64_t n);
+static inline int bm_contexts_are_lowest(const uint16_t *expected, int64_t n)
+{
+    return expected[0] <= LOWEST && expected[n / 2] <= LOWEST &&
+           bm_contexts_all_lowest(expected, n);
+}
 void bm_contexts_look_up(const struct bm_contexts *c, uint8_t *context,
                          const uint16_t *expected, int64_t n);
 
@@ -366,7 +371,6 @@ struct bm_interp_piece {
     const struct bm_interp_kernels *kernels;
     struct bm_quantum quantum;
     int finer;
-    struct bm_contexts contexts;
     /* 'coded' are the integers, in one of the ways */
     struct bm_buffer choices, exact, where, coded;
     uint8_t *symbols, *context; /* [samples of the piece, and rows] */
@@ -378,6 +382,7 @@ struct bm_interp_piece {
     int row_symbols;            /* there may be one before a row */
     int any;                    /* an integer is not 0 */
     struct bm_loss loss;
+    struct bm_contexts contexts; /* bm_contexts_init() is for them */
 };
 
 /* The best way to predict octant p, with its samples as they are; by weights

@@ -15,14 +15,14 @@
 void bm_contexts_init(struct bm_contexts *c, const uint8_t *table)
 {
     /* The expectation of context i + 1 exceeds this. */
-    static const uint16_t limits[CONTEXTS - 1] = {
-        LOWEST, 4,   10,  16,  24,  34,  46,  60,  76,  96, 120,
-        148,    180, 216, 256, 300, 352, 412, 480, 560, 660};
+    static const uint16_t limits[CONTEXTS] = {
+        LOWEST, 4,   10,  16,  24,  34,  46,  60,  76,  96,  120,
+        148,    180, 216, 256, 300, 352, 412, 480, 560, 660, EXPECTATION - 1};
 
-    for (int e = 0, context = 0; e < EXPECTATION; e++) {
-        if (context < CONTEXTS - 1 && e > limits[context])
-            context++;
-        c->of[e] = table ? table[context] : (uint8_t)context;
+    for (int context = 0, begin = 0; context < CONTEXTS; context++) {
+        memset(c->of + begin, table ? table[context] : context,
+               (size_t)(limits[context] + 1 - begin));
+        begin = limits[context] + 1;
     }
     for (int p = 1; p < 8; p *= 2)
         bm_shares_of_axis(&c->along[p >> 1],
@@ -276,7 +276,7 @@ void bm_contexts_begin(struct bm_contexts *c, const struct bm_lookup *l,
     bm_contexts_mix(c, l->octants, b, parts);
 }
 
-BM_CLONES int bm_contexts_are_lowest(const uint16_t *restrict expected,
+BM_CLONES int bm_contexts_all_lowest(const uint16_t *restrict expected,
                                      int64_t n)
 {
     uint16_t all = 0;

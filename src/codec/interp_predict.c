@@ -476,7 +476,7 @@ void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
 void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
                           const bouma_allocator *a)
 {
-    memset(w, 0, sizeof(*w));
+    memset(w, 0, offsetof(struct bm_interp_piece, contexts));
     w->field = f;
     w->kernels = f->type == BOUMA_TYPE_F32 ? &bm_interp_f32 : &bm_interp_f64;
     w->quantum = bm_interp_quantum(f, 0);
