@@ -76,7 +76,8 @@ struct bm_field {
     int effort;
     int nominal; /* the bound is one for coefficients, and is not checked */
     /* When decoding: only the samples of a part are wanted, counted from the
-     * first of the level; the others may be left out. NULL: all. */
+     * first of the level; the others may be left out, and bytes that only they
+     * need are not looked at. NULL: all. */
     const struct bm_window *wanted;
 };
 

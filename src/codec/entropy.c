@@ -25,6 +25,13 @@ struct bm_bit_reader bm_bit_reader_of(const uint8_t *data, size_t bytes)
 
 void bm_bits_refill(struct bm_bit_reader *r, int bits)
 {
+    if (r->end - r->p >= 8) { /* as many whole bytes as there is room for */
+        int bytes = (63 - r->count) / 8;
+
+        r->held |= bm_load_u64(r->p) << r->count;
+        r->p += bytes;
+        r->count += 8 * bytes;
+    }
     while (r->count <= 56 && r->p < r->end) {
         r->held |= (uint64_t)*r->p++ << r->count;
         r->count += 8;
@@ -53,13 +60,17 @@ void bm_golomb_put(struct bm_bit_writer *w, uint32_t value, int k)
 
 uint32_t bm_golomb_get(struct bm_bit_reader *r, int k)
 {
-    int n = k;
+    int ones, n;
 
-    while (bm_bits_get(r, 1))
-        if (++n > 31) {
-            r->failed = 1;
-            return 0;
-        }
+    if (r->count <= 32)
+        bm_bits_refill(r, 0);
+    ones = __builtin_ctzll(~r->held | (uint64_t)1 << 32);
+    n = k + ones;
+    if (n > 31) {
+        r->failed = 1;
+        return 0;
+    }
+    bm_bits_get(r, ones + 1);
     return ((uint32_t)1 << n) + bm_bits_get(r, n) - ((uint32_t)1 << k);
 }
 
@@ -74,17 +85,7 @@ static unsigned states_for(size_t samples)
 
 /* ---- encoding ----------------------------------------------------------- */
 
-/* x -> (x / f) * TOTAL + x % f + start, the division being a multiplication by
- * a reciprocal that is exact for x < 2^31. */
-struct encode_symbol {
-    uint32_t limit;      /* a state from here on gives 16 bits away first */
-    uint32_t reciprocal; /* with f = 1: 2^32 - 1 */
-    uint32_t bias;
-    uint16_t complement; /* TOTAL - f */
-    uint16_t shift;
-};
-
-static void prepare(struct encode_symbol *e, uint32_t start, uint32_t f)
+static void prepare(struct bm_rans_code *e, uint32_t start, uint32_t f)
 {
     e->limit = f << (31 - BM_RANS_BITS);
     e->complement = (uint16_t)(BM_RANS_TOTAL - f);
@@ -102,7 +103,7 @@ static void prepare(struct encode_symbol *e, uint32_t start, uint32_t f)
     e->shift--;
 }
 
-static void prepare_all(struct encode_symbol *codes, const uint32_t *frequency)
+static void prepare_all(struct bm_rans_code *codes, const uint32_t *frequency)
 {
     uint32_t start = 0;
 
@@ -114,23 +115,21 @@ static void prepare_all(struct encode_symbol *codes, const uint32_t *frequency)
 }
 
 /* In two parts, as the same symbol may come again and again. */
-static void count_symbols(uint32_t (*counts)[BM_SYMBOLS],
-                          const uint8_t *symbols, const uint8_t *context,
-                          size_t count)
+void bm_rans_count(struct bm_rans_encoder *e, const uint8_t *symbols,
+                   const uint8_t *context, size_t count)
 {
     uint32_t odd[BM_RANS_CONTEXTS][BM_SYMBOLS] = {{0}};
     size_t i = 0;
 
-    memset(counts, 0, sizeof(odd));
     for (; i + 2 <= count; i += 2) {
-        counts[context[i]][symbols[i]]++;
+        e->counts[context[i]][symbols[i]]++;
         odd[context[i + 1]][symbols[i + 1]]++;
     }
     if (i < count)
-        counts[context[i]][symbols[i]]++;
+        e->counts[context[i]][symbols[i]]++;
     for (int c = 0; c < BM_RANS_CONTEXTS; c++)
         for (int s = 0; s < BM_SYMBOLS; s++)
-            counts[c][s] += odd[c][s];
+            e->counts[c][s] += odd[c][s];
 }
 
 size_t bm_rans_estimate(const uint8_t *symbols, size_t count)
@@ -163,7 +162,7 @@ static inline void store_word(uint8_t *p, uint32_t v)
 
 /* Code one symbol: the new state. What is given away goes before *p, which has
  * room: without a branch, as nobody can tell when that happens. */
-static inline uint32_t push(uint32_t x, const struct encode_symbol *e,
+static inline uint32_t push(uint32_t x, const struct bm_rans_code *e,
                             uint8_t **p)
 {
     uint32_t away = x >= e->limit, q;
@@ -175,15 +174,10 @@ static inline uint32_t push(uint32_t x, const struct encode_symbol *e,
     return x + e->bias + q * e->complement;
 }
 
-/* The code of a symbol of a context. */
-struct coder {
-    struct encode_symbol of[BM_RANS_CONTEXTS][BM_SYMBOLS];
-};
-
 /* The symbols up to number 'count' that fill whole turns, the last one first. */
-static inline uint8_t *push_turns(const struct coder *codes, uint32_t *state,
-                                  const unsigned states, uint8_t *p,
-                                  const uint8_t *symbols,
+static inline uint8_t *push_turns(const struct bm_rans_encoder *e,
+                                  uint32_t *state, const unsigned states,
+                                  uint8_t *p, const uint8_t *symbols,
                                   const uint8_t *context, size_t count)
 {
     uint32_t x[BM_RANS_STATES];
@@ -194,30 +188,32 @@ static inline uint8_t *push_turns(const struct coder *codes, uint32_t *state,
             size_t i = count - k;
 
             x[states - k] =
-                push(x[states - k], &codes->of[context[i]][symbols[i]], &p);
+                push(x[states - k], &e->codes[context[i]][symbols[i]], &p);
         }
     memcpy(state, x, states * sizeof(*x));
     return p;
 }
 
-int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
-                   const uint8_t *context, size_t count, int contexts,
-                   size_t samples)
+void bm_rans_put_tables(struct bm_rans_encoder *e, struct bm_buffer *out,
+                        int contexts)
 {
-    uint32_t counts[BM_RANS_CONTEXTS][BM_SYMBOLS], x[BM_RANS_STATES];
     struct bm_bit_writer bits = {out, 0, 0};
-    unsigned states = states_for(samples);
-    size_t room = 4 * BM_RANS_STATES + 2 * count, left = count, used;
     struct bm_frequencies f;
-    struct coder codes;
-    uint8_t *data, *p;
 
-    count_symbols(counts, symbols, context, count);
-    bm_frequencies_put(&f, &bits, counts, contexts);
+    bm_frequencies_put(&f, &bits, e->counts, contexts);
     bm_bits_end(&bits);
     for (int c = 0; c < contexts; c++)
-        prepare_all(codes.of[c], f.of[f.table[c]]);
-    data = bm_buffer_extend(out, room);
+        prepare_all(e->codes[c], f.of[f.table[c]]);
+}
+
+int bm_rans_put_stream(struct bm_buffer *out, const struct bm_rans_encoder *e,
+                       const uint8_t *symbols, const uint8_t *context,
+                       size_t count, unsigned states)
+{
+    size_t room = 4 * BM_RANS_STATES + 2 * count, left = count, used;
+    uint32_t x[BM_RANS_STATES];
+    uint8_t *data = bm_buffer_extend(out, room), *p;
+
     if (!data)
         return BOUMA_ENOMEM;
     p = data + room; /* backwards, as the decoder goes forwards */
@@ -227,14 +223,14 @@ int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
         uint32_t *state = &x[(left - 1) % states];
 
         *state =
-            push(*state, &codes.of[context[left - 1]][symbols[left - 1]], &p);
+            push(*state, &e->codes[context[left - 1]][symbols[left - 1]], &p);
     }
     if (states == BM_RANS_STATES)
-        p = push_turns(&codes, x, BM_RANS_STATES, p, symbols, context, left);
+        p = push_turns(e, x, BM_RANS_STATES, p, symbols, context, left);
     else if (states == 4)
-        p = push_turns(&codes, x, 4, p, symbols, context, left);
+        p = push_turns(e, x, 4, p, symbols, context, left);
     else
-        p = push_turns(&codes, x, 1, p, symbols, context, left);
+        p = push_turns(e, x, 1, p, symbols, context, left);
     for (unsigned i = states; i > 0; i--) {
         p -= 4;
         bm_store_u32(p, x[i - 1]);
@@ -243,6 +239,19 @@ int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
     memmove(data, p, used);
     out->size -= room - used;
     return BOUMA_OK;
+}
+
+int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
+                   const uint8_t *context, size_t count, int contexts,
+                   size_t samples)
+{
+    struct bm_rans_encoder e;
+
+    memset(e.counts, 0, sizeof(e.counts));
+    bm_rans_count(&e, symbols, context, count);
+    bm_rans_put_tables(&e, out, contexts);
+    return bm_rans_put_stream(out, &e, symbols, context, count,
+                              states_for(samples));
 }
 
 /* ---- decoding ----------------------------------------------------------- */
@@ -259,29 +268,44 @@ static void fill_slots(uint8_t *symbols, uint32_t *spans,
     }
 }
 
-int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
-                  size_t samples, int contexts)
+int bm_rans_begin_tables(struct bm_rans_decoder *d, struct bm_cursor *in,
+                         int contexts)
 {
-    struct bm_bit_reader bits = bm_bit_reader_of(data, bytes);
+    struct bm_bit_reader bits = bm_bit_reader_of(in->p, bm_cursor_left(in));
     struct bm_frequencies f;
 
-    if (!bm_frequencies_get(&f, &bits, contexts))
+    if (!bm_frequencies_get(&f, &bits, contexts) || bits.failed)
         return BOUMA_EFORMAT;
     memcpy(d->table, f.table, sizeof(d->table));
     for (int t = 0; t < f.tables; t++)
         fill_slots(d->symbols[t], d->spans[t], f.of[t]);
-    d->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
-    d->end = bits.end;
-    d->turn = 0;
-    d->states = states_for(samples);
-    d->rarely = bytes < samples / 16;
-    if (bits.failed || d->end - d->p < 4 * (ptrdiff_t)d->states)
-        return BOUMA_EFORMAT;
-    for (unsigned i = 0; i < BM_RANS_STATES; i++)
-        d->state[i] = RANS_LOW;
-    for (unsigned i = 0; i < d->states; i++, d->p += 4)
-        d->state[i] = bm_load_u32(d->p);
+    in->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
     return BOUMA_OK;
+}
+
+int bm_rans_begin_stream(struct bm_rans_stream *s, const uint8_t *data,
+                         size_t bytes, unsigned states, size_t samples)
+{
+    if (bytes < 4 * states)
+        return BOUMA_EFORMAT;
+    *s = (struct bm_rans_stream){.states = states,
+                                 .rarely = bytes < samples / 16,
+                                 .p = data + 4 * states,
+                                 .end = data + bytes};
+    for (unsigned i = 0; i < BM_RANS_STATES; i++)
+        s->state[i] = i < states ? bm_load_u32(data + 4 * i) : RANS_LOW;
+    return BOUMA_OK;
+}
+
+int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
+                  size_t samples, int contexts)
+{
+    struct bm_cursor in = bm_cursor_of(data, bytes);
+    int rc = bm_rans_begin_tables(d, &in, contexts);
+
+    return rc ? rc
+              : bm_rans_begin_stream(&d->stream, in.p, bm_cursor_left(&in),
+                                     states_for(samples), samples);
 }
 
 /* The next symbol of a state, which is changed, but not yet filled up. */
@@ -310,18 +334,19 @@ static inline uint32_t refill(uint32_t x, const uint8_t **p, const int rarely)
 
 /* Whole turns, as long as there are bytes for all states. Returns how many
  * symbols that are. */
-static inline size_t pop_turns(struct bm_rans_decoder *d, const unsigned states,
+static inline size_t pop_turns(const struct bm_rans_decoder *d,
+                               struct bm_rans_stream *s, const unsigned states,
                                const int rarely, uint8_t *restrict symbols,
                                const uint8_t *restrict table, size_t count)
 {
-    const uint8_t *p = d->p, *end = d->end - 2 * (ptrdiff_t)states;
+    const uint8_t *p = s->p, *end = s->end - 2 * (ptrdiff_t)states;
     uint32_t x[BM_RANS_STATES];
     size_t i = 0;
 
-    if (d->end - d->p < 2 * (ptrdiff_t)states)
+    if (s->end - s->p < 2 * (ptrdiff_t)states)
         return 0;
     for (unsigned k = 0; k < states; k++)
-        x[k] = d->state[(d->turn + k) & (states - 1)];
+        x[k] = s->state[(s->turn + k) & (states - 1)];
     for (; i + states <= count && p <= end; i += states) {
         for (unsigned k = 0; k < states; k++)
             symbols[i + k] = pop(d, table[i + k], &x[k]);
@@ -329,39 +354,69 @@ static inline size_t pop_turns(struct bm_rans_decoder *d, const unsigned states,
             x[k] = refill(x[k], &p, rarely);
     }
     for (unsigned k = 0; k < states; k++)
-        d->state[(d->turn + k) & (states - 1)] = x[k];
-    d->p = p;
+        s->state[(s->turn + k) & (states - 1)] = x[k];
+    s->p = p;
     return i;
+}
+
+/* All symbols of a stream with one state. */
+static void pop_each(const struct bm_rans_decoder *d, struct bm_rans_stream *s,
+                     uint8_t *restrict symbols, const uint8_t *restrict table,
+                     size_t count)
+{
+    uint32_t x = s->state[0];
+
+    for (size_t i = 0; i < count; i++) {
+        symbols[i] = pop(d, table[i], &x);
+        if (x < RANS_LOW && s->end - s->p >= 2)
+            x = refill(x, &s->p, 1);
+    }
+    s->state[0] = x;
+}
+
+void bm_rans_next_of(const struct bm_rans_decoder *d, struct bm_rans_stream *s,
+                     uint8_t *symbols, const uint8_t *table, size_t count)
+{
+    size_t i = 0;
+
+    if (s->states == 1) {
+        pop_each(d, s, symbols, table, count);
+        return;
+    }
+    if (s->states == BM_RANS_STATES && s->rarely)
+        i = pop_turns(d, s, BM_RANS_STATES, 1, symbols, table, count);
+    else if (s->states == BM_RANS_STATES)
+        i = pop_turns(d, s, BM_RANS_STATES, 0, symbols, table, count);
+    else if (s->states == 4)
+        i = pop_turns(d, s, 4, 0, symbols, table, count);
+    for (; i < count; i++) { /* close to the end of the data */
+        unsigned turn = (unsigned)((s->turn + i) & (s->states - 1));
+        uint32_t x = s->state[turn];
+
+        symbols[i] = pop(d, table[i], &x);
+        if (x < RANS_LOW && s->end - s->p >= 2)
+            x = refill(x, &s->p, 1);
+        s->state[turn] = x;
+    }
+    s->turn = (unsigned)((s->turn + count) & (s->states - 1));
 }
 
 void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
                   const uint8_t *table, size_t count)
 {
-    size_t i = 0;
+    bm_rans_next_of(d, &d->stream, symbols, table, count);
+}
 
-    if (d->states == BM_RANS_STATES && d->rarely)
-        i = pop_turns(d, BM_RANS_STATES, 1, symbols, table, count);
-    else if (d->states == BM_RANS_STATES)
-        i = pop_turns(d, BM_RANS_STATES, 0, symbols, table, count);
-    else if (d->states == 4)
-        i = pop_turns(d, 4, 0, symbols, table, count);
-    for (; i < count; i++) { /* close to the end of the data, or one state */
-        unsigned turn = (unsigned)((d->turn + i) & (d->states - 1));
-        uint32_t x = d->state[turn];
+int bm_rans_ended_of(const struct bm_rans_stream *s)
+{
+    int ended = s->p == s->end;
 
-        symbols[i] = pop(d, table[i], &x);
-        if (x < RANS_LOW && d->end - d->p >= 2)
-            x = refill(x, &d->p, 1);
-        d->state[turn] = x;
-    }
-    d->turn = (unsigned)((d->turn + count) & (d->states - 1));
+    for (unsigned i = 0; i < BM_RANS_STATES; i++)
+        ended &= s->state[i] == RANS_LOW;
+    return ended;
 }
 
 int bm_rans_ended(const struct bm_rans_decoder *d)
 {
-    int ended = d->p == d->end;
-
-    for (unsigned i = 0; i < BM_RANS_STATES; i++)
-        ended &= d->state[i] == RANS_LOW;
-    return ended;
+    return bm_rans_ended_of(&d->stream);
 }

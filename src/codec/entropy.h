@@ -130,10 +130,35 @@ static inline uint32_t bm_symbol_get(struct bm_bit_reader *r, uint8_t symbol)
 #define BM_RANS_CONTEXTS 23
 #define BM_RANS_TABLES   16
 
-/* Append the tables that fit these symbols, 'context' saying for each in which
- * one it is (below 'contexts'), and then the symbols. Neighbouring contexts may
- * share a table. How many states there are is chosen by 'samples', which the
- * decoder knows. BOUMA_OK or ENOMEM. */
+/* How symbols of a context are coded: x -> (x / f) * TOTAL + x % f + start for a
+ * frequency f, the division being a multiplication by a reciprocal that is exact
+ * for x < 2^31. */
+struct bm_rans_code {
+    uint32_t limit;      /* a state from here on gives 16 bits away first */
+    uint32_t reciprocal; /* with f = 1: 2^32 - 1 */
+    uint32_t bias;
+    uint16_t complement; /* TOTAL - f */
+    uint16_t shift;
+};
+struct bm_rans_encoder {
+    uint32_t counts[BM_RANS_CONTEXTS][BM_SYMBOLS];
+    struct bm_rans_code codes[BM_RANS_CONTEXTS][BM_SYMBOLS];
+};
+
+/* Count symbols, 'context' saying for each in which one it is; zero the counts
+ * at first. Append the tables that fit all of them, in 'contexts' contexts, of
+ * which neighbours may share a table. Then append symbols, with so many states
+ * (1, 4 or 8): a stream that is decoded by itself. BOUMA_OK or ENOMEM. */
+void bm_rans_count(struct bm_rans_encoder *e, const uint8_t *symbols,
+                   const uint8_t *context, size_t count);
+void bm_rans_put_tables(struct bm_rans_encoder *e, struct bm_buffer *out,
+                        int contexts);
+int bm_rans_put_stream(struct bm_buffer *out, const struct bm_rans_encoder *e,
+                       const uint8_t *symbols, const uint8_t *context,
+                       size_t count, unsigned states);
+
+/* Tables and one stream. How many states there are is chosen by 'samples', which
+ * the decoder knows. */
 int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
                    const uint8_t *context, size_t count, int contexts,
                    size_t samples);
@@ -141,26 +166,40 @@ int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
 /* About how many bytes that takes without contexts. */
 size_t bm_rans_estimate(const uint8_t *symbols, size_t count);
 
-/* A decoder, which has to be large. */
-struct bm_rans_decoder {
+/* Where a decoder is in a stream. */
+struct bm_rans_stream {
     uint32_t state[BM_RANS_STATES];
     unsigned states, turn;
     int rarely; /* do symbols need further bytes */
     const uint8_t *p, *end;
+};
+
+/* A decoder, which has to be large. */
+struct bm_rans_decoder {
+    struct bm_rans_stream stream;
     uint8_t table[BM_RANS_CONTEXTS];       /* of each context */
     uint8_t symbols[BM_RANS_TABLES][4096]; /* of each slot */
     uint32_t spans[BM_RANS_TABLES][128];   /* of each symbol: its frequency, and
                                               its first slot << 16 */
 };
 
-/* Begin with all bytes that the encoder appended for so many samples. EFORMAT
- * if they cannot be such. */
+/* Begin with all bytes that bm_rans_encode() appended for so many samples.
+ * EFORMAT if they cannot be such. */
 int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
                   size_t samples, int contexts);
-/* The next symbols. 'table' has d->table of their contexts. */
+/* With several streams: the tables, of which the cursor is moved to the end, and
+ * then all bytes of a stream of about so many samples. */
+int bm_rans_begin_tables(struct bm_rans_decoder *d, struct bm_cursor *in,
+                         int contexts);
+int bm_rans_begin_stream(struct bm_rans_stream *s, const uint8_t *data,
+                         size_t bytes, unsigned states, size_t samples);
+/* The next symbols of a stream. 'table' has d->table of their contexts. */
+void bm_rans_next_of(const struct bm_rans_decoder *d, struct bm_rans_stream *s,
+                     uint8_t *symbols, const uint8_t *table, size_t count);
 void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
                   const uint8_t *table, size_t count);
 /* 1 if all bytes were used, to the last. */
+int bm_rans_ended_of(const struct bm_rans_stream *s);
 int bm_rans_ended(const struct bm_rans_decoder *d);
 
 #endif

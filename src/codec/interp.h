@@ -235,6 +235,48 @@ static inline int bm_is_odd_along_one(int p)
     return p == 1 || p == 2 || p == 4;
 }
 
+/* ---- blocks ------------------------------------------------------------- */
+
+/* The integers of a large pass may be divided into blocks of planes and rows,
+ * each with a stream of its own, so that a part of the pass is decoded without
+ * the others. Blocks have 2^shift[0] planes and 2^shift[1] rows of each octant;
+ * they have the same tables, and no contexts look over their edges, but
+ * predictions do. */
+#define MOST_BLOCKS  256
+#define MOST_SHIFT   30
+#define BLOCK_STATES 4 /* of the range coder */
+struct bm_blocks {
+    int shift[2];
+    int64_t count[2]; /* along the axes 0 and 1 */
+};
+
+struct bm_blocks bm_blocks_undivided(void);
+/* 0 if these are more than MOST_BLOCKS, or only one. */
+int bm_blocks_init(struct bm_blocks *b, const struct bm_octants *o,
+                   const int shift[2]);
+/* Samples of a block in octants other than 0, and their rows. */
+size_t bm_block_samples(const struct bm_blocks *b, const struct bm_octants *o,
+                        size_t block, size_t *rows);
+
+static inline size_t bm_blocks_count(const struct bm_blocks *b)
+{
+    return (size_t)(b->count[0] * b->count[1]);
+}
+
+/* Of row y of plane z of an octant. */
+static inline size_t bm_block_at(const struct bm_blocks *b, int64_t z,
+                                 int64_t y)
+{
+    return (size_t)((z >> b->shift[0]) * b->count[1] + (y >> b->shift[1]));
+}
+
+/* The first index behind those that are in a block with i. */
+static inline int64_t bm_block_end(const struct bm_blocks *b, int axis,
+                                   int64_t i)
+{
+    return ((i >> b->shift[axis]) + 1) << b->shift[axis];
+}
+
 /* ---- contexts ----------------------------------------------------------- */
 
 /* How much sums count, in units that suit their size. */
@@ -254,9 +296,11 @@ struct bm_contexts {
     struct bm_mix top, other; /* for the first row of a plane, and for others */
     uint8_t of[EXPECTATION];  /* the context, or its table */
     struct bm_shares along[3]; /* cubics less lines: octants 1, 2, 4 */
+    struct bm_blocks blocks;
 };
 
-/* 'of' is the number of the context, or what 'table' has for it. */
+/* 'of' is the number of the context, or what 'table' has for it. There is one
+ * block. */
 void bm_contexts_init(struct bm_contexts *c, const uint8_t *table);
 
 /* All that the contexts of rows depend on but the magnitudes of these rows; if
@@ -277,7 +321,12 @@ void bm_contexts_begin(struct bm_contexts *c, const struct bm_lookup *l,
 void bm_contexts_expect(const struct bm_contexts *c, const struct bm_octants *o,
                         const struct bm_batch *b, int64_t first, int64_t rows);
 /* Whether all contexts of a row are the lowest; the contexts. */
-int bm_contexts_are_lowest(const uint16_t *expected, int64_t n);
+int bm_contexts_all_lowest(const uint16_t *expected, int64_t n);
+static inline int bm_contexts_are_lowest(const uint16_t *expected, int64_t n)
+{
+    return expected[0] <= LOWEST && expected[n / 2] <= LOWEST &&
+           bm_contexts_all_lowest(expected, n);
+}
 void bm_contexts_look_up(const struct bm_contexts *c, uint8_t *context,
                          const uint16_t *expected, int64_t n);
 
@@ -294,41 +343,46 @@ void bm_interp_magnitudes(uint8_t *magnitudes, const int32_t *codes, int64_t n);
  *   FORM_PREDICTED:
  *     a piece of codec exact
  *   FORM_CODED:
- *     bits: 2, how: 0 all integers are 0, 1 Golomb, 2 range coder
+ *     bits: 2, how: 0 all integers are 0, 1 Golomb, 2 range coder, 3 range
+ *           coder in blocks
  *           Golomb number: by how much the bound is finer
  *           Golomb number: samples that are kept as they are
  *           4 for each octant that is not empty, of each pass: its prediction,
  *           and if that is FITTED, its weights: Golomb numbers of order 7
  *           Golomb: 4, order; range coder: a Golomb number, bytes of the bits
- *           beside the symbols
+ *           beside the symbols; blocks: two Golomb numbers, shifts, and for
+ *           each block: if samples are kept, how many, bytes of the bits beside
+ *           the symbols, and of the stream, Golomb numbers of order 0, 4 and 8
  *     if samples are kept: u32 bytes, and they, as bm_zstd_pack() makes them
  *   Golomb:
  *     bits
  *   range coder:
  *     the bits beside the symbols, then what bm_rans_encode() makes
+ *   range coder in blocks:
+ *     tables; for each block the bits beside the symbols, and the stream
  */
 enum { FORM_EXACT = 0, FORM_CODED = 2, FORM_PREDICTED = 3 };
-enum { HOW_ZERO = 0, HOW_GOLOMB = 1, HOW_RANS = 2 };
+enum { HOW_ZERO = 0, HOW_GOLOMB = 1, HOW_RANS = 2, HOW_BLOCKS = 3 };
+#define EXTRA_ORDER  4
+#define STREAM_ORDER 8
 
 struct bm_interp_piece {
     const struct bm_field *field;
     const struct bm_interp_kernels *kernels;
     struct bm_quantum quantum;
     int finer;
-    struct bm_contexts contexts;
     /* 'coded' are the integers, in one of the ways */
-    struct bm_buffer choices, exact, bits, where, coded;
+    struct bm_buffer choices, exact, where, coded;
     uint8_t *symbols, *context; /* [samples of the piece, and rows] */
     uint8_t *batch;             /* symbols of a batch */
     uint8_t *row;               /* predictions of a batch */
     uint8_t *bends[2];          /* of coarser samples beside it */
     int32_t *codes;             /* of a batch */
-    size_t done, put;           /* samples and symbols so far */
+    size_t done;                /* samples so far */
     int row_symbols;            /* there may be one before a row */
     int any;                    /* an integer is not 0 */
-    struct bm_bit_writer writer;
-    struct bm_bit_reader reader;
     struct bm_loss loss;
+    struct bm_contexts contexts; /* bm_contexts_init() is for them */
 };
 
 /* The best way to predict octant p, with its samples as they are; by weights

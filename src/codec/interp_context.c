@@ -7,7 +7,7 @@
  *  - if the octant is odd along one axis: how much the coarser samples bend
  *    along this axis (cubics less lines), and along the others.
  *
- * All are logarithms, and integers from here on. What octants other than 0 are
+ * Those in other blocks do not count. All are logarithms, and integers from here on. What octants other than 0 are
  * decoded to does not count, so rows that nobody wants need not be predicted. */
 #include "codec/clones.h"
 #include "codec/interp.h"
@@ -15,14 +15,14 @@
 void bm_contexts_init(struct bm_contexts *c, const uint8_t *table)
 {
     /* The expectation of context i + 1 exceeds this. */
-    static const uint16_t limits[CONTEXTS - 1] = {
-        LOWEST, 4,   10,  16,  24,  34,  46,  60,  76,  96, 120,
-        148,    180, 216, 256, 300, 352, 412, 480, 560, 660};
+    static const uint16_t limits[CONTEXTS] = {
+        LOWEST, 4,   10,  16,  24,  34,  46,  60,  76,  96,  120,
+        148,    180, 216, 256, 300, 352, 412, 480, 560, 660, EXPECTATION - 1};
 
-    for (int e = 0, context = 0; e < EXPECTATION; e++) {
-        if (context < CONTEXTS - 1 && e > limits[context])
-            context++;
-        c->of[e] = table ? table[context] : (uint8_t)context;
+    for (int context = 0, begin = 0; context < CONTEXTS; context++) {
+        memset(c->of + begin, table ? table[context] : context,
+               (size_t)(limits[context] + 1 - begin));
+        begin = limits[context] + 1;
     }
     for (int p = 1; p < 8; p *= 2)
         bm_shares_of_axis(&c->along[p >> 1],
@@ -30,6 +30,7 @@ void bm_contexts_init(struct bm_contexts *c, const uint8_t *table)
                           : p == 2 ? 1
                                    : 2,
                           1, -1);
+    c->blocks = bm_blocks_undivided();
 }
 
 BM_CLONES void bm_interp_magnitudes(uint8_t *restrict magnitudes,
@@ -71,6 +72,37 @@ static void add_along(uint16_t *sum, const uint8_t *from, int64_t rows,
         sum[r * n + n - 1] = (uint16_t)(2 * from[r * n + n - 1]);
 }
 
+/* The rows of a batch, from row 'first' on, that are in one block: the first one
+ * behind them. */
+static int64_t same_block(const struct bm_contexts *c, const struct bm_batch *b,
+                          int64_t first)
+{
+    int64_t end = bm_block_end(&c->blocks, 1, b->y + first) - b->y;
+
+    return end < b->rows ? end : b->rows;
+}
+
+/* The neighbours of rows along axis 1, those of 'all' rows beginning at 'a'. */
+static void add_rows(const struct bm_contexts *c, const struct bm_batch *b,
+                     const uint8_t *a, int64_t all, int64_t n, int more)
+{
+    int64_t next;
+
+    for (int64_t first = 0; first < b->rows; first = next) {
+        int64_t y, last;
+        int ends;
+
+        next = same_block(c, b, first);
+        y = b->y + next; /* at the right of the last one */
+        ends = y >= all || y == bm_block_end(&c->blocks, 1, y - 1);
+        last = next - ends;
+        add_two(c->beside + first * n, a + first * n, a + (first + 1) * n,
+                (last - first) * n, more);
+        add_two(c->beside + last * n, a + last * n, a + last * n, ends * n,
+                more);
+    }
+}
+
 /* The neighbours of the rows of a batch along all axes; those that are missing
  * at the right are as those at the left. Returns how many each sample has. */
 static int add_beside(const struct bm_contexts *c, const struct bm_octants *o,
@@ -82,24 +114,20 @@ static int add_beside(const struct bm_contexts *c, const struct bm_octants *o,
     for (int axis = 2; axis >= 0; axis--) {
         int from = b->p ^ (4 >> axis);
         const int64_t *count = o->count[from];
-        int64_t step = axis ? count[2] : count[1] * count[2];
         const uint8_t *a =
             c->magnitudes + o->at[from] + (b->z * count[1] + b->y) * count[2];
-        int64_t both = b->rows;
+        int right =
+            b->z + 1 < count[0] && b->z + 1 < bm_block_end(&c->blocks, 0, b->z);
 
         if (!(b->p & (4 >> axis)))
             continue;
-        if (axis == 2) {
+        if (axis == 2)
             add_along(c->beside, a, b->rows, n, count[2]);
-        } else {
-            if (axis == 0)
-                both = b->z + 1 < count[0] ? b->rows : 0;
-            else if (b->y + b->rows >= count[1])
-                both = b->rows - 1;
-            add_two(c->beside, a, a + step, both * n, sides);
-            a += both * n;
-            add_two(c->beside + both * n, a, a, (b->rows - both) * n, sides);
-        }
+        else if (axis == 1)
+            add_rows(c, b, a, count[1], n, sides);
+        else
+            add_two(c->beside, a, right ? a + count[1] * count[2] : a,
+                    b->rows * n, sides);
         sides += 2;
     }
     return sides;
@@ -131,15 +159,25 @@ static int add_before(const struct bm_contexts *c, const struct bm_octants *o,
     int64_t all = o->count[b->p][1], n = o->count[b->p][2];
     const uint8_t *row =
         c->magnitudes + o->at[b->p] + ((b->z - 1) * all + b->y) * n;
-    int64_t inner = b->y + b->rows < all ? b->rows : b->rows - 1;
+    int64_t next;
 
-    if (!b->z) {
+    if (!b->z || bm_block_end(&c->blocks, 0, b->z - 1) == b->z) {
         memset(c->before, 0, (size_t)(b->rows * n) * sizeof(*c->before));
         return 0;
     }
-    sum_around(c->before, row, row + n, inner, n);
-    row += inner * n;
-    sum_around(c->before + inner * n, row, row, b->rows - inner, n);
+    for (int64_t first = 0; first < b->rows; first = next) {
+        int64_t y, last;
+        int ends;
+
+        next = same_block(c, b, first);
+        y = b->y + next;
+        ends = y >= all || y == bm_block_end(&c->blocks, 1, y - 1);
+        last = next - ends;
+        sum_around(c->before + first * n, row + first * n,
+                   row + (first + 1) * n, last - first, n);
+        sum_around(c->before + last * n, row + last * n, row + last * n, ends,
+                   n);
+    }
     return 5;
 }
 
@@ -238,7 +276,7 @@ void bm_contexts_begin(struct bm_contexts *c, const struct bm_lookup *l,
     bm_contexts_mix(c, l->octants, b, parts);
 }
 
-BM_CLONES int bm_contexts_are_lowest(const uint16_t *restrict expected,
+BM_CLONES int bm_contexts_all_lowest(const uint16_t *restrict expected,
                                      int64_t n)
 {
     uint16_t all = 0;
@@ -258,16 +296,24 @@ void bm_contexts_look_up(const struct bm_contexts *c, uint8_t *restrict context,
 void bm_contexts_expect(const struct bm_contexts *c, const struct bm_octants *o,
                         const struct bm_batch *b, int64_t first, int64_t rows)
 {
-    int64_t n = o->count[b->p][2], y = b->y + first;
+    int64_t n = o->count[b->p][2], end = first + rows, next;
     const uint8_t *own =
-        c->magnitudes + o->at[b->p] + (b->z * o->count[b->p][1] + y) * n;
-    const uint16_t *beside = c->beside + first * n;
-    const uint16_t *before = c->before + first * n;
-    int64_t top = y ? 0 : 1; /* a row without one above it */
+        c->magnitudes + o->at[b->p] + (b->z * o->count[b->p][1] + b->y) * n;
+    uint16_t *to = c->expected;
 
-    if (top)
-        expect(c->expected, beside, before, n, c->top);
-    if (rows > top)
-        expect_below(c->expected + top * n, beside + top * n, before + top * n,
-                     own + (top - 1) * n, rows - top, n, c->other);
+    for (int64_t y = first; y < end; y = next) {
+        /* Whether the row has none above it. */
+        int top = !(b->y + y) ||
+                  bm_block_end(&c->blocks, 1, b->y + y - 1) == b->y + y;
+
+        next = same_block(c, b, y);
+        next = next < end ? next : end;
+        if (top)
+            expect(to, c->beside + y * n, c->before + y * n, n, c->top);
+        if (next > y + top)
+            expect_below(to + top * n, c->beside + (y + top) * n,
+                         c->before + (y + top) * n, own + (y + top - 1) * n,
+                         next - y - top, n, c->other);
+        to += (next - y) * n;
+    }
 }

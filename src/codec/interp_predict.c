@@ -476,13 +476,12 @@ void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
 void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
                           const bouma_allocator *a)
 {
-    memset(w, 0, sizeof(*w));
+    memset(w, 0, offsetof(struct bm_interp_piece, contexts));
     w->field = f;
     w->kernels = f->type == BOUMA_TYPE_F32 ? &bm_interp_f32 : &bm_interp_f64;
     w->quantum = bm_interp_quantum(f, 0);
     bm_buffer_init(&w->choices, a);
     bm_buffer_init(&w->exact, a);
-    bm_buffer_init(&w->bits, a);
     bm_buffer_init(&w->where, a);
     bm_buffer_init(&w->coded, a);
 }
@@ -491,7 +490,6 @@ void bm_interp_piece_release(struct bm_interp_piece *w)
 {
     bm_buffer_release(&w->choices);
     bm_buffer_release(&w->exact);
-    bm_buffer_release(&w->bits);
     bm_buffer_release(&w->where);
     bm_buffer_release(&w->coded);
 }

@@ -100,11 +100,20 @@ void bm_octants_split(const struct bm_octants *o, size_t size, void *sorted,
 void bm_octants_merge_with(const struct bm_octants *o, size_t size, void *dense,
                            const void *sorted, const void *first)
 {
-    const uint8_t *in = sorted;
-    uint8_t *out = dense;
+    bm_octants_merge_rows(o, size, dense, sorted, first, (int64_t[2]){0, 0},
+                          o->n);
+}
 
-    for (int64_t z = 0; z < o->n[0]; z++)
-        for (int64_t y = 0; y < o->n[1]; y++) {
+void bm_octants_merge_rows(const struct bm_octants *o, size_t size, void *dense,
+                           const void *sorted, const void *first,
+                           const int64_t *lo, const int64_t *hi)
+{
+    const uint8_t *in = sorted;
+    size_t row = (size_t)o->n[2] * size;
+
+    for (int64_t z = lo[0]; z < hi[0]; z++)
+        for (int64_t y = lo[1]; y < hi[1]; y++) {
+            uint8_t *out = (uint8_t *)dense + (size_t)(z * o->n[1] + y) * row;
             int p = (int)(z & 1) << 2 | (int)(y & 1) << 1;
             const uint8_t *of = p ? in + o->at[p] * size : first;
             const uint8_t *even = of + row_at(o, p, z, y) * size;
@@ -112,6 +121,5 @@ void bm_octants_merge_with(const struct bm_octants *o, size_t size, void *dense,
                 in + (o->at[p | 1] + row_at(o, p | 1, z, y)) * size;
 
             merges[size](out, even, odd, o->n[2]);
-            out += (size_t)o->n[2] * size;
         }
 }

@@ -35,5 +35,9 @@ void bm_octants_split(const struct bm_octants *o, size_t size, void *sorted,
                       const void *dense);
 void bm_octants_merge_with(const struct bm_octants *o, size_t size, void *dense,
                            const void *sorted, const void *first);
+/* Only the rows lo[1] to hi[1] of the planes lo[0] to hi[0]. */
+void bm_octants_merge_rows(const struct bm_octants *o, size_t size, void *dense,
+                           const void *sorted, const void *first,
+                           const int64_t *lo, const int64_t *hi);
 
 #endif

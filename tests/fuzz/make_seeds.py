@@ -124,6 +124,9 @@ for name in ("interp_line", "interp_plane", "interp_cube"):
 large = Dataset(os.path.join(golden, "exact_large.bouma"))
 variables = large.open(large.steps[0]).grids["cube"].variables
 save_pieces(variables["smooth"], variables["smooth"].chunks[(0, 0, 0)], "large", 20000)
+blocks = Dataset(os.path.join(golden, "interp_blocks.bouma"))
+noise = blocks.open(blocks.steps[0]).grids["plane"].variables["noise f32"]
+save_pieces(noise, noise.chunks[(0, 0)], "blocks", 20000)
 for flags, type_ in ((2, "f32"), (3, "f64")):
     for name, extents in (("line", (0, 0, 99)), ("cube", (6, 8, 12))):
         save("fuzz_codec_interp", "round_trip_%s_%s" % (type_, name),

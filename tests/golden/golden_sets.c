@@ -458,6 +458,21 @@ static const struct set sets[] = {
        {EXACT("velocity", BOUMA_TYPE_F32, 2, BOUMA_CODEC_RAW, 0, "m/s", 0),
         EXACT("count", BOUMA_TYPE_U16, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
         EXACT("special", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1)}}}},
+    /* Pieces that are divided into blocks, with samples that are kept, too. */
+    {"interp_blocks",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_RUNNING,
+     1,
+     0,
+     {1, -1},
+     {{"cube",
+       {SPEC, .ndims = 3, .shape = {35, 34, 36}, .patch = {64, 64, 64},
+        .levels = 2},
+       {LOSSY("holes f64", BOUMA_TYPE_F64, 1, BOUMA_TOLERANCE_ABSOLUTE, 1e-4)}},
+      {"plane",
+       {SPEC, .ndims = 2, .shape = {251, 180}, .patch = {256, 256},
+        .levels = 3},
+       {LOSSY("noise f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 12)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };

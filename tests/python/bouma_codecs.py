@@ -15,6 +15,7 @@ EXACT = None  # instead of its integer
 LIMITS = np.array([1, 4, 10, 16, 24, 34, 46, 60, 76, 96, 120, 148, 180, 216, 256, 300, 352, 412, 480, 560, 660])
 CONTEXTS = len(LIMITS) + 1
 LONG_ROW = 16
+ALL = 2**62  # planes and rows are in one block
 QUARTERS = tuple(float.fromhex(x) for x in ("1", "0x1.ae89f995ad3adp-1", "0x1.6a09e667f3bcdp-1", "0x1.306fe0a31b715p-1"))
 
 
@@ -150,7 +151,6 @@ class Interp:
         count = sum(math.prod(shape) for _, _, shape in octants) + root
         bits = Bits(piece.data)
         how = bits.take(2)
-        check(how < 3, f"integers coded in way {how}")
         finer = bits.golomb(0)
         check(finer < 16, "a bound that is too fine")
         self.quantum(finer)
@@ -159,31 +159,36 @@ class Interp:
         check(kept <= count, "more exact samples than samples")
         octants = [(number, o, shape, Shares(bits, o, self.shape(number))) for number, o, shape in octants]
         detail = bits.take(4) if how == 1 else bits.golomb(0) if how == 2 else 0
+        blocks = Blocks()
+        if how == 3:
+            check(not root, "blocks in the coarsest piece")
+            detail = blocks = Blocks(bits, self.shape(level + 1), kept)
         piece = Bytes(bits.end())
-        kept = list(zstd(piece.take(piece.one("I")), kept, self.dtype)) if kept else []
-        integers = (Zeros, GolombIntegers, RangeIntegers)[how](piece, count, detail)
+        kept = blocks.divide(list(zstd(piece.take(piece.one("I")), kept, self.dtype)) if kept else [])
+        integers = (Zeros, GolombIntegers, RangeIntegers, BlockIntegers)[how](piece, count, detail)
 
         if root:
             coarse = np.zeros((1, 1, 1), self.type)
             q, = integers.take([CONTEXTS - 1])
-            coarse[...] = self.kept(kept, 1)[0] if q is EXACT else self.type(q) * self.step
+            coarse[...] = self.kept(kept[0], 1)[0] if q is EXACT else self.type(q) * self.step
         for number in passes:
             result = np.empty(self.shape(number), self.type)
             octant_of(result, 0)[...] = coarse
             known, magnitudes = {0: finite(coarse)}, {}
             while octants and octants[0][0] == number:
                 _, octant, shape, shares = octants.pop(0)
-                part = self.integers(integers, known, magnitudes, octant, shape, result.shape)
+                part = self.integers(integers, blocks, known, magnitudes, octant, shape, result.shape)
                 exact = np.array([q is EXACT for q in part]).reshape(shape)
                 q = np.array([q or 0 for q in part]).reshape(shape).astype(self.type)
                 prediction = self.predict(known, octant, shape, shares)
                 samples = prediction + q * self.step
-                samples[exact] = self.kept(kept, exact.sum())
+                for at in np.argwhere(exact):
+                    samples[tuple(at)] = self.kept(kept[blocks.at(*at[:2])], 1)[0]
                 octant_of(result, octant)[...] = samples
                 stand_in = np.where(np.isfinite(prediction), prediction, self.type(0))
                 known[octant] = np.where(exact & ~np.isfinite(samples), stand_in, samples)
             coarse = result
-        check(not kept, "a wrong number of exact samples")
+        check(not any(kept), "a wrong number of exact samples")
         integers.end()
         return coarse
 
@@ -195,7 +200,7 @@ class Interp:
         del samples[:count]
         return taken
 
-    def integers(self, source, known, magnitudes, octant, shape, level_shape):
+    def integers(self, source, blocks, known, magnitudes, octant, shape, level_shape):
         """Those of an octant; their magnitudes are added."""
         own = magnitudes[octant] = np.zeros(shape, int)
         axes = [axis for axis in range(3) if octant & 4 >> axis]
@@ -203,7 +208,8 @@ class Interp:
             weight, number, beside = 0, 0, None
         elif len(axes) > 1:
             weight, number = 4, 2 * len(axes)
-            beside = sum(both_sides(magnitudes[octant & ~(4 >> axis)], axis, shape[axis]) for axis in axes)
+            beside = sum(
+                both_sides(magnitudes[octant & ~(4 >> axis)], axis, shape[axis], blocks.edges[axis]) for axis in axes)
         else:
             across = [self.across(known[0], axes[0], axis, shape) for axis in others(octant, level_shape)]
             along = self.along(np.moveaxis(known[0], axes[0], 0), shape[axes[0]], 1, -1)
@@ -219,7 +225,8 @@ class Interp:
                 part = None
                 contexts = [None] * shape[2]
                 if source.has_contexts:
-                    before, m = rows_before(own, z, y)
+                    source.enter(blocks.at(z, y))
+                    before, m = rows_before(own, z, y, blocks.edges)
                     whole = weight + 4 * (m > 0)
                     expected = 32 * beside[z, y] * (8192 * weight // (whole * number)) >> 16
                     if m:
@@ -333,18 +340,19 @@ def logarithm(x):
     return (f.view("u4") >> 19).astype(int) - 2032
 
 
-def rows_before(magnitudes, z, y):
-    """The sum of the magnitudes in the rows above and before row (z, y), and how many they are for each sample."""
+def rows_before(magnitudes, z, y, edges=(ALL, ALL)):
+    """The sum of the magnitudes in the rows above and before row (z, y), in blocks of so many planes and rows, and how
+    many they are for each sample."""
     total, number = 0, 0
 
     def around(row):
         padded = np.pad(row, 1, "edge")
         return 2 * row + padded[:-2] + padded[2:]
 
-    if y > 0:
+    if y % edges[1]:
         total, number = around(magnitudes[z, y - 1]), 4
-    if z > 0:
-        below = min(y + 1, magnitudes.shape[1] - 1)
+    if z % edges[0]:
+        below = y + 1 if y + 1 < magnitudes.shape[1] and (y + 1) % edges[1] else y
         total, number = total + around(magnitudes[z - 1, y]) + magnitudes[z - 1, below], number + 5
     return total, number
 
@@ -414,6 +422,32 @@ def finite(samples):
     return row[np.where(last < 0, good.argmax(), last)].reshape(samples.shape)
 
 
+class Blocks:
+    """The blocks of a piece: one, or those that its bits tell; 'shape' is that of octant 0."""
+
+    def __init__(self, bits=None, shape=(1, 1, 1), kept=0):
+        shifts = [bits.golomb(0) if bits else 62 for _ in range(2)]
+        check(not bits or max(shifts) <= 30, "blocks that are too large")
+        self.edges = [2**shift for shift in shifts] + [ALL]
+        self.counts = [ceil_div(n, edge) for n, edge in zip(shape[:2], self.edges)]
+        self.sizes = []
+        if not bits:
+            return
+        check(1 < math.prod(self.counts) <= 256, "a number of blocks that cannot be")
+        for _ in range(math.prod(self.counts)):
+            self.sizes.append((bits.golomb(0) if kept else 0, bits.golomb(4), bits.golomb(8)))
+
+    def at(self, z, y):
+        return z // self.edges[0] * self.counts[1] + y // self.edges[1]
+
+    def divide(self, samples):
+        """Those that are kept exactly, of each block."""
+        if not self.sizes:
+            return [samples]
+        check(sum(kept for kept, _, _ in self.sizes) == len(samples), "a wrong number of exact samples")
+        return [Interp.kept(samples, kept) for kept, _, _ in self.sizes]
+
+
 class Zeros:
     """Integers that are all 0."""
     has_contexts = False
@@ -447,16 +481,24 @@ class Ranges:
     """The range coder: symbols, each in one of so many contexts."""
 
     def __init__(self, piece, count, contexts):
-        bits = Bits(piece.data)
+        self.slots, data = self.tables(piece.data, contexts)
+        self.begin(data, 8 if count >= 65536 else 4 if count >= 2048 else 1)
+
+    @staticmethod
+    def tables(data, contexts):
+        """The slots of each context, and the bytes behind the tables."""
+        bits = Bits(data)
         several = bits.take(1)
         tables = [0]
         for _ in range(contexts - 1):
             tables.append(tables[-1] + (bits.take(1) if several else 0))
         check(tables[-1] < 16, "too many tables")
         slots = [frequency_slots(read_counts(bits)) for _ in range(tables[-1] + 1)]
-        self.slots = [slots[table] for table in tables]
-        piece = Bytes(bits.end())
-        self.states = [piece.one("I") for _ in range(8 if count >= 65536 else 4 if count >= 2048 else 1)]
+        return [slots[table] for table in tables], bits.end()
+
+    def begin(self, data, states):
+        piece = Bytes(data)
+        self.states = [piece.one("I") for _ in range(states)]
         check(len(piece.data) % 2 == 0, "half a word")
         self.words = iter(struct.unpack(f"<{len(piece.data) // 2}H", piece.data))
         self.taken = 0
@@ -486,6 +528,9 @@ class RangeIntegers:
         self.ranges = Ranges(piece, count, CONTEXTS + 1)  # the last one is of rows
         self.has_rows = count >= 2048
 
+    def enter(self, block):
+        """The next row is one of this block."""
+
     def take(self, contexts):
         return [self.one(context) for context in contexts]
 
@@ -510,10 +555,37 @@ class RangeIntegers:
         self.ranges.end()
 
 
-def both_sides(magnitudes, axis, odd):
-    """The sum of the left and the right neighbour of the odd samples along an axis."""
+class Stream(Ranges):
+    """One block's, with tables that all have."""
+
+    def __init__(self, slots, data):
+        self.slots = slots
+        self.begin(data, 4)
+
+
+class BlockIntegers(RangeIntegers):
+
+    def __init__(self, piece, count, blocks):
+        slots, data = Ranges.tables(piece.data, CONTEXTS + 1)
+        piece = Bytes(data)
+        self.parts = [(Bits(piece.take(extra)), Stream(slots, piece.take(size))) for _, extra, size in blocks.sizes]
+        check(not piece.data, "bytes behind the end")
+        self.has_rows = count >= 2048
+
+    def enter(self, block):
+        self.extra, self.ranges = self.parts[block]
+
+    def end(self):
+        for part in range(len(self.parts)):
+            self.enter(part)
+            super().end()
+
+
+def both_sides(magnitudes, axis, odd, edge=ALL):
+    """The sum of the left and the right neighbour of the odd samples along an axis, in blocks of so many."""
     row = np.arange(odd)
     right = np.minimum(row + 1, magnitudes.shape[axis] - 1)
+    right = np.where(right % edge, right, row)
     return magnitudes.take(row, axis) + magnitudes.take(right, axis)
 
 

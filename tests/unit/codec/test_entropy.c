@@ -173,6 +173,58 @@ static void symbols_come_back(void)
     free(back);
 }
 
+/* Parts of one list, each in a stream of its own, with other numbers of states:
+ * any of them is decoded without the others. */
+static void streams_share_tables(void)
+{
+    enum { STREAMS = 6, EACH = 5000, N = STREAMS * EACH };
+    static const unsigned states[STREAMS] = {1, 4, 8, 8, 4, 1};
+    struct bm_rans_encoder *e = calloc(1, sizeof(*e));
+    struct bm_rans_decoder *d = malloc(sizeof(*d));
+    uint8_t *symbols = malloc(N), *table = malloc(N), back[EACH];
+    size_t ends[STREAMS + 1];
+    uint64_t random = 5;
+    struct bm_cursor in;
+    struct bm_buffer b;
+
+    REQUIRE(e && d && symbols && table);
+    fill(symbols, table, N, 9, 0, &random);
+    bm_buffer_init(&b, bm_allocator_default());
+    for (int i = 0; i < STREAMS; i++)
+        bm_rans_count(e, symbols + i * EACH, table + i * EACH, EACH);
+    bm_rans_put_tables(e, &b, 9);
+    ends[0] = b.size;
+    for (int i = 0; i < STREAMS; i++) {
+        CHECK_EQ(bm_rans_put_stream(&b, e, symbols + i * EACH, table + i * EACH,
+                                    EACH, states[i]),
+                 BOUMA_OK);
+        ends[i + 1] = b.size;
+    }
+    in = bm_cursor_of(b.data, b.size);
+    CHECK_EQ(bm_rans_begin_tables(d, &in, 9), BOUMA_OK);
+    CHECK(in.p == b.data + ends[0]);
+    for (size_t i = 0; i < N; i++)
+        table[i] = d->table[table[i]];
+    for (int i = STREAMS - 1; i >= 0; i--) {
+        struct bm_rans_stream s;
+
+        CHECK_EQ(bm_rans_begin_stream(&s, b.data + ends[i],
+                                      ends[i + 1] - ends[i], states[i], EACH),
+                 BOUMA_OK);
+        bm_rans_next_of(d, &s, back, table + i * EACH, EACH);
+        CHECK(!memcmp(back, symbols + i * EACH, EACH));
+        CHECK(bm_rans_ended_of(&s));
+        CHECK_EQ(bm_rans_begin_stream(&s, b.data, 4 * states[i] - 1, states[i],
+                                      EACH),
+                 BOUMA_EFORMAT);
+    }
+    bm_buffer_release(&b);
+    free(e);
+    free(d);
+    free(symbols);
+    free(table);
+}
+
 /* 'n' symbols of a kind, 'times' over: cut, or with one bit changed. */
 static void damage(size_t n, int kind, int times)
 {
@@ -230,6 +282,7 @@ int main(void)
     golomb_numbers_come_back();
     integers_have_symbols();
     symbols_come_back();
+    streams_share_tables();
     damage_is_noticed_or_harmless();
     return check_result();
 }

@@ -19,6 +19,7 @@ enum kind {
     DENORMAL,
     WILD, /* +-1e30 next to 1e-30 */
     STEPS,
+    WAVY, /* waves and a little noise */
     KINDS
 };
 
@@ -49,6 +50,8 @@ static double sample_of(enum kind kind, const int64_t at[3], uint64_t *state)
         return random < 0.3 ? 1e30 : random < 0.6 ? -1e30 : 1e-30 * random;
     case STEPS:
         return at[0] > 3 ? 1e6 : at[2] > 5 ? -3 : 0;
+    case WAVY:
+        return smooth + 0.03 * random;
     case KINDS:
         break;
     }
@@ -299,6 +302,106 @@ static void parts_are_those_of_the_whole(void)
         free(p.samples);
         bm_buffer_release(&out);
     }
+    bm_codec_state_release(&state);
+}
+
+/* Whether a window of level 0 is decoded to what the whole level has. */
+static int window_is_right(struct bm_codec_state *state, const struct patch *p,
+                           const struct bm_window *wanted, const uint8_t *whole,
+                           const uint8_t *coarse,
+                           const struct bm_coded_level *piece)
+{
+    const int64_t *n = p->lattice[0].count;
+    uint8_t *part = malloc(p->count * p->field.size);
+    struct bm_field f = p->field;
+    int right;
+
+    REQUIRE(part);
+    memset(part, 0x7f, p->count * f.size);
+    f.wanted = wanted;
+    right = !bm_codec_interp.decode_field(state, part, coarse, &f, piece);
+    for (int64_t z = wanted->lo[0]; z < wanted->hi[0]; z++)
+        for (int64_t y = wanted->lo[1]; y < wanted->hi[1]; y++) {
+            size_t row = (size_t)((z * n[1] + y) * n[2] + wanted->lo[2]);
+
+            right &= !memcmp(part + row * f.size, whole + row * f.size,
+                             (size_t)(wanted->hi[2] - wanted->lo[2]) * f.size);
+        }
+    free(part);
+    return right;
+}
+
+/* Large patches of samples that take many bytes are divided: any window, also
+ * one that touches edges of blocks and of the patch, is decoded to what the
+ * whole is, to the last bit. */
+static void blocks_are_decoded_alone(void)
+{
+    static const enum kind kinds[] = {NOISE, SOME_NAN, INFINITE, WAVY};
+    struct bm_codec_state state;
+    uint64_t random = 23;
+    int divided = 0, divided_with_kept = 0;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int i = 0; i < 16; i++) {
+        struct bm_box box = {{0, 0, 0}, {0, 0, 0}};
+        struct bm_loss loss = {0, 0};
+        struct bm_coded_level piece;
+        struct bm_buffer out;
+        uint32_t sizes[2];
+        uint8_t *level[2];
+        struct patch p;
+        int differ = 0, blocks;
+
+        for (int d = 0; d < 3; d++)
+            box.hi[d] = 34 + check_below(&random, 33);
+        if (i % 4 == 3) { /* a plane */
+            box.hi[0] = 1;
+            box.hi[1] = 190 + check_below(&random, 90);
+            box.hi[2] = 270;
+        }
+        make(&p, &box, 2, i & 1 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64, 3e-3,
+             kinds[i / 4], 1, &random);
+        bm_buffer_init(&out, state.a);
+        CHECK_EQ(bm_codec_interp.encode_field(&state, &out, sizes, &loss,
+                                              &p.field, p.samples),
+                 BOUMA_OK);
+        piece = (struct bm_coded_level){0, out.data + sizes[1], sizes[0]};
+        for (int k = 1; k >= 0; k--) {
+            level[k] = malloc(p.count * p.field.size);
+            REQUIRE(level[k]);
+            CHECK_EQ(bm_codec_interp.decode_field(
+                         &state, level[k], k ? NULL : level[1], &p.field,
+                         k ? &(struct bm_coded_level){1, out.data, sizes[1]}
+                           : &piece),
+                     BOUMA_OK);
+        }
+        blocks = piece.data[0] == 2 && (piece.data[1] & 3) == 3;
+        divided += blocks;
+        divided_with_kept +=
+            blocks && (kinds[i / 4] == SOME_NAN || kinds[i / 4] == INFINITE);
+        for (int j = 0; j < 40; j++) {
+            const int64_t *n = p.lattice[0].count;
+            struct bm_window w;
+
+            for (int d = 0; d < 3; d++) {
+                int64_t most = j % 2 && n[d] > 8 ? 8 : n[d];
+
+                w.lo[d] = check_below(&random, n[d]);
+                w.hi[d] = w.lo[d] + 1 + check_below(&random, most);
+                if (w.hi[d] > n[d])
+                    w.hi[d] = n[d];
+            }
+            differ +=
+                !window_is_right(&state, &p, &w, level[0], level[1], &piece);
+        }
+        CHECK_EQ(differ, 0);
+        free(level[0]);
+        free(level[1]);
+        free(p.samples);
+        bm_buffer_release(&out);
+    }
+    CHECK(divided >= 12);
+    CHECK(divided_with_kept >= 6);
     bm_codec_state_release(&state);
 }
 
@@ -671,6 +774,7 @@ int main(void)
 {
     no_sample_misses_the_bound();
     parts_are_those_of_the_whole();
+    blocks_are_decoded_alone();
     a_bound_of_zero_keeps_every_bit();
     what_is_regular_takes_little();
     weights_are_fitted_where_that_pays();
