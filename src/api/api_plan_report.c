@@ -60,8 +60,7 @@ int bouma_plan_report_get(bouma_plan_report *given, const bouma_plan *plan)
         return BOUMA_EINVAL;
     e = &plan->estimate;
     out->distribute = plan->options.distribute;
-    if (plan->grid && !bm_plan_has_fixed_files(plan))
-        out->assign = bm_assign_in_order(plan->options.assign);
+    out->assign = e->assign;
     out->place = plan->options.place;
     out->ranks = plan->task.ranks.count;
     for (int d = 0; d < plan->ndims; d++)

@@ -91,7 +91,9 @@ static const struct bm_option table[] = {
           "the encoding times of the previous step")},
     {CHOICE(assign, BOUMA_ASSIGN_LIST, "SCHEME"), USE(SAME | STEPS | PLAN),
      HELP("which file holds a chunk or a particle; kdtree, aug and split: "
-          "particles only; per-node: one for each node, as files node")},
+          "particles only; per-node: one for each node, as files node; "
+          "default: of grids per-rank where each rank has a file and about as "
+          "many bytes, else optimal")},
     {CHOICE(place, BOUMA_PLACE_LIST, "SCHEME"), USE(SAME | STEPS | PLAN),
      .standard = BOUMA_PLACE_SPREAD,
      HELP("which rank writes a file; cost: the one that gathers it at the "

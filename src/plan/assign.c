@@ -158,6 +158,45 @@ bouma_assign bm_assign_in_order(bouma_assign choice)
                                                        : choice;
 }
 
+int bm_rank_loads_of(struct bm_rank_loads *out, const bouma_allocator *a,
+                     const struct bm_chunk_sizes *sizes, int ranks)
+{
+    uint64_t *bytes = bm_new(a, (size_t)ranks, sizeof(*bytes));
+    uint8_t *busy = bm_new(a, (size_t)ranks, 1);
+
+    *out = (struct bm_rank_loads){.ranks = ranks};
+    for (size_t i = 0; i < sizes->count && bytes && busy; i++) {
+        bytes[sizes->owner[i]] += sizes->bytes[i];
+        busy[sizes->owner[i]] = 1;
+    }
+    for (int r = 0; r < ranks && bytes && busy; r++) {
+        out->busy += busy[r];
+        out->total += bytes[r];
+        if (bytes[r] > out->most)
+            out->most = bytes[r];
+    }
+    bm_drop(a, bytes);
+    bm_drop(a, busy);
+    return bytes && busy ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+int bm_assign_asks_for_loads(bouma_assign choice, int64_t files, int ranks)
+{
+    return !choice && files == ranks;
+}
+
+bouma_assign bm_assign_settle(bouma_assign choice, int64_t files,
+                              const struct bm_rank_loads *loads)
+{
+    uint64_t mean = loads->total / (uint64_t)loads->ranks;
+
+    return bm_assign_asks_for_loads(choice, files, loads->ranks) &&
+                   loads->busy == loads->ranks &&
+                   loads->most - mean <= mean / 10
+               ? BOUMA_ASSIGN_PER_RANK
+               : bm_assign_in_order(choice);
+}
+
 int bm_assign_makes_runs(bouma_assign choice)
 {
     const struct scheme *scheme = scheme_of(choice);

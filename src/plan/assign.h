@@ -70,6 +70,26 @@ int bm_assign_is_for_grids(bouma_assign choice);
  * one for particles (`kdtree`, `aug`, `split`: see aggregate.h). */
 bouma_assign bm_assign_in_order(bouma_assign choice);
 
+/* Bytes of chunks that ranks encode. */
+struct bm_rank_loads {
+    int ranks;
+    int64_t busy;         /* ranks with a chunk */
+    uint64_t total, most; /* of all, and of the rank with the most */
+};
+
+/* Those of sizes->bytes, each chunk with its owner. BOUMA_OK or ENOMEM. */
+int bm_rank_loads_of(struct bm_rank_loads *out, const bouma_allocator *a,
+                     const struct bm_chunk_sizes *sizes, int ranks);
+
+/* What a choice means where 'files' are wanted. Where none is made, every rank
+ * is to write a file, and no rank has more than a tenth above the mean, it is
+ * `per-rank`: nothing is shipped, whatever the blocks of ranks are like, and
+ * files are about equal. Else it is bm_assign_in_order(). */
+bouma_assign bm_assign_settle(bouma_assign choice, int64_t files,
+                              const struct bm_rank_loads *loads);
+/* Whether it depends on loads. */
+int bm_assign_asks_for_loads(bouma_assign choice, int64_t files, int ranks);
+
 /* BOUMA_OK, ENOMEM, EINVAL for an unknown scheme, ELIMIT for 2^32 chunks.
  * 'files' of all, with those that are fixed, if so many are needed. With
  * `per-rank`, `per-node` and `single`, 'files' is not asked. The schemes for particles

@@ -54,6 +54,7 @@ struct bm_estimate {
     struct bm_rank_grid ranks;
     struct bm_owners owners;
     struct bm_sums bytes; /* as they are stored; by their place on the order */
+    bouma_assign assign;  /* how files are cut; 0 if the layout says that */
     int64_t files;
     uint64_t *file_bytes; /* [files], with the tables of chunks */
     /* The chunks of file f are those at places first[f] to first[f + 1] - 1 on

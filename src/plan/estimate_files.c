@@ -196,45 +196,100 @@ static int cut_as_fixed(struct bm_estimate *e)
     return rc;
 }
 
-static int cut_runs(struct bm_estimate *e,
-                    const struct bm_estimate_costs *costs,
-                    const struct bm_estimate_task *task, bouma_assign scheme)
+/* The number of files, if the scheme does not say it. */
+static int64_t wanted_files(const struct bm_estimate *e,
+                            const struct bm_estimate_task *task)
 {
     const struct bm_options *o = task->options;
     size_t count = (size_t)e->chunking.count;
+    int64_t files = bm_assign_files(bm_sums_before(&e->bytes, count), count,
+                                    task->ranks.count, o->files, o->file_size);
+
+    return files < task->most_files ? files : task->most_files;
+}
+
+/* What ranks encode. */
+static int sum_loads(const struct bm_estimate *e, struct bm_rank_loads *out)
+{
+    int ranks = e->ranks.ranks;
+    uint64_t *bytes = bm_new(e->a, (size_t)ranks, sizeof(*bytes));
+
+    *out = (struct bm_rank_loads){.ranks = ranks};
+    if (!bytes)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0, n, count = (size_t)e->chunking.count; i < count;
+         i += n) {
+        uint64_t each;
+        uint32_t owner;
+
+        n = bm_even_list_run(&e->owners.owner, i, count, &owner);
+        n = bm_sums_run(&e->bytes, i, i + n, &each);
+        bytes[owner] += n * each;
+    }
+    for (int r = 0; r < ranks; r++) {
+        out->busy += e->owners.count[r] > 0;
+        out->total += bytes[r];
+        if (bytes[r] > out->most)
+            out->most = bytes[r];
+    }
+    bm_drop(e->a, bytes);
+    return BOUMA_OK;
+}
+
+/* The scheme that cuts files, into e->assign. */
+static int settle_scheme(struct bm_estimate *e,
+                         const struct bm_estimate_task *task)
+{
+    bouma_assign choice = task->options->assign;
+    int64_t files = wanted_files(e, task);
+    struct bm_rank_loads loads;
+    int rc;
+
+    e->assign = bm_assign_in_order(choice);
+    if (!bm_assign_asks_for_loads(choice, files, e->ranks.ranks))
+        return BOUMA_OK;
+    rc = sum_loads(e, &loads);
+    if (!rc)
+        e->assign = bm_assign_settle(choice, files, &loads);
+    return rc;
+}
+
+static int cut_runs(struct bm_estimate *e,
+                    const struct bm_estimate_costs *costs,
+                    const struct bm_estimate_task *task)
+{
+    size_t count = (size_t)e->chunking.count;
     uint64_t copies = (uint64_t)task->copies;
-    int optimal = scheme == BOUMA_ASSIGN_OPTIMAL;
+    int optimal = e->assign == BOUMA_ASSIGN_OPTIMAL;
+    int single = e->assign == BOUMA_ASSIGN_SINGLE;
+    int64_t files = single ? 1 : wanted_files(e, task);
     struct bm_chunk_sizes sizes = {
         .count = count,
         .costs = optimal ? &costs->each : &e->bytes,
         .opening = optimal ? bm_estimate_opening : NULL,
         .own = costs,
         .most_opening = copies * (task->section_bytes + UINT8_MAX)};
-    int64_t files = bm_assign_files(bm_sums_before(&e->bytes, count), count,
-                                    task->ranks.count, o->files, o->file_size);
-    int rc;
+    int rc = make_runs(e, files);
 
-    if (files > task->most_files)
-        files = task->most_files;
-    if (scheme == BOUMA_ASSIGN_SINGLE)
-        files = 1;
-    rc = make_runs(e, files);
-    return rc ? rc : bm_assign_runs(e->first + 1, e->a, scheme, &sizes, files);
+    return rc ? rc
+              : bm_assign_runs(e->first + 1, e->a, e->assign, &sizes, files);
 }
 
 int bm_estimate_cut(struct bm_estimate *e,
                     const struct bm_estimate_costs *costs,
                     const struct bm_estimate_task *task)
 {
-    bouma_assign scheme = bm_assign_in_order(task->options->assign);
+    int fixed = e->chunking.calls->file != NULL;
     int rc;
 
     if (e->chunking.count > UINT32_MAX)
         return BOUMA_ELIMIT;
-    if (!e->chunking.calls->file && !bm_assign_makes_runs(scheme))
+    rc = fixed ? BOUMA_OK : settle_scheme(e, task);
+    if (rc)
+        return rc;
+    if (!fixed && !bm_assign_makes_runs(e->assign))
         return cut_by_rank(e, costs, task);
-    rc = e->chunking.calls->file ? cut_as_fixed(e)
-                                 : cut_runs(e, costs, task, scheme);
+    rc = fixed ? cut_as_fixed(e) : cut_runs(e, costs, task);
     if (!rc)
         measure_runs(e, costs);
     return rc;

@@ -176,6 +176,36 @@ static int share_ends(struct bm_making *m, struct bm_buffer *ends)
     return rc;
 }
 
+/* By what ranks have, whether each writes a file of its own: then where these
+ * end is not asked. Collective; one status on all ranks. */
+static int settle_scheme(struct bm_making *m)
+{
+    struct bm_write_job *job = m->job;
+    const struct bm_options *o = &job->ds->options;
+    struct bm_rank_loads loads = {.ranks = job->comm->size};
+    uint64_t all[3] = {0}; /* the most of a rank, of all, ranks with some */
+    int64_t files;
+    int rc;
+
+    for (size_t i = 0; i < m->base->mine_count; i++)
+        all[0] += job->plan.bytes[m->base->mine[i]];
+    all[1] = all[0];
+    all[2] = m->base->mine_count > 0;
+    rc = bm_comm_reduce(job->comm, all, 3, 2, &job->ds->error);
+    if (rc)
+        return rc;
+    loads.most = all[0];
+    loads.total = all[1];
+    loads.busy = (int64_t)all[2];
+    files = bm_assign_files(all[1], (size_t)m->chunks, job->comm->size,
+                            o->files, o->file_size);
+    m->files = (uint64_t)files;
+    m->assign = files > BM_MAX_SUBFILES
+                    ? bm_assign_in_order(o->assign)
+                    : bm_assign_settle(o->assign, files, &loads);
+    return rc;
+}
+
 /* Lists of grids and variables as those of the base. */
 static int copy_grids(struct bm_making *m)
 {
@@ -231,9 +261,12 @@ static int make_plan(struct bm_making *m)
     int rc;
 
     bm_buffer_init(&ends, m->a);
-    rc = share_ends(m, &ends);
+    rc = settle_scheme(m);
+    if (!rc && bm_assign_makes_runs(m->assign))
+        rc = share_ends(m, &ends);
     if (!rc) {
-        rc = read_ends(m, &ends, &end);
+        if (bm_assign_makes_runs(m->assign))
+            rc = read_ends(m, &ends, &end);
         if (!rc)
             rc = copy_grids(m);
         if (rc)
@@ -296,7 +329,9 @@ int bm_own_plan_cut(struct bm_write_job *job, int rc)
             bm_plan_free(m.plan);
         else
             own->cut = m.plan;
+        own->assign = m.assign;
     }
+    job->plan.assign = own->assign;
     if (!rc)
         rc = take_plan(job, own->cut);
     return bm_comm_agree(job->comm, rc, &job->ds->error);

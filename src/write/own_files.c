@@ -102,7 +102,11 @@ static int cut_files(struct bm_making *m, struct cut *c, size_t mine,
     int rc;
 
     if (m->base) {
-        *c = (struct cut){.files = m->files, .end = m->end};
+        *c = (struct cut){.assign = m->assign,
+                          .chunks = m->chunks,
+                          .files = m->files,
+                          .mine = (uint64_t)comm->rank,
+                          .end = m->end};
         return BOUMA_OK;
     }
     rc = bm_comm_reduce(comm, all, 2, 1, &m->job->ds->error);

@@ -30,7 +30,8 @@ struct bm_making {
     /* If files follow from sizes, the plan of a step's files: the one of who
      * holds and encodes what, and where each file ends. */
     const struct bm_write_plan *base; /* else NULL */
-    const uint64_t *end;              /* [files] */
+    bouma_assign assign;              /* how they are cut */
+    const uint64_t *end;              /* [files]; NULL with `per-rank` */
 };
 
 /* The rank that writes a file (own_files.c). */

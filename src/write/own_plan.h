@@ -36,6 +36,7 @@ struct bm_own_plan {
     int placed; /* that was told, and does not change if sizes are known */
     /* If files follow from sizes: */
     int waits;
+    bouma_assign assign; /* how the files of 'cut' were cut */
     uint64_t *first; /* [grids], the first chunk of each in the step */
     uint64_t chunks; /* of the step */
     struct bm_write_plan *cut; /* of the files of the last step; NULL: none yet.

@@ -86,6 +86,23 @@ static int place_files(struct bm_write_job *job,
                : BOUMA_OK;
 }
 
+/* Which scheme cuts so many files. BOUMA_OK or ENOMEM. */
+static int settle_scheme(struct bm_write_job *job,
+                         const struct bm_chunk_sizes *sizes, int64_t files)
+{
+    bouma_assign choice = job->ds->options.assign;
+    int ranks = job->comm->size;
+    struct bm_rank_loads loads;
+    int rc;
+
+    if (sizes->fixed_files || !bm_assign_asks_for_loads(choice, files, ranks))
+        return BOUMA_OK;
+    rc = bm_rank_loads_of(&loads, job->ds->a, sizes, ranks);
+    if (!rc)
+        job->plan.assign = bm_assign_settle(choice, files, &loads);
+    return rc;
+}
+
 static int assign_files(struct bm_write_job *job)
 {
     const struct bm_options *o = &job->ds->options;
@@ -119,9 +136,10 @@ static int assign_files(struct bm_write_job *job)
     tables = bm_table_costs(job->plan.grids, job->plan.size_bytes);
     sizes.tables = tables;
     if (tables)
-        rc = bm_assign(&job->plan.files, job->ds->a,
-                       bm_assign_in_order(o->assign), &sizes, files,
-                       job->comm->size);
+        rc = settle_scheme(job, &sizes, files);
+    if (!rc)
+        rc = bm_assign(&job->plan.files, job->ds->a, job->plan.assign, &sizes,
+                       files, job->comm->size);
     bm_drop(job->plan.grids->a, tables);
     sizes.tables = NULL;
     if (rc)
@@ -170,6 +188,7 @@ static int assign(struct bm_write_job *job, int rc)
     int own = job->plan.grids->own != NULL;
     int leads = own || bm_comm_leads(job->comm);
 
+    job->plan.assign = bm_assign_in_order(job->ds->options.assign);
     if (own) {
         rc = bm_own_plan_cut(job, rc);
         rc = bm_own_plan_places(job, rc);

@@ -259,7 +259,7 @@ static int make_manifest(struct bm_write_job *job,
                             job->entry.generation.attempt);
     m.order = ds->options.order;
     m.distribute = ds->options.distribute;
-    m.assign = bm_assign_in_order(ds->options.assign);
+    m.assign = job->plan.assign;
     m.assign_particles = bm_particle_scheme(ds->options.assign);
     m.place = ds->options.place;
     m.dataset_attributes = ds->found.attributes;

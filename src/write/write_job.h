@@ -65,6 +65,7 @@ struct bm_job_plan {
     int is_view;                      /* what follows is that of another rank */
     uint64_t *bytes;                  /* [chunks] */
     uint8_t *size_bytes;              /* [chunks]: see table_costs.h */
+    bouma_assign assign;              /* how files of grids are cut */
     struct bm_assignment files;       /* of grids */
     struct bm_writers writers;        /* of these */
     int64_t all_files;                /* and those of particles behind them */

@@ -133,6 +133,43 @@ static void compare_orders(const struct ranks *r, int64_t number)
     }
 }
 
+/* With a file for each rank and nothing said of how they are cut, slabs and
+ * columns are not shipped, along any axis; and where one rank has more than the
+ * others, files are equal instead. */
+static void compare_blocks(const struct ranks *r, int64_t number)
+{
+    for (int i = 0; i < 12; i++) {
+        int axis = i % 3, uneven = i >= 6;
+        bouma_plan_spec spec = {.size = sizeof(spec),
+                                .ranks = r->size,
+                                .ndims = 3,
+                                .shape = {32, 32, 32},
+                                .patch = {16, 16, 16},
+                                .blocks = {1, 1, 1},
+                                .type = BOUMA_TYPE_F32,
+                                .components = 1};
+        bouma_options opts = {.size = sizeof(opts)};
+        bouma_plan_report report = {.size = sizeof(report)};
+        bouma_plan *plan;
+
+        spec.blocks[axis] = r->size;
+        spec.shape[axis] = uneven ? 8 * r->size + 8 : 16 * r->size;
+        opts.durability = BOUMA_DURABILITY_FAST;
+        opts.files = r->size;
+        opts.planning = i % 6 < 3 ? BOUMA_PLANNING_NODE : BOUMA_PLANNING_LOCAL;
+        REQUIRE(!bouma_plan_make(&plan, &spec, &opts, NULL, 0));
+        bouma_plan_report_get(&report, plan);
+        bouma_plan_free(plan);
+        if (!uneven) {
+            CHECK_EQ(report.assign, BOUMA_ASSIGN_PER_RANK);
+            CHECK_EQ(report.shipped_bytes, 0);
+        } else if (r->size > 2) {
+            CHECK_EQ(report.assign, BOUMA_ASSIGN_OPTIMAL);
+        }
+        compare(r, number++, &spec, &opts);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const int64_t shapes[][3] = {
@@ -165,5 +202,6 @@ int main(int argc, char **argv)
                 compare(&r, number++, &spec, &opts);
             }
     compare_orders(&r, number);
+    compare_blocks(&r, number + 12);
     return ranks_end(&r, check_counts()->failed, check_counts()->checks);
 }

@@ -28,8 +28,9 @@ static void random_load(struct load *l, uint64_t *random)
     static const bouma_codec codecs[] = {BOUMA_CODEC_RAW, BOUMA_CODEC_ZSTD};
     static const bouma_assign assigns[] = {
         BOUMA_ASSIGN_COUNT,   BOUMA_ASSIGN_PER_RANK, BOUMA_ASSIGN_SINGLE,
-        BOUMA_ASSIGN_OPTIMAL, BOUMA_ASSIGN_RUNNING,  BOUMA_ASSIGN_COUNT};
-    int64_t scheme = check_below(random, 6);
+        BOUMA_ASSIGN_OPTIMAL, BOUMA_ASSIGN_RUNNING,  BOUMA_ASSIGN_COUNT,
+        (bouma_assign)0};
+    int64_t scheme = check_below(random, 7);
 
     memset(l, 0, sizeof(*l));
     l->options.size = sizeof(l->options);

@@ -344,6 +344,45 @@ static void per_rank_makes_a_file_for_each_owner(void)
     bm_assignment_release(&a);
 }
 
+/* By default: where each rank has a file, and none has a tenth more than the
+ * mean. */
+static void ranks_with_equal_loads_keep_what_they_have(void)
+{
+    struct {
+        uint64_t bytes[4];
+        int owner[4];
+        int ranks;
+        int64_t files;
+        bouma_assign choice, settled;
+    } cases[] = {
+        {{100, 100, 100, 100}, {0, 1, 2, 3}, 4, 4, 0, BOUMA_ASSIGN_PER_RANK},
+        {{60, 110, 110, 60}, {0, 1, 2, 0}, 3, 3, 0, BOUMA_ASSIGN_PER_RANK},
+        {{100, 80, 100, 112}, {0, 1, 2, 3}, 4, 4, 0, BOUMA_ASSIGN_OPTIMAL},
+        {{100, 100, 100, 100}, {0, 1, 2, 3}, 4, 3, 0, BOUMA_ASSIGN_OPTIMAL},
+        {{100, 100, 100, 100}, {0, 1, 2, 3}, 4, 5, 0, BOUMA_ASSIGN_OPTIMAL},
+        {{100, 100, 100, 100}, {0, 1, 2, 2}, 4, 4, 0, BOUMA_ASSIGN_OPTIMAL},
+        {{100, 100, 100, 100}, {0, 1, 2, 3}, 4, 4, BOUMA_ASSIGN_OPTIMAL,
+         BOUMA_ASSIGN_OPTIMAL},
+        {{100, 100, 100, 100}, {0, 1, 2, 3}, 4, 4, BOUMA_ASSIGN_COUNT,
+         BOUMA_ASSIGN_COUNT},
+        {{100, 100, 100, 100}, {0, 1, 2, 3}, 4, 4, BOUMA_ASSIGN_SPLIT,
+         BOUMA_ASSIGN_OPTIMAL},
+        {{0, 0, 0, 0}, {0, 1, 2, 3}, 4, 4, 0, BOUMA_ASSIGN_PER_RANK},
+        {{UINT64_MAX / 4, UINT64_MAX / 4, UINT64_MAX / 4, UINT64_MAX / 4},
+         {0, 1, 2, 3}, 4, 4, 0, BOUMA_ASSIGN_PER_RANK}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bm_chunk_sizes sizes = {
+            .count = 4, .bytes = cases[i].bytes, .owner = cases[i].owner};
+        struct bm_rank_loads loads;
+
+        REQUIRE(!bm_rank_loads_of(&loads, bm_allocator_default(), &sizes,
+                                  cases[i].ranks));
+        CHECK_EQ(bm_assign_settle(cases[i].choice, cases[i].files, &loads),
+                 cases[i].settled);
+    }
+}
+
 static void single_is_one_file(void)
 {
     uint64_t bytes[3] = {9, 9, 9};
@@ -552,6 +591,7 @@ int main(void)
     running_by_hand();
     counts_differ_by_one_at_most();
     per_rank_makes_a_file_for_each_owner();
+    ranks_with_equal_loads_keep_what_they_have();
     single_is_one_file();
     schemes_of_particles_are_the_optimal_one();
     no_chunks_and_no_bytes_are_no_trouble();
