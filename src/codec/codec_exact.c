@@ -72,22 +72,24 @@ static void get_samples(struct reading *r, uint8_t *views, const uint8_t *row,
 }
 
 static void decode_batch(struct reading *r, const struct bm_lookup *l,
-                         const struct bm_batch *b, size_t index)
+                         const struct bm_batch *b,
+                         const struct bm_exact_way *way, size_t index)
 {
     struct bm_exact_piece *w = &r->piece;
     const struct bm_contexts *c = &w->w.contexts;
     int64_t n = l->octants->count[b->p][2];
 
     for (int64_t y = 0; y < b->rows; y++, index += (size_t)n) {
-        uint8_t *context = w->w.context;
+        uint8_t *context = w->w.context, *views = l->sorted + index * l->size;
 
         bm_contexts_expect(c, l->octants, b, y, 1);
         bm_exact_lengths(context, c->expected, n);
         for (int64_t i = 0; i < n; i++)
             context[i] = r->of[context[i]];
         bm_rans_next(r->rans, w->w.symbols, context, (size_t)n);
-        get_samples(r, l->sorted + index * l->size,
-                    w->w.row + (size_t)(y * n) * l->size, n, index);
+        get_samples(r, views, bm_exact_mend(w, l->octants, b, y, way), n,
+                    index);
+        bm_exact_missed(w, l->octants, b, y, way, views);
     }
 }
 
@@ -98,19 +100,20 @@ static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
     struct bm_exact_piece *w = &r->piece;
     const struct bm_exact_kernels *k = w->view.kernels;
     size_t index = o->at[p];
-    struct bm_shares shares;
+    struct bm_exact_way way;
 
-    if (!bm_shares_get(&shares, &r->choices, o, p)) {
+    if (!bm_exact_way_get(&way, &r->choices, o, p)) {
         r->failed = 1;
         return;
     }
+    bm_exact_mend_begin(w, o, p, &way);
     for (int64_t z = 0, y = 0; z < count[0]; z += y == count[1]) {
         struct bm_batch b;
 
         y %= count[1];
         b = bm_interp_batch(o, p, z, y, count[1]);
-        bm_exact_predict(w, l, &b, &shares);
-        decode_batch(r, l, &b, index);
+        bm_exact_predict(w, l, &b, &way.shares);
+        decode_batch(r, l, &b, &way, index);
         y += b.rows;
         index += (size_t)(b.rows * count[2]);
     }
@@ -180,7 +183,7 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
     bits = bm_bit_reader_of(in->p, bm_cursor_left(in));
     r->exact_count = bm_golomb_get(&bits, 0);
     r->choices = bits;
-    ok = bm_shares_skip(&bits, r->passes, r->k);
+    ok = bm_exact_ways_skip(&bits, r->passes, r->k);
     bytes = bm_golomb_get(&bits, 0);
     in->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
     if (bits.failed || !ok || r->exact_count > n ||

@@ -53,6 +53,11 @@ struct bm_exact_kernels {
     double limit; /* of whole numbers */
     /* Predictions to what views can be. */
     void (*settle)(void *predicted, int64_t n, int whole);
+    /* Predictions with shares of what two others missed; what is missed. */
+    void (*mend)(void *out, const void *predicted, const void *const missed[2],
+                 const double weight[2], int64_t n);
+    void (*miss)(void *out, const void *views, const void *predicted,
+                 int64_t n);
     /* Logarithms of how far words are from those of predictions: twice, of a
      * more than these; and once more, of (|a| + |b|) / 2 more. */
     void (*logs)(uint16_t *out, const void *predicted, const void *a, int64_t n,
@@ -120,7 +125,30 @@ struct bm_exact_piece {
     struct bm_field field;
     struct bm_exact_ranges ranges;
     uint8_t *folded; /* of a batch: words */
+    uint8_t *mended; /* of a row: predictions */
+    uint8_t *missed; /* a row of zeros, then rows of a plane of an octant */
 };
+
+/* How an octant is predicted: as interp does it; if it is mended, with shares of
+ * what was missed in the row above and in the plane before. */
+#define EXACT_MENDED 8 /* before a choice: two weights follow */
+struct bm_exact_way {
+    struct bm_shares shares;
+    int mended;
+    double weight[2];
+};
+
+/* From bits, 0 if there is no such way; over all of the piece of level k, 0 if
+ * one has none. */
+int bm_exact_way_get(struct bm_exact_way *way, struct bm_bit_reader *bits,
+                     const struct bm_octants *o, int p);
+int bm_exact_ways_skip(struct bm_bit_reader *bits, const struct bm_passes *p,
+                       int k);
+
+/* The best way, by some rows. It is added to w.choices. */
+void bm_exact_choose(struct bm_exact_piece *e, struct bm_fit *f,
+                     const struct bm_lookup *l, int p, const uint8_t *samples,
+                     struct bm_exact_way *way);
 
 void bm_exact_piece_init(struct bm_exact_piece *e, const struct bm_field *f,
                          const struct bm_exact_view *view,
@@ -133,6 +161,19 @@ void bm_exact_lay_out(struct bm_carver *c, struct bm_interp_space *s,
  * on but the magnitudes of these rows. */
 void bm_exact_predict(struct bm_exact_piece *e, const struct bm_lookup *l,
                       const struct bm_batch *b, const struct bm_shares *shares);
+
+/* Before octant p. Then, for one row after the other, its predictions, which are
+ * those of the batch if it is not mended; and, once its views are known, what
+ * was missed. */
+void bm_exact_mend_begin(struct bm_exact_piece *e, const struct bm_octants *o,
+                         int p, const struct bm_exact_way *way);
+const uint8_t *bm_exact_mend(struct bm_exact_piece *e,
+                             const struct bm_octants *o,
+                             const struct bm_batch *b, int64_t row,
+                             const struct bm_exact_way *way);
+void bm_exact_missed(struct bm_exact_piece *e, const struct bm_octants *o,
+                     const struct bm_batch *b, int64_t row,
+                     const struct bm_exact_way *way, const uint8_t *views);
 
 /* See struct bm_codec. Where a sample of a level lies does not matter to the
  * codec 'interp', either: it has these pieces, too. */

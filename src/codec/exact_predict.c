@@ -163,8 +163,12 @@ void bm_exact_lay_out(struct bm_carver *c, struct bm_interp_space *s,
                       int first)
 {
     size_t row = first < p->count ? (size_t)p->octants[first].n[2] : 1;
+    size_t rows = first < p->count ? (size_t)p->octants[first].n[1] : 1;
     size_t batch = row > BATCH ? row : BATCH;
+    size_t plane = (rows / 2 + 2) * (row / 2 + 1);
 
     bm_interp_lay_out(c, s, &e->w, p, first, e->field.size);
     e->folded = bm_carve(c, batch * e->field.size);
+    e->mended = bm_carve(c, row * e->field.size);
+    e->missed = bm_carve(c, plane * e->field.size);
 }

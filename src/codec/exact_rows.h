@@ -76,6 +76,29 @@ BM_CLONES static void NAME(settle)(void *predicted, int64_t n, int whole)
             p[i] = p[i] - p[i] == 0 ? p[i] : 0;
 }
 
+BM_CLONES static void NAME(mend)(void *out, const void *predicted,
+                                 const void *const missed[2],
+                                 const double weight[2], int64_t n)
+{
+    const REAL *restrict p = predicted;
+    const REAL *restrict a = missed[0], *restrict b = missed[1];
+    const REAL u = (REAL)weight[0], v = (REAL)weight[1];
+    REAL *restrict x = out;
+
+    for (int64_t i = 0; i < n; i++)
+        x[i] = p[i] + (u * a[i] + v * b[i]);
+}
+
+BM_CLONES static void NAME(miss)(void *out, const void *views,
+                                 const void *predicted, int64_t n)
+{
+    const REAL *restrict x = views, *restrict p = predicted;
+    REAL *restrict m = out;
+
+    for (int64_t i = 0; i < n; i++)
+        m[i] = x[i] - p[i];
+}
+
 /* How far words are from those of a sum; a sum may be no number. */
 static inline uint8_t NAME(log_of_sum)(REAL p, REAL a, const int whole,
                                        int drop)
@@ -273,6 +296,8 @@ const struct bm_exact_kernels NAME(bm_exact) = {
     .fraction = FRACTION,
     .limit = (double)((uint64_t)1 << (FRACTION - 1)),
     .settle = NAME(settle),
+    .mend = NAME(mend),
+    .miss = NAME(miss),
     .logs = NAME(logs),
     .add_logs = NAME(add_logs),
     .code = NAME(code),

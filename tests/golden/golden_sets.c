@@ -458,6 +458,20 @@ static const struct set sets[] = {
        {EXACT("velocity", BOUMA_TYPE_F32, 2, BOUMA_CODEC_RAW, 0, "m/s", 0),
         EXACT("count", BOUMA_TYPE_U16, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
         EXACT("special", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1)}}}},
+    /* Weights and predictions of exact that are mended. */
+    {"exact_mended",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_RUNNING,
+     1,
+     0,
+     {2, -1},
+     {{"cube",
+       {SPEC, .ndims = 3, .shape = {23, 26, 29}, .patch = {32, 32, 32},
+        .levels = 3},
+       {EXACT("smooth", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("holes", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("steps", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };
@@ -501,7 +515,8 @@ int golden_has_sheets(int i)
 
 int golden_is_old(int i)
 {
-    static const char *const old[] = {"cube", "interp_line", "interp_plane"};
+    static const char *const old[] = {"cube", "interp_line", "interp_plane",
+                                      "exact_cube"};
     int is = 0;
 
     for (size_t k = 0; k < sizeof(old) / sizeof(old[0]); k++)
