@@ -87,6 +87,16 @@ struct bm_exact_kernels {
 
 extern const struct bm_exact_kernels bm_exact_f32, bm_exact_f64;
 
+/* See 'put' and 'get'. */
+void bm_exact_put_f32(uint8_t *symbols, struct bm_exact_writer *bits,
+                      const void *folded, int64_t n);
+void bm_exact_put_f64(uint8_t *symbols, struct bm_exact_writer *bits,
+                      const void *folded, int64_t n);
+void bm_exact_get_f32(void *folded, struct bm_exact_reader *bits,
+                      const uint8_t *symbols, int64_t n);
+void bm_exact_get_f64(void *folded, struct bm_exact_reader *bits,
+                      const uint8_t *symbols, int64_t n);
+
 /* ---- contexts ----------------------------------------------------------- */
 
 /* How long a difference is likely to be, in quarters of an octave, 0 to 255. */
