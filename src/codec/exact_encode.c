@@ -264,14 +264,22 @@ static int put_coded(struct bm_codec_state *state, struct bm_buffer *out,
                           EXACT_CONTEXTS, w->w.done);
 }
 
+/* Views of the samples that the piece of level k holds. */
+static const uint8_t *views_of(const struct encoding *e, int k)
+{
+    const struct bm_passes *p = e->passes;
+    size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
+
+    return e->original[k] + kept * e->piece.field.size;
+}
+
 static int put_packed(struct bm_codec_state *state, struct bm_buffer *out,
                       struct encoding *e, const struct bm_field *f, int k)
 {
     const struct bm_passes *p = e->passes;
     const struct bm_exact_view *v = &e->piece.view;
-    size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
     size_t n = bm_interp_piece_samples(p, k);
-    const uint8_t *from = e->original[k] + kept * e->piece.field.size;
+    const uint8_t *from = views_of(e, k);
 
     if (v->kind != BM_EXACT_REALS) {
         bm_exact_from_views(v, e->plain, from, n);
@@ -281,12 +289,43 @@ static int put_packed(struct bm_codec_state *state, struct bm_buffer *out,
     return bm_zstd_pack(state, out, from, n, f->size);
 }
 
+/* Whether views come again: one of sixteen, of some that stand for all of n. */
+static int come_again(const uint8_t *views, size_t n, size_t size)
+{
+    enum { SOME = 512, SLOTS = 2048 };
+    uint32_t seen[SLOTS] = {0};
+    size_t every = n / SOME + 1, again = 0, tried = 0;
+
+    for (size_t i = 0; i < n; i += every, tried++) {
+        uint32_t narrow, tag;
+        uint64_t word, hash;
+
+        if (size == sizeof(narrow)) {
+            memcpy(&narrow, views + i * size, sizeof(narrow));
+            word = narrow;
+        } else {
+            memcpy(&word, views + i * size, sizeof(word));
+        }
+        hash = (word + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+        tag = (uint32_t)hash | 1;
+        again += seen[hash >> 53] == tag;
+        seen[hash >> 53] = tag;
+    }
+    return again > tried / 16;
+}
+
 /* Whether zstd may be shorter: where values come again and again, where they have
  * nothing to do with each other, or where there are few of them. */
-static int may_repeat(const struct encoding *e, size_t coded, size_t plain)
+static int may_repeat(const struct encoding *e, size_t coded, size_t plain,
+                      int k)
 {
-    return e->piece.view.kind == BM_EXACT_WHOLE || coded < plain / 2 ||
-           coded > plain / 4 * 3 || e->piece.w.done < FEW_SAMPLES;
+    size_t n = e->piece.w.done;
+
+    return e->piece.view.kind == BM_EXACT_WHOLE || coded > plain / 4 * 3 ||
+           n < FEW_SAMPLES ||
+           (coded < plain / 2 &&
+            come_again(views_of(e, k), n, e->piece.field.size));
 }
 
 /* End the piece of level k: in the shortest way. */
@@ -297,7 +336,7 @@ static int end_piece(struct bm_codec_state *state, struct bm_buffer *out,
     int rc = put_coded(state, out, e);
 
     coded = out->size - begin;
-    if (rc || (coded <= plain && !may_repeat(e, coded, plain)))
+    if (rc || (coded <= plain && !may_repeat(e, coded, plain, k)))
         return rc;
     rc = put_packed(state, out, e, f, k);
     if (rc || out->failed)
