@@ -4,7 +4,8 @@
  * Samples are seen as f32 or f64: floating-point numbers as they are, whole
  * numbers of up to two bytes as f32, longer ones as f64. If floating-point
  * numbers are all whole numbers of some step, these take their place
- * (exact_views.c). What is predicted becomes such a number, too. A number has a
+ * (exact_views.c). What is predicted becomes such a number, too, and may be mended
+ * by what was missed before (exact_mend.c). A number has a
  * word, so that larger numbers have larger words; the difference between the
  * words of sample and prediction is folded and becomes a symbol, with bits that
  * are kept as they are:
@@ -18,8 +19,8 @@
  * dense, long ones are expected.
  *
  * Numbers that are not finite are kept as they are; so is -0 among whole numbers
- * of steps. So is what would not be
- * shorter, by zstd. */
+ * of steps. So is what would not be shorter, by zstd. Values of particles are
+ * coded otherwise (exact_list.c). */
 #include "codec/exact.h"
 #include "codec/values.h"
 
@@ -355,8 +356,10 @@ static int plausible(size_t bytes, size_t stored)
 }
 
 const struct bm_codec bm_codec_exact = {.name = "exact",
-                                        .uses = BM_FOR_FIELDS,
+                                        .uses = BM_FOR_FIELDS | BM_FOR_LISTS,
                                         .bound = bound,
                                         .plausible = plausible,
                                         .encode_field = bm_exact_encode,
-                                        .decode_field = decode_field};
+                                        .decode_field = decode_field,
+                                        .encode_list = bm_exact_encode_list,
+                                        .decode_list = bm_exact_decode_list};

@@ -191,4 +191,25 @@ int bm_exact_encode(struct bm_codec_state *state, struct bm_buffer *out,
                     uint32_t *sizes, struct bm_loss *loss,
                     const struct bm_field *f, const void *samples);
 
+/* Whether more than one of so many values comes again, by some of all n, of 4 or 8
+ * bytes each. */
+int bm_exact_come_again(const void *values, size_t n, size_t size, size_t of);
+
+/* Values of particles: see struct bm_codec.
+ *
+ *     u8   form: as below
+ *   LIST_ZSTD:
+ *     the values, as bm_zstd_pack() makes them
+ *   LIST_PACKED, for each component:
+ *     u8 last bits that are left out, as they are 0 in all
+ *     u8 for each 32 values: the bits that a difference has
+ *     the differences; bits, the lowest of a byte first, up to a whole byte
+ */
+enum { LIST_ZSTD = 0, LIST_PACKED = 1 };
+int bm_exact_encode_list(struct bm_codec_state *state, struct bm_buffer *out,
+                         const void *values, const struct bm_list *list);
+int bm_exact_decode_list(struct bm_codec_state *state, void *values,
+                         const struct bm_list *list, const uint8_t *in,
+                         size_t stored);
+
 #endif

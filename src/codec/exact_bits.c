@@ -3,63 +3,10 @@
  *
  * Most f32 have some 20 bits beside a symbol, so two of them go at once. What
  * symbols and numbers of bits are is found before, for many at once. */
+#include "codec/exact_bits.h"
 #include "codec/clones.h"
-#include "codec/exact.h"
 
 #define MANY 256 /* at once */
-
-/* At most 63 bits, all others being 0. */
-static inline void put_some(struct bm_exact_writer *w, uint64_t value, int bits)
-{
-    w->held |= value << w->count;
-    w->count += bits;
-    bm_store_u64(w->p, w->held);
-    w->p += w->count >> 3;
-    w->held >>= w->count & ~7;
-    w->count &= 7;
-}
-
-static inline void put_bits(struct bm_exact_writer *w, uint64_t value, int bits)
-{
-    if (bits > 56) {
-        put_some(w, value & 0xffffffff, 32);
-        value >>= 32;
-        bits -= 32;
-    }
-    put_some(w, value, bits);
-}
-
-static inline uint64_t get_some(struct bm_exact_reader *r, int bits)
-{
-    uint64_t value = bm_load_u64(r->data + r->at / 8) >> (r->at & 7);
-
-    r->at += (uint64_t)bits;
-    return value & (((uint64_t)1 << bits) - 1);
-}
-
-/* There are 16 bytes more. */
-static inline uint64_t get_bits(struct bm_exact_reader *r, int bits)
-{
-    uint64_t low;
-
-    if (bits <= 56)
-        return get_some(r, bits);
-    low = get_some(r, 32);
-    return low | get_some(r, bits - 32) << 32;
-}
-
-static uint64_t get_last_bits(struct bm_exact_reader *r, int bits)
-{
-    uint8_t last[24] = {0};
-    uint64_t byte = r->at / 8, value;
-    struct bm_exact_reader end = {last, sizeof(last), r->at & 7};
-
-    for (size_t i = 0; i < 16 && byte + i < r->bytes; i++)
-        last[i] = r->data[byte + i];
-    value = get_bits(&end, bits);
-    r->at += (uint64_t)bits;
-    return value;
-}
 
 /* ---- f32 ---------------------------------------------------------------- */
 
@@ -109,15 +56,15 @@ void bm_exact_put_f32(uint8_t *symbols, struct bm_exact_writer *bits,
             uint32_t both = rest[i] + rest[i + 1];
 
             if (both > 56) {
-                put_some(&w, low[i], (int)rest[i]);
-                put_some(&w, low[i + 1], (int)rest[i + 1]);
+                bm_exact_put_some(&w, low[i], (int)rest[i]);
+                bm_exact_put_some(&w, low[i + 1], (int)rest[i + 1]);
             } else {
-                put_some(&w, low[i] | (uint64_t)low[i + 1] << rest[i],
-                         (int)both);
+                bm_exact_put_some(&w, low[i] | (uint64_t)low[i + 1] << rest[i],
+                                  (int)both);
             }
         }
         if (i < count)
-            put_some(&w, low[i], (int)rest[i]);
+            bm_exact_put_some(&w, low[i], (int)rest[i]);
     }
     *bits = w;
 }
@@ -153,8 +100,8 @@ void bm_exact_get_f32(void *folded, struct bm_exact_reader *bits,
             uint64_t both = rest[i] + rest[i + 1], low;
 
             if (both > 56) {
-                f[i] |= (uint32_t)get_some(&r, (int)rest[i]);
-                f[i + 1] |= (uint32_t)get_some(&r, (int)rest[i + 1]);
+                f[i] |= (uint32_t)bm_exact_get_some(&r, (int)rest[i]);
+                f[i + 1] |= (uint32_t)bm_exact_get_some(&r, (int)rest[i + 1]);
                 continue;
             }
             low = bm_load_u64(r.data + r.at / 8) >> (r.at & 7);
@@ -164,7 +111,7 @@ void bm_exact_get_f32(void *folded, struct bm_exact_reader *bits,
             r.at += both;
         }
         for (; i < count; i++)
-            f[i] |= (uint32_t)get_last_bits(&r, (int)rest[i]);
+            f[i] |= (uint32_t)bm_exact_get_last_bits(&r, (int)rest[i]);
     }
     *bits = r;
 }
@@ -189,7 +136,7 @@ void bm_exact_put_f64(uint8_t *symbols, struct bm_exact_writer *bits,
         }
         h = 63 - __builtin_clzll(f[i]);
         symbols[i] = (uint8_t)(DIRECT_F64 + h - 3);
-        put_bits(&w, f[i] & (((uint64_t)1 << h) - 1), h);
+        bm_exact_put_bits(&w, f[i] & (((uint64_t)1 << h) - 1), h);
     }
     *bits = w;
 }
@@ -207,8 +154,8 @@ void bm_exact_get_f64(void *folded, struct bm_exact_reader *bits,
         if (symbols[i] < DIRECT_F64 || symbols[i] > LAST_F64)
             f[i] = symbols[i] < DIRECT_F64 ? symbols[i] : 0;
         else
-            f[i] = (uint64_t)1 << h |
-                   (near_end ? get_last_bits(&r, h) : get_bits(&r, h));
+            f[i] = (uint64_t)1 << h | (near_end ? bm_exact_get_last_bits(&r, h)
+                                                : bm_exact_get_bits(&r, h));
     }
     *bits = r;
 }

@@ -289,32 +289,6 @@ static int put_packed(struct bm_codec_state *state, struct bm_buffer *out,
     return bm_zstd_pack(state, out, from, n, f->size);
 }
 
-/* Whether views come again: one of sixteen, of some that stand for all of n. */
-static int come_again(const uint8_t *views, size_t n, size_t size)
-{
-    enum { SOME = 512, SLOTS = 2048 };
-    uint32_t seen[SLOTS] = {0};
-    size_t every = n / SOME + 1, again = 0, tried = 0;
-
-    for (size_t i = 0; i < n; i += every, tried++) {
-        uint32_t narrow, tag;
-        uint64_t word, hash;
-
-        if (size == sizeof(narrow)) {
-            memcpy(&narrow, views + i * size, sizeof(narrow));
-            word = narrow;
-        } else {
-            memcpy(&word, views + i * size, sizeof(word));
-        }
-        hash = (word + 1) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-        tag = (uint32_t)hash | 1;
-        again += seen[hash >> 53] == tag;
-        seen[hash >> 53] = tag;
-    }
-    return again > tried / 16;
-}
-
 /* Whether zstd may be shorter: where values come again and again, where they have
  * nothing to do with each other, or where there are few of them. */
 static int may_repeat(const struct encoding *e, size_t coded, size_t plain,
@@ -325,7 +299,7 @@ static int may_repeat(const struct encoding *e, size_t coded, size_t plain,
     return e->piece.view.kind == BM_EXACT_WHOLE || coded > plain / 4 * 3 ||
            n < FEW_SAMPLES ||
            (coded < plain / 2 &&
-            come_again(views_of(e, k), n, e->piece.field.size));
+            bm_exact_come_again(views_of(e, k), n, e->piece.field.size, 16));
 }
 
 /* End the piece of level k: in the shortest way. */

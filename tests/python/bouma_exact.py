@@ -206,3 +206,40 @@ class Exact(Interp):
         check(high < self.bits, "a symbol that there is not")
         rest = high - self.halves
         return ((1 << self.halves) + (above & self.halves) << rest) + self.extra.take(rest)
+
+
+class ExactList:
+    """Values of particles: differences from the value before, 32 with as many bits each."""
+
+    def __init__(self, dtype):
+        self.dtype, self.bits = dtype, 8 * dtype.itemsize
+
+    def decode(self, data, count, components):
+        """An array of components and values."""
+        if not count:
+            check(not data, "a piece of nothing")
+            return np.empty((components, 0), self.dtype)
+        piece = Bytes(data)
+        form = piece.one("B")
+        if form == 0:
+            return zstd(piece.data, count * components, self.dtype).reshape(components, count)
+        check(form == 1 and self.bits >= 32, f"a piece of form {form}")
+        values = [self.component(piece, count) for _ in range(components)]
+        check(not piece.data, "bytes that are of no use")
+        return np.array(values, f"<u{self.bits // 8}").view(self.dtype)
+
+    def component(self, piece, count):
+        drop = piece.one("B")
+        check(drop < self.bits, "too many bits that are 0")
+        lengths = np.repeat(np.frombuffer(piece.take(-(-count // 32)), "u1"), 32)[:count].tolist()
+        check(max(lengths) <= self.bits, "a difference that is too long")
+        bits = Bits(piece.take(-(-sum(lengths) // 8)))
+        top, mask, word, values = 1 << self.bits - 1, (1 << self.bits) - 1, 0, []
+        for length in lengths:
+            folded = bits.take(length)
+            word = word + (folded >> 1 ^ -(folded & 1)) & mask
+            value = word << drop & mask
+            if self.dtype.kind == "f":
+                value = value ^ top if value & top else value ^ mask
+            values.append(value >> drop << drop)
+        return values

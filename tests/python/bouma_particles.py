@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from bouma_codecs import Quantise, zstd
+from bouma_exact import ExactList
 from bouma_common import TYPES, Chunk, Cursor, Damage, Variable, ceil_div, check, checksum
 
 WORD = 2**64 - 1
@@ -100,6 +101,8 @@ class Slots(Chunk):
         try:
             if variable.codec == "quantise":
                 return Quantise(variable.bound, variable.dtype).decode(self.stored(level), count, variable.components)
+            if variable.codec == "exact":
+                return ExactList(variable.dtype).decode(self.stored(level), count, variable.components)
             return zstd(self.stored(level), count * variable.components, variable.dtype).reshape(
                 variable.components, count)
         except Damage as damage:
