@@ -532,6 +532,8 @@ static int mark_of(int i)
         return 0x20; /* wherever it is in the list */
     if (i < SETS && !strcmp(sets[i].name, "sheets"))
         return 0x21;
+    if (i < SETS && !strcmp(sets[i].name, "exact_mended"))
+        return 0x76;
     return i >= SETS ? 0x48 + i - SETS : (i >= 8 ? 0x60 : 0x40) + i;
 }
 

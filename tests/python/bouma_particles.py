@@ -17,7 +17,7 @@ BINS = 32
 class Particles:
     """A set of particles, in one or more files, with a summary in each subfile that has any."""
 
-    codecs = {1: "zstd", 2: "raw", 6: "quantise"}
+    codecs = {1: "zstd", 2: "raw", 6: "quantise", 7: "exact"}
 
     def __init__(self, cursor, others, number):
         self.number = number
