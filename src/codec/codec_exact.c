@@ -4,7 +4,8 @@
  * Samples are seen as f32 or f64: floating-point numbers as they are, whole
  * numbers of up to two bytes as f32, longer ones as f64. If floating-point
  * numbers are all whole numbers of some step, these take their place
- * (exact_views.c). What is predicted becomes such a number, too. A number has a
+ * (exact_views.c). What is predicted becomes such a number, too, and may be mended
+ * by what was missed before (exact_mend.c). A number has a
  * word, so that larger numbers have larger words; the difference between the
  * words of sample and prediction is folded and becomes a symbol, with bits that
  * are kept as they are:
@@ -18,8 +19,8 @@
  * dense, long ones are expected.
  *
  * Numbers that are not finite are kept as they are; so is -0 among whole numbers
- * of steps. So is what would not be
- * shorter, by zstd. */
+ * of steps. So is what would not be shorter, by zstd. Values of particles are
+ * coded otherwise (exact_list.c). */
 #include "codec/exact.h"
 #include "codec/values.h"
 
@@ -72,22 +73,24 @@ static void get_samples(struct reading *r, uint8_t *views, const uint8_t *row,
 }
 
 static void decode_batch(struct reading *r, const struct bm_lookup *l,
-                         const struct bm_batch *b, size_t index)
+                         const struct bm_batch *b,
+                         const struct bm_exact_way *way, size_t index)
 {
     struct bm_exact_piece *w = &r->piece;
     const struct bm_contexts *c = &w->w.contexts;
     int64_t n = l->octants->count[b->p][2];
 
     for (int64_t y = 0; y < b->rows; y++, index += (size_t)n) {
-        uint8_t *context = w->w.context;
+        uint8_t *context = w->w.context, *views = l->sorted + index * l->size;
 
         bm_contexts_expect(c, l->octants, b, y, 1);
         bm_exact_lengths(context, c->expected, n);
         for (int64_t i = 0; i < n; i++)
             context[i] = r->of[context[i]];
         bm_rans_next(r->rans, w->w.symbols, context, (size_t)n);
-        get_samples(r, l->sorted + index * l->size,
-                    w->w.row + (size_t)(y * n) * l->size, n, index);
+        get_samples(r, views, bm_exact_mend(w, l->octants, b, y, way), n,
+                    index);
+        bm_exact_missed(w, l->octants, b, y, way, views);
     }
 }
 
@@ -98,19 +101,20 @@ static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
     struct bm_exact_piece *w = &r->piece;
     const struct bm_exact_kernels *k = w->view.kernels;
     size_t index = o->at[p];
-    struct bm_shares shares;
+    struct bm_exact_way way;
 
-    if (!bm_shares_get(&shares, &r->choices, o, p)) {
+    if (!bm_exact_way_get(&way, &r->choices, o, p)) {
         r->failed = 1;
         return;
     }
+    bm_exact_mend_begin(w, o, p, &way);
     for (int64_t z = 0, y = 0; z < count[0]; z += y == count[1]) {
         struct bm_batch b;
 
         y %= count[1];
         b = bm_interp_batch(o, p, z, y, count[1]);
-        bm_exact_predict(w, l, &b, &shares);
-        decode_batch(r, l, &b, index);
+        bm_exact_predict(w, l, &b, &way.shares);
+        decode_batch(r, l, &b, &way, index);
         y += b.rows;
         index += (size_t)(b.rows * count[2]);
     }
@@ -180,7 +184,7 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
     bits = bm_bit_reader_of(in->p, bm_cursor_left(in));
     r->exact_count = bm_golomb_get(&bits, 0);
     r->choices = bits;
-    ok = bm_shares_skip(&bits, r->passes, r->k);
+    ok = bm_exact_ways_skip(&bits, r->passes, r->k);
     bytes = bm_golomb_get(&bits, 0);
     in->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
     if (bits.failed || !ok || r->exact_count > n ||
@@ -352,8 +356,10 @@ static int plausible(size_t bytes, size_t stored)
 }
 
 const struct bm_codec bm_codec_exact = {.name = "exact",
-                                        .uses = BM_FOR_FIELDS,
+                                        .uses = BM_FOR_FIELDS | BM_FOR_LISTS,
                                         .bound = bound,
                                         .plausible = plausible,
                                         .encode_field = bm_exact_encode,
-                                        .decode_field = decode_field};
+                                        .decode_field = decode_field,
+                                        .encode_list = bm_exact_encode_list,
+                                        .decode_list = bm_exact_decode_list};

@@ -53,6 +53,11 @@ struct bm_exact_kernels {
     double limit; /* of whole numbers */
     /* Predictions to what views can be. */
     void (*settle)(void *predicted, int64_t n, int whole);
+    /* Predictions with shares of what two others missed; what is missed. */
+    void (*mend)(void *out, const void *predicted, const void *const missed[2],
+                 const double weight[2], int64_t n);
+    void (*miss)(void *out, const void *views, const void *predicted,
+                 int64_t n);
     /* Logarithms of how far words are from those of predictions: twice, of a
      * more than these; and once more, of (|a| + |b|) / 2 more. */
     void (*logs)(uint16_t *out, const void *predicted, const void *a, int64_t n,
@@ -81,6 +86,16 @@ struct bm_exact_kernels {
 };
 
 extern const struct bm_exact_kernels bm_exact_f32, bm_exact_f64;
+
+/* See 'put' and 'get'. */
+void bm_exact_put_f32(uint8_t *symbols, struct bm_exact_writer *bits,
+                      const void *folded, int64_t n);
+void bm_exact_put_f64(uint8_t *symbols, struct bm_exact_writer *bits,
+                      const void *folded, int64_t n);
+void bm_exact_get_f32(void *folded, struct bm_exact_reader *bits,
+                      const uint8_t *symbols, int64_t n);
+void bm_exact_get_f64(void *folded, struct bm_exact_reader *bits,
+                      const uint8_t *symbols, int64_t n);
 
 /* ---- contexts ----------------------------------------------------------- */
 
@@ -120,7 +135,30 @@ struct bm_exact_piece {
     struct bm_field field;
     struct bm_exact_ranges ranges;
     uint8_t *folded; /* of a batch: words */
+    uint8_t *mended; /* of a row: predictions */
+    uint8_t *missed; /* a row of zeros, then rows of a plane of an octant */
 };
+
+/* How an octant is predicted: as interp does it; if it is mended, with shares of
+ * what was missed in the row above and in the plane before. */
+#define EXACT_MENDED 8 /* before a choice: two weights follow */
+struct bm_exact_way {
+    struct bm_shares shares;
+    int mended;
+    double weight[2];
+};
+
+/* From bits, 0 if there is no such way; over all of the piece of level k, 0 if
+ * one has none. */
+int bm_exact_way_get(struct bm_exact_way *way, struct bm_bit_reader *bits,
+                     const struct bm_octants *o, int p);
+int bm_exact_ways_skip(struct bm_bit_reader *bits, const struct bm_passes *p,
+                       int k);
+
+/* The best way, by some rows. It is added to w.choices. */
+void bm_exact_choose(struct bm_exact_piece *e, struct bm_fit *f,
+                     const struct bm_lookup *l, int p, const uint8_t *samples,
+                     struct bm_exact_way *way);
 
 void bm_exact_piece_init(struct bm_exact_piece *e, const struct bm_field *f,
                          const struct bm_exact_view *view,
@@ -134,10 +172,44 @@ void bm_exact_lay_out(struct bm_carver *c, struct bm_interp_space *s,
 void bm_exact_predict(struct bm_exact_piece *e, const struct bm_lookup *l,
                       const struct bm_batch *b, const struct bm_shares *shares);
 
+/* Before octant p. Then, for one row after the other, its predictions, which are
+ * those of the batch if it is not mended; and, once its views are known, what
+ * was missed. */
+void bm_exact_mend_begin(struct bm_exact_piece *e, const struct bm_octants *o,
+                         int p, const struct bm_exact_way *way);
+const uint8_t *bm_exact_mend(struct bm_exact_piece *e,
+                             const struct bm_octants *o,
+                             const struct bm_batch *b, int64_t row,
+                             const struct bm_exact_way *way);
+void bm_exact_missed(struct bm_exact_piece *e, const struct bm_octants *o,
+                     const struct bm_batch *b, int64_t row,
+                     const struct bm_exact_way *way, const uint8_t *views);
+
 /* See struct bm_codec. Where a sample of a level lies does not matter to the
  * codec 'interp', either: it has these pieces, too. */
 int bm_exact_encode(struct bm_codec_state *state, struct bm_buffer *out,
                     uint32_t *sizes, struct bm_loss *loss,
                     const struct bm_field *f, const void *samples);
+
+/* Whether more than one of so many values comes again, by some of all n, of 4 or 8
+ * bytes each. */
+int bm_exact_come_again(const void *values, size_t n, size_t size, size_t of);
+
+/* Values of particles: see struct bm_codec.
+ *
+ *     u8   form: as below
+ *   LIST_ZSTD:
+ *     the values, as bm_zstd_pack() makes them
+ *   LIST_PACKED, for each component:
+ *     u8 last bits that are left out, as they are 0 in all
+ *     u8 for each 32 values: the bits that a difference has
+ *     the differences; bits, the lowest of a byte first, up to a whole byte
+ */
+enum { LIST_ZSTD = 0, LIST_PACKED = 1 };
+int bm_exact_encode_list(struct bm_codec_state *state, struct bm_buffer *out,
+                         const void *values, const struct bm_list *list);
+int bm_exact_decode_list(struct bm_codec_state *state, void *values,
+                         const struct bm_list *list, const uint8_t *in,
+                         size_t stored);
 
 #endif

@@ -55,7 +55,8 @@ static void choose_unit(struct encoding *e, int j)
 /* Samples without words are kept; others are predicted from their
  * predictions. Returns how many of 'n' there are. */
 static int keep_some(struct encoding *e, uint8_t *view, uint8_t *magnitudes,
-                     const uint8_t *samples, int64_t n)
+                     const uint8_t *predicted, const uint8_t *samples,
+                     int64_t n)
 {
     struct bm_exact_piece *w = &e->piece;
     size_t size = w->field.size;
@@ -68,7 +69,7 @@ static int keep_some(struct encoding *e, uint8_t *view, uint8_t *magnitudes,
         if (!w->view.kernels->is_kept(samples, (size_t)i, whole))
             continue;
         bm_put_bytes(&w->w.exact, samples + at, size);
-        memcpy(view + at, w->w.row + at, size);
+        memcpy(view + at, predicted + at, size);
         memset(w->folded + at, 0, size);
         magnitudes[i] = 255;
         kept++;
@@ -76,9 +77,10 @@ static int keep_some(struct encoding *e, uint8_t *view, uint8_t *magnitudes,
     return kept;
 }
 
-/* Append the symbols of samples that are predicted in w.row. */
+/* Append the symbols of samples. */
 static void put_samples(struct encoding *e, uint8_t *view, size_t index,
-                        const uint8_t *samples, int64_t n)
+                        const uint8_t *predicted, const uint8_t *samples,
+                        int64_t n)
 {
     struct bm_exact_piece *w = &e->piece;
     const struct bm_exact_kernels *k = w->view.kernels;
@@ -86,13 +88,32 @@ static void put_samples(struct encoding *e, uint8_t *view, size_t index,
     uint8_t *symbols = w->w.symbols + w->w.done;
     int kept = 0, whole = w->view.kind != BM_EXACT_REALS;
 
-    k->code(w->folded, magnitudes, samples, w->w.row, n, whole, w->view.drop);
+    k->code(w->folded, magnitudes, samples, predicted, n, whole, w->view.drop);
     if (e->kept)
-        kept = keep_some(e, view, magnitudes, samples, n);
+        kept = keep_some(e, view, magnitudes, predicted, samples, n);
     k->put(symbols, &e->writer, w->folded, n);
     for (int64_t i = 0; i < n && kept; i++)
         if (k->is_kept(samples, (size_t)i, whole))
             symbols[i] = BM_ESCAPE;
+    w->w.done += (size_t)n;
+}
+
+/* Those of a batch, row by row if predictions are mended. */
+static void put_batch(struct encoding *e, const struct bm_lookup *l,
+                      const struct bm_batch *b, const struct bm_exact_way *way,
+                      size_t index, const uint8_t *samples)
+{
+    struct bm_exact_piece *w = &e->piece;
+    int64_t rows = way->mended ? b->rows : 1;
+    int64_t n = b->rows * l->octants->count[b->p][2] / rows;
+
+    for (int64_t y = 0; y < rows; y++, index += (size_t)n) {
+        uint8_t *view = l->sorted + index * l->size;
+
+        put_samples(e, view, index, bm_exact_mend(w, l->octants, b, y, way),
+                    samples + (size_t)(y * n) * l->size, n);
+        bm_exact_missed(w, l->octants, b, y, way, view);
+    }
 }
 
 static void encode_octant(struct encoding *e, const struct bm_lookup *l, int p,
@@ -102,21 +123,22 @@ static void encode_octant(struct encoding *e, const struct bm_lookup *l, int p,
     const struct bm_octants *o = l->octants;
     const int64_t *count = o->count[p];
     size_t index = o->at[p];
-    struct bm_shares shares;
+    struct bm_exact_way way;
 
-    bm_interp_choose(&w->w, &e->fit, 1, l, p, samples, &shares);
+    bm_exact_choose(w, &e->fit, l, p, samples, &way);
+    bm_exact_mend_begin(w, o, p, &way);
     for (int64_t z = 0, y = 0; z < count[0]; z += y == count[1]) {
         struct bm_batch b;
+        uint8_t *context = w->w.context + w->w.done;
         int64_t n;
 
         y %= count[1];
         b = bm_interp_batch(o, p, z, y, count[1]);
         n = b.rows * count[2];
-        bm_exact_predict(w, l, &b, &shares);
-        put_samples(e, l->sorted + index * l->size, index, samples, n);
+        bm_exact_predict(w, l, &b, &way.shares);
+        put_batch(e, l, &b, &way, index, samples);
         bm_contexts_expect(&w->w.contexts, o, &b, 0, b.rows);
-        bm_exact_lengths(w->w.context + w->w.done, w->w.contexts.expected, n);
-        w->w.done += (size_t)n;
+        bm_exact_lengths(context, w->w.contexts.expected, n);
         y += b.rows;
         index += (size_t)n;
         samples += (size_t)n * l->size;
@@ -154,9 +176,9 @@ static void encode_root(struct encoding *e)
     struct bm_exact_piece *w = &e->piece;
 
     memset(w->w.row, 0, w->field.size);
-    put_samples(e, e->space.sorted, 0, e->original[e->passes->count], 1);
+    put_samples(e, e->space.sorted, 0, w->w.row, e->original[e->passes->count],
+                1);
     w->w.context[0] = 255;
-    w->w.done = 1;
 }
 
 /* ---- pieces ------------------------------------------------------------- */
@@ -242,14 +264,22 @@ static int put_coded(struct bm_codec_state *state, struct bm_buffer *out,
                           EXACT_CONTEXTS, w->w.done);
 }
 
+/* Views of the samples that the piece of level k holds. */
+static const uint8_t *views_of(const struct encoding *e, int k)
+{
+    const struct bm_passes *p = e->passes;
+    size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
+
+    return e->original[k] + kept * e->piece.field.size;
+}
+
 static int put_packed(struct bm_codec_state *state, struct bm_buffer *out,
                       struct encoding *e, const struct bm_field *f, int k)
 {
     const struct bm_passes *p = e->passes;
     const struct bm_exact_view *v = &e->piece.view;
-    size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
     size_t n = bm_interp_piece_samples(p, k);
-    const uint8_t *from = e->original[k] + kept * e->piece.field.size;
+    const uint8_t *from = views_of(e, k);
 
     if (v->kind != BM_EXACT_REALS) {
         bm_exact_from_views(v, e->plain, from, n);
@@ -261,10 +291,15 @@ static int put_packed(struct bm_codec_state *state, struct bm_buffer *out,
 
 /* Whether zstd may be shorter: where values come again and again, where they have
  * nothing to do with each other, or where there are few of them. */
-static int may_repeat(const struct encoding *e, size_t coded, size_t plain)
+static int may_repeat(const struct encoding *e, size_t coded, size_t plain,
+                      int k)
 {
-    return e->piece.view.kind == BM_EXACT_WHOLE || coded < plain / 2 ||
-           coded > plain / 4 * 3 || e->piece.w.done < FEW_SAMPLES;
+    size_t n = e->piece.w.done;
+
+    return e->piece.view.kind == BM_EXACT_WHOLE || coded > plain / 4 * 3 ||
+           n < FEW_SAMPLES ||
+           (coded < plain / 2 &&
+            bm_exact_come_again(views_of(e, k), n, e->piece.field.size, 16));
 }
 
 /* End the piece of level k: in the shortest way. */
@@ -275,7 +310,7 @@ static int end_piece(struct bm_codec_state *state, struct bm_buffer *out,
     int rc = put_coded(state, out, e);
 
     coded = out->size - begin;
-    if (rc || (coded <= plain && !may_repeat(e, coded, plain)))
+    if (rc || (coded <= plain && !may_repeat(e, coded, plain, k)))
         return rc;
     rc = put_packed(state, out, e, f, k);
     if (rc || out->failed)

@@ -2,71 +2,14 @@
 #include "codec/clones.h"
 #include "codec/exact.h"
 
-/* At most 63 bits, all others being 0. */
-static inline void put_some(struct bm_exact_writer *w, uint64_t value, int bits)
-{
-    w->held |= value << w->count;
-    w->count += bits;
-    bm_store_u64(w->p, w->held);
-    w->p += w->count >> 3;
-    w->held >>= w->count & ~7;
-    w->count &= 7;
-}
-
-static inline void put_bits(struct bm_exact_writer *w, uint64_t value, int bits)
-{
-    if (bits > 56) {
-        put_some(w, value & 0xffffffff, 32);
-        value >>= 32;
-        bits -= 32;
-    }
-    put_some(w, value, bits);
-}
-
-static inline uint64_t get_some(struct bm_exact_reader *r, int bits)
-{
-    uint64_t value = bm_load_u64(r->data + r->at / 8) >> (r->at & 7);
-
-    r->at += (uint64_t)bits;
-    return value & (((uint64_t)1 << bits) - 1);
-}
-
-/* There are 16 bytes more. */
-static inline uint64_t get_bits(struct bm_exact_reader *r, int bits)
-{
-    uint64_t low;
-
-    if (bits <= 56)
-        return get_some(r, bits);
-    low = get_some(r, 32);
-    return low | get_some(r, bits - 32) << 32;
-}
-
-static uint64_t get_last_bits(struct bm_exact_reader *r, int bits)
-{
-    uint8_t last[24] = {0};
-    uint64_t byte = r->at / 8, value;
-    struct bm_exact_reader end = {last, sizeof(last), r->at & 7};
-
-    for (size_t i = 0; i < 16 && byte + i < r->bytes; i++)
-        last[i] = r->data[byte + i];
-    value = get_bits(&end, bits);
-    r->at += (uint64_t)bits;
-    return value;
-}
-
-#define REAL        float
-#define NAME(x)     x##_f32
-#define ABS         __builtin_fabsf
-#define WORD        uint32_t
-#define SIGNED      int32_t
-#define BITS        32
-#define FRACTION    23
-#define DIRECT      16
-#define DIRECT_BITS 4
-#define HALVES      1
-#define MOST        55
-#define BOUMA_TYPE  BOUMA_TYPE_F32
+#define REAL       float
+#define NAME(x)    x##_f32
+#define ABS        __builtin_fabsf
+#define WORD       uint32_t
+#define SIGNED     int32_t
+#define BITS       32
+#define FRACTION   23
+#define BOUMA_TYPE BOUMA_TYPE_F32
 #include "codec/exact_rows.h"
 #undef REAL
 #undef NAME
@@ -75,23 +18,15 @@ static uint64_t get_last_bits(struct bm_exact_reader *r, int bits)
 #undef SIGNED
 #undef BITS
 #undef FRACTION
-#undef DIRECT
-#undef DIRECT_BITS
-#undef HALVES
-#undef MOST
 #undef BOUMA_TYPE
-#define REAL        double
-#define NAME(x)     x##_f64
-#define ABS         __builtin_fabs
-#define WORD        uint64_t
-#define SIGNED      int64_t
-#define BITS        64
-#define FRACTION    52
-#define DIRECT      8
-#define DIRECT_BITS 3
-#define HALVES      0
-#define MOST        60
-#define BOUMA_TYPE  BOUMA_TYPE_F64
+#define REAL       double
+#define NAME(x)    x##_f64
+#define ABS        __builtin_fabs
+#define WORD       uint64_t
+#define SIGNED     int64_t
+#define BITS       64
+#define FRACTION   52
+#define BOUMA_TYPE BOUMA_TYPE_F64
 #include "codec/exact_rows.h"
 
 /* ---- contexts ----------------------------------------------------------- */
@@ -163,8 +98,12 @@ void bm_exact_lay_out(struct bm_carver *c, struct bm_interp_space *s,
                       int first)
 {
     size_t row = first < p->count ? (size_t)p->octants[first].n[2] : 1;
+    size_t rows = first < p->count ? (size_t)p->octants[first].n[1] : 1;
     size_t batch = row > BATCH ? row : BATCH;
+    size_t plane = (rows / 2 + 2) * (row / 2 + 1);
 
     bm_interp_lay_out(c, s, &e->w, p, first, e->field.size);
     e->folded = bm_carve(c, batch * e->field.size);
+    e->mended = bm_carve(c, row * e->field.size);
+    e->missed = bm_carve(c, plane * e->field.size);
 }

@@ -4,7 +4,6 @@
  *     REAL, NAME(x), ABS  as in interp_rows.h
  *     WORD, SIGNED        integers of its size
  *     BITS, FRACTION      bits of a number; those of its fraction
- *     DIRECT, HALVES      symbols: see codec_exact.c
  *
  * Adding MAGIC to a whole number up to LIMIT makes its last bits those of the
  * number, as no bit below 1 is left; it rounds others. */
@@ -74,6 +73,29 @@ BM_CLONES static void NAME(settle)(void *predicted, int64_t n, int whole)
     else
         for (int64_t i = 0; i < n; i++)
             p[i] = p[i] - p[i] == 0 ? p[i] : 0;
+}
+
+BM_CLONES static void NAME(mend)(void *out, const void *predicted,
+                                 const void *const missed[2],
+                                 const double weight[2], int64_t n)
+{
+    const REAL *restrict p = predicted;
+    const REAL *restrict a = missed[0], *restrict b = missed[1];
+    const REAL u = (REAL)weight[0], v = (REAL)weight[1];
+    REAL *restrict x = out;
+
+    for (int64_t i = 0; i < n; i++)
+        x[i] = p[i] + (u * a[i] + v * b[i]);
+}
+
+BM_CLONES static void NAME(miss)(void *out, const void *views,
+                                 const void *predicted, int64_t n)
+{
+    const REAL *restrict x = views, *restrict p = predicted;
+    REAL *restrict m = out;
+
+    for (int64_t i = 0; i < n; i++)
+        m[i] = x[i] - p[i];
 }
 
 /* How far words are from those of a sum; a sum may be no number. */
@@ -179,50 +201,6 @@ BM_CLONES static void NAME(rebuild)(void *views, uint8_t *magnitudes,
         NAME(rebuild_as)(views, magnitudes, folded, predicted, n, 0, drop);
 }
 
-static void NAME(put)(uint8_t *symbols, struct bm_exact_writer *bits,
-                      const void *folded, int64_t n)
-{
-    const WORD *f = folded;
-    struct bm_exact_writer w = *bits;
-
-    for (int64_t i = 0; i < n; i++) {
-        int h, rest;
-
-        if (f[i] < DIRECT) {
-            symbols[i] = (uint8_t)f[i];
-            continue;
-        }
-        h = 63 - __builtin_clzll(f[i]);
-        rest = h - HALVES;
-        symbols[i] = (uint8_t)(DIRECT + ((h - DIRECT_BITS) << HALVES) +
-                               (int)(f[i] >> rest & HALVES));
-        put_bits(&w, f[i] & (((WORD)1 << rest) - 1), rest);
-    }
-    *bits = w;
-}
-
-static void NAME(get)(void *folded, struct bm_exact_reader *bits,
-                      const uint8_t *symbols, int64_t n)
-{
-    WORD *f = folded;
-    struct bm_exact_reader r = *bits;
-    int near_end = r.at / 8 + 8 * (uint64_t)n + 16 > r.bytes;
-
-    for (int64_t i = 0; i < n; i++) {
-        int s = symbols[i] - DIRECT, h, rest;
-
-        if (s < 0 || s > MOST) { /* the latter for BM_ESCAPE, or damage */
-            f[i] = s < 0 ? symbols[i] : 0;
-            continue;
-        }
-        h = DIRECT_BITS + (s >> HALVES);
-        rest = h - HALVES;
-        f[i] = ((WORD)((1 << HALVES) + (s & HALVES)) << rest) |
-               (WORD)(near_end ? get_last_bits(&r, rest) : get_bits(&r, rest));
-    }
-    *bits = r;
-}
-
 BM_CLONES static int NAME(are_whole)(const void *views, size_t n)
 {
     const REAL *restrict x = views;
@@ -273,12 +251,14 @@ const struct bm_exact_kernels NAME(bm_exact) = {
     .fraction = FRACTION,
     .limit = (double)((uint64_t)1 << (FRACTION - 1)),
     .settle = NAME(settle),
+    .mend = NAME(mend),
+    .miss = NAME(miss),
     .logs = NAME(logs),
     .add_logs = NAME(add_logs),
     .code = NAME(code),
     .rebuild = NAME(rebuild),
-    .put = NAME(put),
-    .get = NAME(get),
+    .put = NAME(bm_exact_put),
+    .get = NAME(bm_exact_get),
     .are_whole = NAME(are_whole),
     .is_kept = NAME(is_kept),
     .any_kept = NAME(any_kept),

@@ -224,8 +224,15 @@ struct bm_fit {
  * count for nothing. */
 void bm_fit_gather(struct bm_fit *f, const struct bm_interp_kernels *kernels,
                    int axes, int m, int bends);
+/* Samples that are no numbers become 0; so do those behind the end, up to a
+ * multiple of LANES. bm_fit_gather() did this. */
+void bm_fit_clean(struct bm_fit *f, int m);
+/* What counts as a good fit: nothing, as no weights are wanted; few bits beyond
+ * the bound; or few bits beside those of samples around. */
+enum bm_fitting { BM_FIT_NONE, BM_FIT_BOUND, BM_FIT_NEAR };
 /* The m weights that fit best, rounded. 0 if there are none. */
-int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound);
+int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound,
+                 enum bm_fitting how);
 /* How far off predictions with weights are, as kernels->miss tells. */
 uint64_t bm_fit_misses(const struct bm_fit *f, const int32_t *weights, int m,
                        double unit);
@@ -386,11 +393,11 @@ struct bm_interp_piece {
 };
 
 /* The best way to predict octant p, with its samples as they are; by weights
- * only if it 'fits'. It is added to w->choices: u8 choice, u8 number of weights,
+ * as 'how' says. It is added to w->choices: u8 choice, u8 number of weights,
  * u32 each, folded. Returns the best one without weights. */
-int bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f, int fits,
-                     const struct bm_lookup *l, int p, const uint8_t *samples,
-                     struct bm_shares *shares);
+int bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f,
+                     enum bm_fitting how, const struct bm_lookup *l, int p,
+                     const uint8_t *samples, struct bm_shares *shares);
 
 void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
                           const bouma_allocator *a);

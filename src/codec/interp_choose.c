@@ -144,8 +144,8 @@ static uint64_t bits_of(const int32_t *weights, int m)
 /* Weights for octant p that are worth their bits, beside what else misses so
  * little. */
 static int fit(const struct bm_interp_piece *w, struct bm_fit *f,
-               const struct bm_lookup *l, int p, const struct rows *rows,
-               uint64_t least, int32_t *weights)
+               enum bm_fitting how, const struct bm_lookup *l, int p,
+               const struct rows *rows, uint64_t least, int32_t *weights)
 {
     uint64_t seen = f->count, all = l->octants->size[p], off;
     int m = bm_interp_weights(l->octants, p);
@@ -155,16 +155,16 @@ static int fit(const struct bm_interp_piece *w, struct bm_fit *f,
         return 0; /* a weight has at least 8 bits */
     gather_terms(w, f, l, p, choices, m + 1, rows);
     bm_fit_gather(f, w->kernels, choices / 2, m, bm_is_odd_along_one(p));
-    if (!bm_fit_solve(weights, f, m, w->quantum.bound))
+    if (!bm_fit_solve(weights, f, m, w->quantum.bound, how))
         return 0;
     off = bm_fit_misses(f, weights, m, 2 * w->quantum.inverse);
     return off < least && (least - off) * all / seen / 16 > bits_of(weights, m);
 }
 
 /* The best of all ways to predict octant p, by some of its rows. */
-int bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f, int fits,
-                     const struct bm_lookup *l, int p, const uint8_t *samples,
-                     struct bm_shares *shares)
+int bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f,
+                     enum bm_fitting how, const struct bm_lookup *l, int p,
+                     const uint8_t *samples, struct bm_shares *shares)
 {
     struct rows rows = rows_of(l->octants->count[p]);
     int32_t weights[MAX_WEIGHTS];
@@ -184,7 +184,7 @@ int bm_interp_choose(struct bm_interp_piece *w, struct bm_fit *f, int fits,
             best = choice;
         }
     }
-    if (fits && fit(w, f, l, p, &rows, least, weights)) {
+    if (how && fit(w, f, how, l, p, &rows, least, weights)) {
         int m = bm_interp_weights(l->octants, p);
 
         bm_put_u8(&w->choices, FITTED);

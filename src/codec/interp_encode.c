@@ -188,7 +188,8 @@ static void encode_octant(struct encoding *e, const struct bm_lookup *l, int p,
         bm_shares_of_choice(&shares, e->choices[e->pass][p]);
     else
         e->choices[e->pass][p] = (uint8_t)bm_interp_choose(
-            w, &e->fit, !e->trial, l, p, samples, &shares);
+            w, &e->fit, e->trial ? BM_FIT_NONE : BM_FIT_BOUND, l, p, samples,
+            &shares);
     for (int64_t z = 0, y = 0; z < count[0]; z += y == count[1]) {
         struct bm_batch b;
         int64_t n;

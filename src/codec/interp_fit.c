@@ -4,7 +4,8 @@
  * A prediction is linear in its weights. So each weight alone predicts these
  * rows, and the combination that misses them least is wanted. Misses count by
  * about their bits: squares are divided by what was missed before, again and again.
- * The order of all sums is fixed, as bytes of the file depend on them. */
+ * What codec exact keeps has lengths by those around it, so there misses count
+ * by what is missed around them. The order of all sums is fixed, as bytes of the file depend on them. */
 #include "codec/interp.h"
 
 #include "codec/clones.h"
@@ -93,9 +94,7 @@ static void drop(struct bm_fit *f, int m, size_t k)
         f->part[i][k] = 0;
 }
 
-/* Samples that are no numbers become 0; so do those behind the end, up to a
- * multiple of LANES. */
-static void clean(struct bm_fit *f, int m)
+void bm_fit_clean(struct bm_fit *f, int m)
 {
     memcpy(f->missed, f->target, f->count * sizeof(*f->missed));
     for (int i = 0; i < m; i++)
@@ -120,7 +119,7 @@ void bm_fit_gather(struct bm_fit *f, const struct bm_interp_kernels *kernels,
     for (int i = 0; i + 1 < axes; i++)
         subtract(f->target, f->part[i],
                  (double)(WEIGHT_ONE / axes) / WEIGHT_ONE, f->count);
-    clean(f, m);
+    bm_fit_clean(f, m);
 }
 
 /* How much each sample counts, by how far it is missed. */
@@ -133,6 +132,26 @@ BM_CLONES static void weigh(double *restrict weight,
 
         weight[i] = (r > 64 * bound ? 0.3 : 1) / (r + 0.7 * bound);
     }
+}
+
+/* The same by how far it and the two on each side are missed, squared: where all
+ * around are predicted well, a miss costs as many bits as elsewhere a larger one.
+ * Rows lie one after the other; the ends of all count for nothing. */
+BM_CLONES static void weigh_near(double *restrict weight,
+                                 const double *restrict missed, double bound,
+                                 size_t n)
+{
+    for (size_t i = 2; i + 2 < n; i++) {
+        double first = __builtin_fabs(missed[i - 2]);
+        double second = __builtin_fabs(missed[i - 1]);
+        double third = __builtin_fabs(missed[i + 1]);
+        double last = __builtin_fabs(missed[i + 2]);
+        double sum = ((first + last) + (second + third)) +
+                     (__builtin_fabs(missed[i]) + 4 * bound);
+
+        weight[i] = 1 / (sum * sum);
+    }
+    weight[0] = weight[1] = weight[n - 2] = weight[n - 1] = 0;
 }
 
 /* Solve for x: m equations, destroyed. 0 if that is not possible. */
@@ -192,7 +211,8 @@ static int least_squares(double *x, const struct bm_fit *f, size_t n, int m,
     return solve(x, a, m);
 }
 
-int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound)
+int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound,
+                 enum bm_fitting how)
 {
     double x[MAX_WEIGHTS] = {0};
 
@@ -202,10 +222,13 @@ int bm_fit_solve(int32_t *weights, const struct bm_fit *f, int m, double bound)
 
         if (round)
             miss(f->missed, f->target, f->part, x, m, n);
-        weigh(f->weight, round ? f->missed : f->target, bound, n);
+        if (round && how == BM_FIT_NEAR)
+            weigh_near(f->weight, f->missed, bound, n);
+        else
+            weigh(f->weight, round ? f->missed : f->target, bound, n);
         for (; n % LANES; n++)
             f->weight[n] = 0;
-        if (!least_squares(x, f, n, m, bound))
+        if (!least_squares(x, f, n, m, how == BM_FIT_NEAR ? 0 : bound))
             return 0;
     }
     for (int i = 0; i < m; i++) {

@@ -33,20 +33,12 @@ static void NAME(clean)(void *out, const void *values, size_t n)
 BM_CLONES static double NAME(largest)(const void *values, size_t n)
 {
     const REAL *restrict x = values;
-    REAL largest[8] = {0};
-    size_t i = 0;
+    REAL largest = 0;
 
-    for (; i + 8 <= n; i += 8)
-        for (size_t k = 0; k < 8; k++) {
-            REAL magnitude = ABS(x[i + k]);
-
-            largest[k] = magnitude > largest[k] ? magnitude : largest[k];
-        }
-    for (; i < n; i++)
-        largest[0] = ABS(x[i]) > largest[0] ? ABS(x[i]) : largest[0];
-    for (size_t k = 1; k < 8; k++)
-        largest[0] = largest[k] > largest[0] ? largest[k] : largest[0];
-    return (double)largest[0];
+#pragma omp simd reduction(max : largest)
+    for (size_t i = 0; i < n; i++)
+        largest = ABS(x[i]) > largest ? ABS(x[i]) : largest;
+    return (double)largest;
 }
 
 /* Squares are summed in eight parts, whatever the machine, so that all get the

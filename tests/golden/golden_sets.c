@@ -473,6 +473,20 @@ static const struct set sets[] = {
        {SPEC, .ndims = 2, .shape = {251, 180}, .patch = {256, 256},
         .levels = 3},
        {LOSSY("noise f32", BOUMA_TYPE_F32, 1, BOUMA_TOLERANCE_ABSOLUTE, 12)}}}},
+    /* Weights and predictions of exact that are mended. */
+    {"exact_mended",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_RUNNING,
+     1,
+     0,
+     {2, -1},
+     {{"cube",
+       {SPEC, .ndims = 3, .shape = {23, 26, 29}, .patch = {32, 32, 32},
+        .levels = 3},
+       {EXACT("smooth", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("smooth f64", BOUMA_TYPE_F64, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("holes", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0),
+        EXACT("steps", BOUMA_TYPE_F32, 1, BOUMA_CODEC_EXACT, 0, NULL, 0)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };
@@ -516,7 +530,8 @@ int golden_has_sheets(int i)
 
 int golden_is_old(int i)
 {
-    static const char *const old[] = {"cube", "interp_line", "interp_plane"};
+    static const char *const old[] = {"cube", "interp_line", "interp_plane",
+                                      "exact_cube"};
     int is = 0;
 
     for (size_t k = 0; k < sizeof(old) / sizeof(old[0]); k++)
@@ -532,6 +547,8 @@ static int mark_of(int i)
         return 0x20; /* wherever it is in the list */
     if (i < SETS && !strcmp(sets[i].name, "sheets"))
         return 0x21;
+    if (i < SETS && !strcmp(sets[i].name, "exact_mended"))
+        return 0x76;
     return i >= SETS ? 0x48 + i - SETS : (i >= 8 ? 0x60 : 0x40) + i;
 }
 

@@ -5,11 +5,12 @@ import math
 import numpy as np
 
 from bouma_codecs import (KEPT, ORDER, Bits, Bytes, Interp, Ranges, Shares, both_sides, finite, octant_of, others,
-                          rows_before, zstd)
+                          rows_before, unfold, zstd)
 from bouma_common import check
 
 CONTEXTS = 22
 PACKED, CODED, STEPS = range(3)
+MENDED = 8
 
 
 class Exact(Interp):
@@ -114,7 +115,8 @@ class Exact(Interp):
         bits = Bits(piece.data)
         kept = bits.golomb(0)
         check(kept <= count and (not kept or self.step is not None or not self.whole), "too many samples are kept")
-        octants = [(number, o, shape, Shares(bits, o, self.shape(number))) for number, o, shape in octants]
+        octants = [(number, o, shape, self.mending(bits), Shares(bits, o, self.shape(number)))
+                   for number, o, shape in octants]
         beside = bits.golomb(0)
         piece = Bytes(bits.end())
         view = np.dtype(self.type).newbyteorder("<")
@@ -129,8 +131,8 @@ class Exact(Interp):
             octant_of(result, 0)[...] = coarse
             known, magnitudes = {0: finite(coarse)}, {}
             while octants and octants[0][0] == number:
-                _, octant, shape, shares = octants.pop(0)
-                samples = self.octant(known, magnitudes, octant, shape, shares, result.shape)
+                _, octant, shape, mend, shares = octants.pop(0)
+                samples = self.octant(known, magnitudes, octant, shape, mend, shares, result.shape)
                 octant_of(result, octant)[...] = samples
             coarse = result
         check(not self.kept_views, "a wrong number of exact samples")
@@ -138,7 +140,15 @@ class Exact(Interp):
         self.ranges.end()
         return coarse
 
-    def octant(self, known, magnitudes, octant, shape, shares, level_shape):
+    def mending(self, bits):
+        """Weights for what was missed in the row above and in the plane before, if there are any."""
+        begin = bits.at
+        if bits.take(4) != MENDED:
+            bits.at = begin
+            return None
+        return [self.type(unfold(bits.golomb(7), 65535) / 1024) for _ in range(2)]
+
+    def octant(self, known, magnitudes, octant, shape, mend, shares, level_shape):
         p = self.settle(self.predict(known, octant, shape, shares))
         axes = [axis for axis in range(3) if octant & 4 >> axis]
         own = magnitudes[octant] = np.zeros(shape, int)
@@ -154,6 +164,7 @@ class Exact(Interp):
                 beside, weight = beside + self.away(p, mean), 3
             number = weight
         result, known[octant] = np.empty(shape, self.type), np.empty(shape, self.type)
+        missed = np.zeros((shape[0] + 1, shape[1] + 1, shape[2]), self.type)  # the first ones are of no row
         for z in range(shape[0]):
             for y in range(shape[1]):
                 before, m = rows_before(own, z, y)
@@ -161,8 +172,12 @@ class Exact(Interp):
                 expected = 32 * beside[z, y] * (8192 * weight // (whole * number)) >> 16
                 if m:
                     expected = expected + (16 * before * (65536 // (whole * m)) >> 16)
-                result[z, y], stays = self.row(p[z, y], expected >> 2, own[z, y])
-                known[octant][z, y] = np.where(stays, p[z, y], result[z, y])
+                mended = p[z, y]
+                if mend:
+                    mended = self.settle(mended + (mend[0] * missed[z + 1, y] + mend[1] * missed[z, y + 1]))
+                result[z, y], stays = self.row(mended, expected >> 2, own[z, y])
+                known[octant][z, y] = np.where(stays, mended, result[z, y])
+                missed[z + 1, y + 1] = known[octant][z, y] - p[z, y]
         return result
 
     def row(self, p, lengths, magnitudes=None):
@@ -191,3 +206,40 @@ class Exact(Interp):
         check(high < self.bits, "a symbol that there is not")
         rest = high - self.halves
         return ((1 << self.halves) + (above & self.halves) << rest) + self.extra.take(rest)
+
+
+class ExactList:
+    """Values of particles: differences from the value before, 32 with as many bits each."""
+
+    def __init__(self, dtype):
+        self.dtype, self.bits = dtype, 8 * dtype.itemsize
+
+    def decode(self, data, count, components):
+        """An array of components and values."""
+        if not count:
+            check(not data, "a piece of nothing")
+            return np.empty((components, 0), self.dtype)
+        piece = Bytes(data)
+        form = piece.one("B")
+        if form == 0:
+            return zstd(piece.data, count * components, self.dtype).reshape(components, count)
+        check(form == 1 and self.bits >= 32, f"a piece of form {form}")
+        values = [self.component(piece, count) for _ in range(components)]
+        check(not piece.data, "bytes that are of no use")
+        return np.array(values, f"<u{self.bits // 8}").view(self.dtype)
+
+    def component(self, piece, count):
+        drop = piece.one("B")
+        check(drop < self.bits, "too many bits that are 0")
+        lengths = np.repeat(np.frombuffer(piece.take(-(-count // 32)), "u1"), 32)[:count].tolist()
+        check(max(lengths) <= self.bits, "a difference that is too long")
+        bits = Bits(piece.take(-(-sum(lengths) // 8)))
+        top, mask, word, values = 1 << self.bits - 1, (1 << self.bits) - 1, 0, []
+        for length in lengths:
+            folded = bits.take(length)
+            word = word + (folded >> 1 ^ -(folded & 1)) & mask
+            value = word << drop & mask
+            if self.dtype.kind == "f":
+                value = value ^ top if value & top else value ^ mask
+            values.append(value >> drop << drop)
+        return values

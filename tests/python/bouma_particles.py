@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from bouma_codecs import Quantise, zstd
+from bouma_exact import ExactList
 from bouma_common import TYPES, Chunk, Cursor, Damage, Variable, ceil_div, check, checksum
 
 WORD = 2**64 - 1
@@ -16,7 +17,7 @@ BINS = 32
 class Particles:
     """A set of particles, in one or more files, with a summary in each subfile that has any."""
 
-    codecs = {1: "zstd", 2: "raw", 6: "quantise"}
+    codecs = {1: "zstd", 2: "raw", 6: "quantise", 7: "exact"}
 
     def __init__(self, cursor, others, number):
         self.number = number
@@ -100,6 +101,8 @@ class Slots(Chunk):
         try:
             if variable.codec == "quantise":
                 return Quantise(variable.bound, variable.dtype).decode(self.stored(level), count, variable.components)
+            if variable.codec == "exact":
+                return ExactList(variable.dtype).decode(self.stored(level), count, variable.components)
             return zstd(self.stored(level), count * variable.components, variable.dtype).reshape(
                 variable.components, count)
         except Damage as damage:

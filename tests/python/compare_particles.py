@@ -74,6 +74,8 @@ def sets():
     yield plain(positions(900, 3, "f8", strays=1)), [
         "--files", "5", "--codec", "raw", "--order", "chunk", "--leaf", "1"]
     yield plain(positions(40, 3, "f4")), ["--files", "7", "--leaf", "2"]
+    yield plain(positions(5000, 3, "f8", strays=4)), ["--files", "3", "--codec", "exact"]
+    yield extreme(positions(3000, 3, "f4")), ["--files", "2", "--codec", "exact"]
     yield {"position": np.full((3, 1), np.nan), "number": np.arange(3)}, []
     yield {"position": positions(1, 3, "f8"), "number": np.arange(1)}, []
     yield extreme(positions(2000, 3, "f4")), ["--files", "3"]
@@ -115,7 +117,7 @@ def main():
                 compare(path, scratch)
             except (Damage, RuntimeError, KeyError) as error:
                 report(False, f"{path} {' '.join(options)}: {error}")
-    return finish({"quantise": 200000, "zstd": 500000, "raw": 20000})
+    return finish({"quantise": 200000, "zstd": 500000, "raw": 20000, "exact": 50000})
 
 
 if __name__ == "__main__":

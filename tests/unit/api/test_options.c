@@ -129,7 +129,7 @@ static void codecs_tell_what_they_are_like(void)
         {BOUMA_CODEC_RAW, {sizeof(bouma_codec_info), 1, 1, 0, 0, 0}},
         {BOUMA_CODEC_INTERP, {sizeof(bouma_codec_info), 1, 0, 1, 0, 0}},
         {BOUMA_CODEC_WAVELET, {sizeof(bouma_codec_info), 1, 0, 1, 0, 1}},
-        {BOUMA_CODEC_EXACT, {sizeof(bouma_codec_info), 1, 0, 0, 0, 0}},
+        {BOUMA_CODEC_EXACT, {sizeof(bouma_codec_info), 1, 1, 0, 0, 0}},
         {BOUMA_CODEC_QUANTISE, {sizeof(bouma_codec_info), 0, 1, 1, 0, 0}}};
     static const int none[] = {-1, 0, 5, 8, 1000};
     static const bouma_codec_info nothing = {.size = sizeof(nothing)};

@@ -57,8 +57,6 @@ static void wrong_definitions_are_refused(void)
           ", which is not for particles");
     WRONG(codec, BOUMA_CODEC_INTERP, BOUMA_EINVAL,
           ", which is not for particles");
-    WRONG(codec, BOUMA_CODEC_EXACT, BOUMA_EINVAL,
-          ", which is not for particles");
     WRONG(codec, (bouma_codec)77, BOUMA_EINVAL, "codec");
     WRONG(codec, BOUMA_CODEC_QUANTISE, BOUMA_EINVAL, "tolerance");
     WRONG(tolerance, -1, BOUMA_EINVAL, "tolerance");
