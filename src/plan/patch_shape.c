@@ -20,6 +20,10 @@ __extension__ typedef unsigned __int128 twice_as_wide;
 #define LARGER  (WHOLE / 85)
 #define CHANGED (WHOLE / 20)
 
+/* Of the patches that the rank with most has beyond others, the part that all
+ * ranks together have. */
+#define SPARED 4
+
 /* By the number of axes, as exponents of 2: samples of a usual patch, the
  * shortest and longest edge, and how much longer than the shortest it may be. */
 static const struct {
@@ -84,9 +88,9 @@ void bm_patch_tell(uint64_t facts[BM_PATCH_FACTS],
 /* ---- tallies ------------------------------------------------------------- */
 
 /* Along one axis: samples of a block that stay with it; patches that are
- * assembled there, and their samples. */
+ * assembled there; and samples of those that it holds alone. */
 struct along {
-    int64_t stay, patches, owned;
+    int64_t stay, patches, alone;
 };
 
 /* A layer of patches, of which the block has a part. If blocks of its extent
@@ -104,14 +108,13 @@ static void add_layer(struct along *out, int64_t layer, int64_t edge,
     own = end - begin - left - right;
     most = left > right ? left : right;
     most = most < extent ? most : extent;
-    if (own > most + 1) {
+    if (own == end - begin || own > most + 1) {
         out->stay += own;
         out->patches++;
-        out->owned += end - begin;
+        out->alone += own == end - begin ? own : 0;
     } else if (own + 1 >= most) {
         out->stay += own * own / (end - begin);
         out->patches++;
-        out->owned += own;
     }
 }
 
@@ -128,7 +131,7 @@ static struct along count_along(int64_t shape, int64_t edge, int64_t lo,
         add_layer(&out, last, edge, shape, block);
         out.stay += (last - first - 1) * edge;
         out.patches += last - first - 1;
-        out.owned += (last - first - 1) * edge;
+        out.alone += (last - first - 1) * edge;
     }
     return out;
 }
@@ -144,7 +147,7 @@ struct bm_patch_tally bm_patch_count(const struct bm_patch_grid *g,
             count_along(g->shape[d], edge[d], box->lo[d], box->hi[d]);
 
         out.patches *= (uint64_t)a.patches;
-        out.most *= (uint64_t)a.owned;
+        out.most *= (uint64_t)a.alone;
         out.stay *= (uint64_t)a.stay;
     }
     return out;
@@ -170,7 +173,7 @@ static struct along count_cells(int64_t shape, int64_t edge, int64_t cells,
 
         out.stay += a.stay;
         out.patches = a.patches > out.patches ? a.patches : out.patches;
-        out.owned = a.owned > out.owned ? a.owned : out.owned;
+        out.alone = a.alone > out.alone ? a.alone : out.alone;
         seen += hi - lo;
     }
     if (step > 1)
@@ -232,20 +235,19 @@ static uint64_t patch_count(const struct bm_patch_grid *g,
     return n;
 }
 
-/* The most samples that a rank assembles. Ranks get as many patches as others,
- * and perhaps only whole ones, where those at the far borders are small. What is
- * usual has the benefit of the doubt: no more than the largest block. */
-static uint64_t most_of(const struct bm_patch_grid *g, const uint64_t *facts,
-                        const int64_t edge[3], int is_usual, uint64_t counted)
+/* The most samples that a rank assembles. What it holds alone stays with it;
+ * else ranks get as many patches as others, and perhaps only whole ones, where
+ * those at the far borders are small. What is usual has the benefit of the
+ * doubt. */
+static uint64_t most_of(const struct bm_patch_grid *g, uint64_t holders,
+                        const int64_t edge[3], int is_usual,
+                        const struct bm_patch_tally *tally)
 {
-    uint64_t each = patch_count(g, edge) / facts[BM_PATCH_HOLDERS], block = 1;
+    uint64_t each = is_usual ? 1 : (patch_count(g, edge) - 1) / holders + 1;
 
-    for (int d = 0; d < 3; d++)
-        block *= facts[BM_PATCH_EXTENT + d];
-    if (is_usual)
-        return larger(counted < block ? counted : block,
-                      patch_samples(g, edge));
-    return larger(counted, patch_samples(g, edge) * larger(each, 1));
+    return tally->stay == samples_of(g)
+               ? tally->most
+               : larger(tally->most, patch_samples(g, edge) * each);
 }
 
 /* Samples that move: those that do not stay. If there are fewer patches than
@@ -263,7 +265,7 @@ static uint64_t moved_of(const struct bm_patch_grid *g, uint64_t holders,
     if (count < holders)
         out = larger(out, scale(holders - count, WHOLE, holders));
     if (!is_usual && tally->patches > each && tally->stay < all)
-        out += scale(tally->patches - each, WHOLE, tally->patches);
+        out += scale(tally->patches - each, WHOLE, SPARED * tally->patches);
     return out < WHOLE ? out : WHOLE;
 }
 
@@ -273,7 +275,7 @@ static struct cost cost_of(const struct bm_patch_grid *g, const uint64_t *facts,
 {
     uint64_t holders = facts[BM_PATCH_HOLDERS];
     uint64_t mean = (samples_of(g) - 1) / holders + 1;
-    uint64_t most = most_of(g, facts, edge, edge == usual, tally->most);
+    uint64_t most = most_of(g, holders, edge, edge == usual, tally);
     int volume = volume_bits(edge) - volume_bits(usual);
     int apart = bits_apart(g, edge) - bits_apart(g, usual);
     struct cost out;
@@ -340,7 +342,7 @@ tally_along(const struct along *z, const struct along *y, const struct along *x)
 {
     return (struct bm_patch_tally){
         (uint64_t)z->patches * (uint64_t)y->patches * (uint64_t)x->patches,
-        (uint64_t)z->owned * (uint64_t)y->owned * (uint64_t)x->owned,
+        (uint64_t)z->alone * (uint64_t)y->alone * (uint64_t)x->alone,
         (uint64_t)z->stay * (uint64_t)y->stay * (uint64_t)x->stay};
 }
 

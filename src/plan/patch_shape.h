@@ -58,8 +58,9 @@ void bm_patch_list(struct bm_patch_choices *out, const struct bm_patch_grid *g,
 
 /* What is reduced then, for each of them. */
 struct bm_patch_tally {
-    uint64_t patches; /* that a rank assembles, and... */
-    uint64_t most;    /* ...their samples: the largest counts */
+    uint64_t patches; /* that a rank assembles; and... */
+    uint64_t most;    /* ...samples of those that it holds alone: of both, the
+                         largest counts */
     uint64_t stay;    /* of its own samples, those in them: the sum counts */
 };
 
