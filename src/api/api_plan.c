@@ -162,7 +162,8 @@ static void tell_usual(bouma_plan *plan)
 }
 
 /* Edges of patches that are left to the library are chosen as by ranks that
- * write. */
+ * write. Such a ratio takes a tolerance. */
+#define LOSSY_RATIO 4
 static int settle_patches(bouma_plan *plan, const bouma_plan_spec *spec)
 {
     struct bm_patch_grid task;
@@ -179,6 +180,7 @@ static int settle_patches(bouma_plan *plan, const bouma_plan_spec *spec)
         task = bm_grid_patch_task(plan->grid);
         task.most_samples = BM_MAX_CHUNK / bouma_type_size(spec->type) /
                             (uint64_t)spec->components;
+        task.predicted = spec->ratio >= LOSSY_RATIO;
         bm_patch_choose_on_grid(edge, &task, cut, ranks.grid);
         bm_grid_patch_settle(plan->grid, edge);
     }

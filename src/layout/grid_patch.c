@@ -115,6 +115,7 @@ struct bm_patch_grid bm_grid_patch_task(const struct bm_object *o)
 
         if (most < task.most_samples)
             task.most_samples = most;
+        task.predicted |= v->tolerance > 0;
     }
     return task;
 }

@@ -14,8 +14,9 @@ __extension__ typedef unsigned __int128 twice_as_wide;
 #define WHOLE 4096
 
 /* Edges that are worse to read cost something: so much for each doubling of the
- * longest one over the shortest, and of patches larger or smaller than usual;
- * and to leave what is usual, something has to be gained. */
+ * longest one over the shortest, and of patches larger or smaller than usual,
+ * twice as much if samples are predicted; and to leave what is usual, something
+ * has to be gained. */
 #define LONGER  (WHOLE / 64)
 #define LARGER  (WHOLE / 85)
 #define CHANGED (WHOLE / 20)
@@ -279,12 +280,13 @@ static struct cost cost_of(const struct bm_patch_grid *g, const uint64_t *facts,
     int volume = volume_bits(edge) - volume_bits(usual);
     int apart = bits_apart(g, edge) - bits_apart(g, usual);
     struct cost out;
+    uint64_t form;
 
     out.moved = moved_of(g, holders, edge, edge == usual, tally);
     out.idle = WHOLE - scale(mean, WHOLE, larger(most, mean));
-    out.all = out.moved + out.idle +
-              LARGER * (uint64_t)(volume < 0 ? -volume : volume) +
-              LONGER * (uint64_t)(apart > 0 ? apart : 0);
+    form = LARGER * (uint64_t)(volume < 0 ? -volume : volume) +
+           LONGER * (uint64_t)(apart > 0 ? apart : 0);
+    out.all = out.moved + out.idle + (g->predicted ? 2 : 1) * form;
     return out;
 }
 

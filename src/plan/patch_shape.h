@@ -24,6 +24,8 @@ struct bm_patch_grid {
     int ndims;
     int64_t shape[3];
     uint64_t most_samples; /* that a patch may have */
+    int predicted; /* samples are stored within a tolerance, predicted by others
+                      of their patch: the more compact, the fewer bytes */
 };
 
 /* Whether a grid has enough samples for a choice. */

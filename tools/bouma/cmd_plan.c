@@ -51,7 +51,8 @@ static const struct option_spec options[] = {
              "row-major"},
     {.name = "patch",
      .argument = "P[,P,P]",
-     .help = "samples along a patch; default: 64, with two axes 256"},
+     .help = "samples along a patch; default: 64, with two axes 256, or what "
+             "fits the blocks better"},
     {.name = "layout",
      .argument = "LAYOUT",
      .choices = "patch|hz",

@@ -339,6 +339,26 @@ static void the_usual_ones_stay(void)
     CHECK_EQ(choices.count, 1);
 }
 
+/* Where a flat patch takes more bytes than a cube, it must save more. */
+static void predicted_samples_have_compact_patches(void)
+{
+    static const int64_t shape[3] = {512, 512, 512}, slabs[3] = {16, 1, 1},
+                         odd[3] = {5, 5, 4};
+    static struct cells c;
+    int64_t edge[3];
+
+    cut_evenly(&c, 3, shape, odd, 0);
+    choose_on_grid(edge, &c);
+    CHECK(!is_usual(edge, &c));
+    c.grid.predicted = 1;
+    choose_on_grid(edge, &c);
+    CHECK(is_usual(edge, &c));
+    cut_evenly(&c, 3, shape, slabs, 0);
+    c.grid.predicted = 1;
+    choose_on_grid(edge, &c);
+    CHECK_EQ(edge[0], 32);
+}
+
 /* No patch is larger than it may be. */
 static void large_samples_have_small_patches(void)
 {
@@ -390,6 +410,7 @@ int main(void)
     even_blocks_are_never_worse_off();
     other_blocks_gain_something();
     the_usual_ones_stay();
+    predicted_samples_have_compact_patches();
     large_samples_have_small_patches();
     there_may_be_millions_of_ranks();
     return check_result();
