@@ -223,8 +223,10 @@ static void bench_balance(const struct bench *b, const char *path)
 static double encode_alone(const struct bench *b, const char *path, int threads,
                            int64_t size, const float *data)
 {
-    bouma_grid_spec g = {
-        .size = sizeof(g), .ndims = 3, .shape = {size, size, size}};
+    bouma_grid_spec g = {.size = sizeof(g),
+                         .ndims = 3,
+                         .shape = {size, size, size},
+                         .patch = {GRID_EDGE, GRID_EDGE, GRID_EDGE}};
     bouma_variable_spec s = {.size = sizeof(s),
                              .type = BOUMA_TYPE_F32,
                              .tolerance = b->tolerance,

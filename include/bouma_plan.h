@@ -123,6 +123,9 @@ typedef struct bouma_plan_report {
      * 'moved_bytes' and 'shipped_bytes' goes from one to another. */
     int64_t nodes;
     uint64_t moved_between, shipped_between;
+    /* What 'patch' would be if the library did not look at the blocks of ranks:
+     * another one only if it was left to the library, and others are better. */
+    int64_t usual_patch[BOUMA_MAX_DIMS];
 } bouma_plan_report;
 
 /* Make a plan. Of 'opts' (may be NULL) it uses the fields for files, schemes,

@@ -48,7 +48,10 @@ typedef struct bouma_grid_spec {
     int64_t shape[BOUMA_MAX_DIMS];
     int64_t patch[BOUMA_MAX_DIMS];  /* powers of two; 0: 64 in 3-D, 256 in 2-D,
                                        65536 in 1-D; reduced to the size of the
-                                       grid */
+                                       grid. All 0, and no levels: others if
+                                       they fit the blocks of ranks better. The
+                                       first step that has data of the grid
+                                       settles it */
     int levels;                     /* 0: down to about 64 samples per patch */
     double origin[BOUMA_MAX_DIMS];  /* position of sample 0 */
     double spacing[BOUMA_MAX_DIMS]; /* 0: 1 */

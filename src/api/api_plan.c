@@ -152,6 +152,42 @@ static int define_grid(bouma_plan *plan, const bouma_plan_spec *spec)
     return bm_schema_add_grid(&plan->schema, &plan->grid, "plan", &grid);
 }
 
+/* What patches would be without a look at the ranks. */
+static void tell_usual(bouma_plan *plan)
+{
+    bouma_grid_info info = {0};
+
+    plan->grid->layout->info(plan->grid, &info);
+    memcpy(plan->usual_patch, info.patch, sizeof(plan->usual_patch));
+}
+
+/* Edges of patches that are left to the library are chosen as by ranks that
+ * write. Such a ratio takes a tolerance. */
+#define LOSSY_RATIO 4
+static int settle_patches(bouma_plan *plan, const bouma_plan_spec *spec)
+{
+    struct bm_patch_grid task;
+    struct bm_rank_grid ranks;
+    int64_t edge[3];
+    int rc;
+
+    if (!bm_grid_patch_open(plan->grid))
+        return BOUMA_OK;
+    rc = bm_rank_grid_init(&ranks, &plan->a, &plan->task.ranks);
+    if (!rc) {
+        const int64_t *cut[3] = {ranks.cut[0], ranks.cut[1], ranks.cut[2]};
+
+        task = bm_grid_patch_task(plan->grid);
+        task.most_samples = BM_MAX_CHUNK / bouma_type_size(spec->type) /
+                            (uint64_t)spec->components;
+        task.predicted = spec->ratio >= LOSSY_RATIO;
+        bm_patch_choose_on_grid(edge, &task, cut, ranks.grid);
+        bm_grid_patch_settle(plan->grid, edge);
+    }
+    bm_rank_grid_release(&ranks);
+    return rc;
+}
+
 static void values_of(const void *object, uint64_t key,
                       uint64_t values[BM_ESTIMATE_PIECES])
 {
@@ -185,6 +221,10 @@ static int check_grid(bouma_plan *plan, const bouma_plan_spec *spec,
 
     if (rc)
         return about_the_grid(error, rc);
+    tell_usual(plan);
+    rc = settle_patches(plan, spec);
+    if (rc)
+        return rc;
     plan->task.sample_bytes =
         bouma_type_size(spec->type) * (uint64_t)spec->components;
     if (__builtin_mul_overflow(bm_box_volume(&plan->grid->domain),

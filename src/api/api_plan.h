@@ -20,6 +20,7 @@ struct bouma_plan {
     struct bm_places places;    /* its nodes */
     struct bm_schema schema;
     struct bm_object *grid; /* in it, with one variable; of particles NULL */
+    int64_t usual_patch[BOUMA_MAX_DIMS]; /* before they were fitted to ranks */
     int ndims;
     uint64_t *loads; /* [ranks], or NULL */
     struct bm_estimate_task task;

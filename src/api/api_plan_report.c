@@ -21,6 +21,7 @@ static void tell_grid(bouma_plan_report *out, const bouma_plan *plan)
     out->layout = (bouma_layout)o->layout->code;
     for (int d = 0; d < o->ndims; d++) {
         out->patch[d] = info.patch[d];
+        out->usual_patch[d] = plan->usual_patch[d];
         out->grid[d] = out->layout == BOUMA_LAYOUT_PATCH
                            ? (task->shape[first + d] - 1) / info.patch[d] + 1
                            : 0;

@@ -50,6 +50,18 @@ static int check_patch(const struct bm_object *o, const bouma_grid_spec *spec)
     return BOUMA_OK;
 }
 
+/* Whether the caller leaves the edges to the library, and so that there is a
+ * choice. */
+static int is_open(const struct bm_object *o, const bouma_grid_spec *spec)
+{
+    struct bm_patch_grid task = bm_grid_patch_task(o);
+
+    for (int d = 0; d < spec->ndims; d++)
+        if (spec->patch[d])
+            return 0;
+    return !spec->levels && bm_patch_has_choice(&task);
+}
+
 static int define(struct bm_object *o, const void *wanted)
 {
     const bouma_grid_spec *spec = wanted;
@@ -75,7 +87,65 @@ static int define(struct bm_object *o, const void *wanted)
                        "%d (1 + log2 of the longest edge)",
                        o->name, spec->levels, max_levels(&own->tiling));
     o->levels = spec->levels ? spec->levels : bm_tiling_levels(&own->tiling);
+    own->is_open = is_open(o, spec);
     return BOUMA_OK;
+}
+
+/* ---- edges by the blocks of ranks ---------------------------------------- */
+
+struct bm_grid_patch *bm_grid_patch_open(const struct bm_object *o)
+{
+    struct bm_grid_patch *own =
+        o->layout == &bm_layout_grid_patch ? o->own : NULL;
+
+    return own && own->is_open ? own : NULL;
+}
+
+struct bm_patch_grid bm_grid_patch_task(const struct bm_object *o)
+{
+    struct bm_patch_grid task = {.ndims = o->ndims,
+                                 .most_samples = BM_MAX_CHUNK};
+
+    for (int d = 0; d < 3; d++)
+        task.shape[d] = bm_tiling_of(o)->shape[d];
+    for (int i = 0; i < o->count; i++) {
+        const struct bouma_variable *v = o->variables[i];
+        uint64_t most =
+            BM_MAX_CHUNK / bouma_type_size(v->type) / (uint64_t)v->components;
+
+        if (most < task.most_samples)
+            task.most_samples = most;
+        task.predicted |= v->tolerance > 0;
+    }
+    return task;
+}
+
+int bm_grid_patch_same(int64_t edge[3], const struct bm_object *o,
+                       const struct bm_object *other)
+{
+    const struct bm_tiling *t = bm_tiling_of(o), *theirs;
+    struct bm_patch_grid task = bm_grid_patch_task(o);
+
+    if (other->layout != o->layout || other->ndims != o->ndims ||
+        other->levels != o->levels)
+        return 0;
+    theirs = bm_tiling_of(other);
+    memcpy(edge, theirs->edge, sizeof(theirs->edge));
+    return !memcmp(t->shape, theirs->shape, sizeof(t->shape)) &&
+           (uint64_t)(edge[0] * edge[1] * edge[2]) <= task.most_samples;
+}
+
+int bm_grid_patch_settle(const struct bm_object *o, const int64_t edge[3])
+{
+    struct bm_grid_patch *own = o->own;
+    struct bm_tiling t = own->tiling;
+    int skip = 3 - o->ndims, changes;
+
+    bm_tiling_init(&t, o->ndims, own->tiling.shape + skip, edge + skip);
+    changes = memcmp(t.edge, own->tiling.edge, sizeof(t.edge)) != 0;
+    own->tiling = t;
+    own->settled = 1;
+    return changes;
 }
 
 static void release(struct bm_object *o)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "layout/grid_patch.h"
 #include "write/write_job.h"
 
 /* Units are texts; none is an empty one. */
@@ -95,21 +96,37 @@ static uint64_t partitions_of(const struct bm_object *o)
                                : 0;
 }
 
-void bm_job_put_partitions(struct bm_buffer *b, const struct bm_schema *schema)
+static uint64_t is_open(const struct bm_object *o)
 {
-    for (int i = 0; i < schema->count; i++)
-        bm_put_u64(b, partitions_of(schema->objects[i]));
+    return bm_grid_patch_open(o) != NULL;
 }
 
-static int compare_partitions(struct bouma_dataset *ds,
-                              const struct bm_object *mine, uint64_t root)
+void bm_job_put_choices(struct bm_buffer *b, const struct bm_schema *schema)
 {
-    return partitions_of(mine) == root
-               ? BOUMA_OK
-               : bm_fail(&ds->error, BOUMA_EMISMATCH,
-                         "rank %d has grid \"%s\" with %" PRIu64
-                         " partitions, rank 0 with %" PRIu64,
-                         ds->comm->rank, mine->name, partitions_of(mine), root);
+    for (int i = 0; i < schema->count; i++) {
+        bm_put_u64(b, partitions_of(schema->objects[i]));
+        bm_put_u64(b, is_open(schema->objects[i]));
+    }
+}
+
+static int compare_choices(struct bouma_dataset *ds,
+                           const struct bm_object *mine, struct bm_cursor *c)
+{
+    uint64_t partitions = bm_get_u64(c), open = bm_get_u64(c);
+
+    if (partitions_of(mine) != partitions)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has grid \"%s\" with %" PRIu64
+                       " partitions, rank 0 with %" PRIu64,
+                       ds->comm->rank, mine->name, partitions_of(mine),
+                       partitions);
+    if (is_open(mine) != open)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has grid \"%s\" %s 'patch' and 'levels', rank "
+                       "0 %s: on all ranks they are given, or on none",
+                       ds->comm->rank, mine->name, open ? "with" : "without",
+                       open ? "without" : "with");
+    return BOUMA_OK;
 }
 
 static int compare(struct bm_write_job *job, struct bm_cursor *c)
@@ -141,7 +158,7 @@ static int compare(struct bm_write_job *job, struct bm_cursor *c)
     for (int i = 0; i < root.count && !rc; i++)
         rc = compare_object(ds, ds->schema.objects[i], root.objects[i]);
     for (int i = 0; i < root.count && !rc; i++)
-        rc = compare_partitions(ds, ds->schema.objects[i], bm_get_u64(c));
+        rc = compare_choices(ds, ds->schema.objects[i], c);
     bm_schema_release(&root);
     return rc;
 }
@@ -157,7 +174,7 @@ int bm_job_mismatch(struct bm_write_job *job)
         bm_put_u64(&b, job->entry.step);
         bm_put_f64(&b, job->entry.time);
         bm_schema_encode(&b, &ds->schema);
-        bm_job_put_partitions(&b, &ds->schema);
+        bm_job_put_choices(&b, &ds->schema);
     }
     rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
     if (!rc) {

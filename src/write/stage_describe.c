@@ -9,6 +9,7 @@
 #include "store/identity.h"
 #include "write/bound.h"
 #include "write/extension.h"
+#include "write/settle_patches.h"
 #include "write/write_job.h"
 
 static int by_variable(const void *left, const void *right)
@@ -32,7 +33,7 @@ static int hash_step(const struct bm_write_job *job, uint64_t *hash)
     bm_put_f64(&b, job->entry.time);
     bm_put_u64(&b, job->base.epoch); /* it is extended by all, or by none */
     bm_schema_encode(&b, &ds->schema);
-    bm_job_put_partitions(&b, &ds->schema);
+    bm_job_put_choices(&b, &ds->schema);
     bm_attributes_encode(&b, &ds->found.attributes);
     bm_attributes_encode(&b, &ds->given.step_attributes);
     failed = b.failed;
@@ -41,14 +42,28 @@ static int hash_step(const struct bm_write_job *job, uint64_t *hash)
     return failed ? BOUMA_ENOMEM : BOUMA_OK;
 }
 
+int bm_job_hash_given(struct bm_write_job *job)
+{
+    const struct bm_buffer *mine = &job->given.blocks;
+    struct bm_buffer shape;
+
+    job->given.hash = 0;
+    bm_buffer_init(&shape, job->ds->a);
+    bm_schema_encode(&shape, &job->ds->schema);
+    bm_job_put_choices(&shape, &job->ds->schema);
+    if (!shape.failed && !mine->failed)
+        job->given.hash = bm_hash64(mine->data, mine->size,
+                                    bm_hash64(shape.data, shape.size, 1));
+    bm_buffer_release(&shape);
+    return job->given.hash ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
 /* Number the variables, sort the puts, and say in bytes what this rank holds;
  * *hash is for the comparison with others, that of the job with the last step.
  */
 static int describe(struct bm_write_job *job, uint64_t *hash)
 {
     struct bouma_dataset *ds = job->ds;
-    struct bm_buffer *mine = &job->given.blocks, shape;
-    uint64_t *own = &job->given.hash;
 
     if (bm_schema_number(&ds->schema))
         return bm_fail(&ds->error, BOUMA_ENOMEM,
@@ -60,18 +75,10 @@ static int describe(struct bm_write_job *job, uint64_t *hash)
     if (ds->given.put_count)
         qsort(ds->given.puts, ds->given.put_count, sizeof(*ds->given.puts),
               by_variable);
-    bm_plan_describe(mine, ds->given.puts, ds->given.put_count);
-    /* The plan depends on the grids, too: hash their description. */
-    bm_buffer_init(&shape, ds->a);
-    bm_schema_encode(&shape, &ds->schema);
-    bm_job_put_partitions(&shape, &ds->schema);
-    if (!shape.failed && !mine->failed)
-        *own = bm_hash64(mine->data, mine->size,
-                         bm_hash64(shape.data, shape.size, 1));
-    bm_buffer_release(&shape);
-    return *own ? BOUMA_OK
-                : bm_fail(&ds->error, BOUMA_ENOMEM,
-                          "no memory to describe the step");
+    bm_plan_describe(&job->given.blocks, ds->given.puts, ds->given.put_count);
+    return bm_job_hash_given(job) ? bm_fail(&ds->error, BOUMA_ENOMEM,
+                                            "no memory to describe the step")
+                                  : BOUMA_OK;
 }
 
 /* A grid without variables is a mistake: one was defined before its grid, with
@@ -213,5 +220,7 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
     job->entry.generation =
         (struct bm_generation){ds->claim.epoch, ds->claim.attempt};
     job->given.is_new = largest[0] != 0;
+    if (!rc)
+        rc = bm_settle_patches(job);
     return bm_job_agreed(job, rc);
 }

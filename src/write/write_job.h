@@ -204,8 +204,13 @@ size_t bm_job_subfile_count(const struct bm_write_job *job);
  * message on all ranks. Collective. */
 int bm_job_mismatch(struct bm_write_job *job);
 
-/* The partitions of each object, which the schema's bytes need not have. */
-void bm_job_put_partitions(struct bm_buffer *b, const struct bm_schema *schema);
+/* What the schema's bytes need not have of each object: its partitions, and
+ * whether the edges of patches are left to the library. */
+void bm_job_put_choices(struct bm_buffer *b, const struct bm_schema *schema);
+
+/* Hash what this rank holds, and the grids, by which the next step finds out
+ * whether the plan can be used again. BOUMA_OK or ENOMEM. */
+int bm_job_hash_given(struct bm_write_job *job);
 
 /* Tell the first rank of each node the sizes of all chunks. Collective. */
 int bm_job_gather_sizes(struct bm_write_job *job, int rc);

@@ -56,7 +56,8 @@ static const struct option_spec options[] = {
              "row-major"},
     {.name = "patch",
      .argument = "P[,P,P]",
-     .help = "samples along a patch; default: 64, with two axes 256"},
+     .help = "samples along a patch; default: 64, with two axes 256, or what "
+             "fits the blocks better"},
     {.name = "layout",
      .argument = "LAYOUT",
      .choices = "patch|hz",
@@ -452,6 +453,29 @@ static int compare(struct planning *planning, struct context *ctx)
 
 /* ---- one plan ------------------------------------------------------------ */
 
+/* The same with the usual patches, if these are fitted to the blocks: *out,
+ * else NULL. */
+static int plan_usual(bouma_plan_report **out, bouma_plan_report *room,
+                      const struct planning *planning, struct context *ctx,
+                      const bouma_plan_report *report)
+{
+    struct planning usual = *planning;
+    bouma_plan *plan = NULL;
+    int rc;
+
+    *out = NULL;
+    if (!plan_report_is_fitted(report))
+        return DONE;
+    memcpy(usual.spec.patch, report->usual_patch, sizeof(usual.spec.patch));
+    rc = make(&plan, &usual, ctx, &usual.opts);
+    if (rc)
+        return rc;
+    bouma_plan_report_get(room, plan);
+    bouma_plan_free(plan);
+    *out = room;
+    return DONE;
+}
+
 /* The report, and why its writers are those. */
 static int tell(const struct planning *planning, struct context *ctx,
                 const bouma_plan *plan, const struct canvas *canvas)
@@ -459,13 +483,18 @@ static int tell(const struct planning *planning, struct context *ctx,
     bool explain = arguments_has(planning->args, "explain");
     const char *target = arguments_text(planning->args, "output");
     bouma_plan_report report = {.size = sizeof(report)};
+    bouma_plan_report room = {.size = sizeof(room)}, *usual;
     json_t *root, *costs = NULL;
+    int rc;
 
     if (!context_prints(ctx) || (target && strcmp(target, "-") == 0))
         return DONE;
     bouma_plan_report_get(&report, plan);
+    rc = plan_usual(&usual, &room, planning, ctx, &report);
+    if (rc)
+        return rc;
     if (!ctx->json) {
-        plan_report_print(&report, &planning->spec);
+        plan_report_print(&report, usual, &planning->spec);
         return explain ? plan_explain_print(ctx, plan, planning->file) : DONE;
     }
     if (explain) {
@@ -475,6 +504,8 @@ static int tell(const struct planning *planning, struct context *ctx,
     }
     root = json_object();
     plan_report_put(root, &report, &planning->spec);
+    if (usual)
+        plan_report_put_usual(root, usual, &planning->spec);
     if (costs)
         json_put(root, "explain", costs);
     if (target) {

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "format_text.h"
 
@@ -10,6 +11,12 @@ double plan_report_balance(const bouma_plan_report *report)
 {
     return (double)report->largest_file * (double)report->files /
            (double)report->stored_bytes;
+}
+
+bool plan_report_is_fitted(const bouma_plan_report *report)
+{
+    return !report->particles && memcmp(report->patch, report->usual_patch,
+                                        sizeof(report->patch)) != 0;
 }
 
 static double mean_of(int64_t sum, int64_t count)
@@ -137,6 +144,17 @@ void plan_report_put(json_t *object, const bouma_plan_report *report,
     put_files(object, report);
 }
 
+void plan_report_put_usual(json_t *object, const bouma_plan_report *usual,
+                           const bouma_plan_spec *spec)
+{
+    json_t *own = json_object();
+
+    json_put(own, "patch", json_integers(usual->patch, spec->ndims));
+    put_patches(own, usual);
+    json_put(own, "moved_bytes", json_count(usual->moved_bytes));
+    json_put(object, "usual", own);
+}
+
 /* What the grid is cut into: blocks of an order, or patches. */
 static void print_order(const bouma_plan_report *report)
 {
@@ -165,8 +183,20 @@ static void print_patches(const bouma_plan_report *report, int n)
     printf("%" PRId64 " shared by ranks\n", report->shared_patches);
 }
 
+/* What the usual patches would do. */
+static void print_usual(const bouma_plan_report *usual, int n)
+{
+    char one[FORMAT_BYTES], two[FORMAT_BYTES];
+
+    printf("         fitted to the blocks; of %s, a rank would get %" PRId64
+           " to %" PRId64 ",\n         and %s would be moved\n",
+           format_shape(one, n, usual->patch), usual->fewest_patches,
+           usual->most_patches, format_bytes(two, usual->moved_bytes));
+}
+
 /* What a grid is cut into, and who puts it together. */
 static void print_grid(const bouma_plan_report *report,
+                       const bouma_plan_report *usual,
                        const bouma_plan_spec *spec)
 {
     char one[FORMAT_BYTES], two[FORMAT_BYTES], three[FORMAT_BYTES];
@@ -181,6 +211,8 @@ static void print_grid(const bouma_plan_report *report,
         print_order(report);
     else
         print_patches(report, spec->ndims);
+    if (usual)
+        print_usual(usual, spec->ndims);
     printf("a rank   %" PRId64 " to %" PRId64 " %s, mean %.4g; "
            "distribute=%s\n",
            report->fewest_patches, report->most_patches, chunks,
@@ -205,6 +237,7 @@ static void print_particles(const bouma_plan_report *report)
 }
 
 void plan_report_print(const bouma_plan_report *report,
+                       const bouma_plan_report *usual,
                        const bouma_plan_spec *spec)
 {
     char one[FORMAT_BYTES], two[FORMAT_BYTES], three[FORMAT_BYTES];
@@ -215,7 +248,7 @@ void plan_report_print(const bouma_plan_report *report,
     if (report->particles)
         print_particles(report);
     else
-        print_grid(report, spec);
+        print_grid(report, usual, spec);
     printf("shipped  %s, to the writers of files, in %s and %s\n",
            format_bytes(one, report->shipped_bytes),
            format_count(two, (uint64_t)report->shipped_messages, "message"),
