@@ -17,6 +17,7 @@ struct bm_mpi_signal {
 #define BM_MPI_SIGNALS 64
 #define BM_MPI_SMALL   4096
 #define BM_MPI_RELAYS  4
+#define BM_MPI_TRIES   4 /* of a call that fails */
 #define BM_MPI_RELAY   ((size_t)32 << 10)
 
 struct bm_mpi_comm {
@@ -82,6 +83,17 @@ int bm_mpi_gather(struct bm_comm *comm, const void *data, size_t bytes,
 int bm_mpi_exchange(struct bm_comm *comm, const struct bm_message *sends,
                     size_t send_count, const struct bm_message *receives,
                     size_t receive_count);
+
+/* A rank as MPI counts them, and back. */
+int bm_mpi_rank_of(const struct bm_mpi_comm *m, int rank);
+int bm_mpi_rank_at(const struct bm_mpi_comm *m, int rank);
+
+/* A communicator of this rank alone, till it is made; and a group, for the
+ * table: comm_mpi_make.c. */
+void bm_mpi_init(struct bm_mpi_comm *m, const bouma_allocator *a,
+                 double timeout);
+int bm_mpi_group(struct bm_comm **out, struct bm_comm *whole,
+                 const int *members, int count);
 
 /* A group of ranks, of which 'places' says where they are; not yet those of its
  * nodes: bm_mpi_make_near(). ENOMEM. */

@@ -70,6 +70,21 @@ static int by_place(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
+/* Who takes turns for a chunk in the stream to its writer: its owner. Chunks
+ * that are predicted are stored in that order, and with `weighted` owners follow
+ * from times, on which no byte of a file shall depend: then the first rank that
+ * holds samples of it. */
+static int turn_of(const struct bm_write_job *job, uint32_t chunk)
+{
+    struct bm_chunk c;
+
+    if (job->transit.cargo == BM_CHUNKS ||
+        job->ds->options.distribute != BOUMA_DISTRIBUTE_WEIGHTED)
+        return job->plan.grids->owner[chunk];
+    c = bm_plan_chunk(job->plan.grids, chunk);
+    return bm_part_rank(&c, c.decomposition->partition.first[c.number]);
+}
+
 /* The chunks of a file in the order of the stream, into r->slots; their number.
  * Of one that this rank is told of, its own. */
 static size_t schedule_file(struct routes *r, size_t file)
@@ -84,7 +99,7 @@ static size_t schedule_file(struct routes *r, size_t file)
         if (!bytes && job->transit.cargo == BM_MISFITS)
             continue;
         r->slots[n] = (struct bm_slot){.index = (uint32_t)(t - first),
-                                       .owner = job->plan.grids->owner[chunk],
+                                       .owner = turn_of(job, chunk),
                                        .bytes = bytes};
         if (is_told(job, file))
             r->slots[n].at = job->plan.grids->own->at[chunk];
@@ -94,6 +109,10 @@ static size_t schedule_file(struct routes *r, size_t file)
         bm_schedule(r->slots, n);
     else if (n)
         qsort(r->slots, n, sizeof(*r->slots), by_place);
+    for (size_t i = 0; i < n; i++)
+        r->slots[i].owner =
+            job->plan.grids
+                ->owner[job->plan.files.chunk[first + r->slots[i].index]];
     return n;
 }
 

@@ -36,7 +36,6 @@ struct load {
     bouma_codec codec;
     int partitions; /* of the grid in HZ order; 0: it has none */
     int few;        /* only patches */
-    int timed;      /* the files depend on what chunks took to encode */
     int particles;  /* beside them, in two sets: 2 of ranks that have them all
                        over the place, so that ranks are cut; else 1 */
 };
@@ -289,7 +288,7 @@ static void the_files_are_the_same(const struct ranks *ranks,
         run_end(&r);
         they_are_read_back(&r, (enum nodes)how);
         for (int step = 0; step < STEPS && how && !ranks->rank; step++)
-            CHECK(load->timed || same_subfiles(alone, r.path, step));
+            CHECK(same_subfiles(alone, r.path, step));
         MPI_Barrier(MPI_COMM_WORLD);
         if (how == ALONE)
             snprintf(alone, sizeof(alone), "%s", r.path);
@@ -403,7 +402,6 @@ int main(int argc, char **argv)
           .predict = BOUMA_PREDICT_ON,
           .async = 1},
          BOUMA_CODEC_ZSTD,
-         .timed = 1,
          .particles = 1},
         {.name = "placed",
          {.files = 5, .place = BOUMA_PLACE_COST},
