@@ -346,7 +346,7 @@ static void measure_codec(struct bm_codec_rates *out, struct bench *b,
                                     .levels = LEVELS,
                                     .lattice = b->lattice,
                                     .bound = b->codec->lossy ? TOLERANCE : 0};
-    b->list = (struct bm_list){BOUMA_TYPE_F32, LIST_VALUES, 1, TOLERANCE};
+    b->list = (struct bm_list){BOUMA_TYPE_F32, LIST_VALUES, 1, TOLERANCE, 0};
     for (int k = 0; k < LEVELS; k++)
         decoded += (size_t)bm_lattice_samples(&b->lattice[k]) * sizeof(float);
     if (!b->codec->decode_field)
