@@ -115,7 +115,7 @@ typedef struct bouma_variable_spec {
     bouma_type type;
     int components; /* values per sample, such as 3 for a velocity; 0: 1 */
     bouma_codec codec;
-    int codec_level;  /* zstd's level; 0: 1 */
+    int codec_level;  /* zstd's level; 0: 1, and for particles 1 or -1 */
     const char *unit; /* of values, such as "K"; may be NULL */
     /* Largest error of any sample; f32 and f64 only; 0 keeps every bit. The
      * default codec is then BOUMA_CODEC_INTERP, where it holds at every level.

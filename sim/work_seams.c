@@ -193,9 +193,10 @@ SEAM(int, bm_values_decode, struct bm_codec_state *state, void *values,
 /* A particle takes as much longer among more of them as the logarithm of their
  * number says. The function waits for threads of its own, which take no time. */
 SEAM(int, bm_tree_build, struct bm_tree *t, uint32_t *order,
-     const struct bm_positions *positions, uint32_t leaf, int threads)
+     const struct bm_positions *positions, uint32_t leaf, int threads,
+     struct bm_tree_route *route)
 {
-    int rc = REAL(bm_tree_build)(t, order, positions, leaf, threads);
+    int rc = REAL(bm_tree_build)(t, order, positions, leaf, threads, route);
     double n = (double)positions->count;
     double depth = log2(fmax(n, 2)) / log2((double)BM_SORTED_PARTICLES);
     double bytes =

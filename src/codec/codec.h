@@ -104,6 +104,7 @@ struct bm_list {
     size_t count; /* less than 2^32 */
     int components;
     double bound;
+    int effort;
 };
 
 /* What codecs are made for, as bits; a layout offers one of them. */
@@ -112,7 +113,7 @@ enum bm_codec_use { BM_FOR_FIELDS = 1, BM_FOR_LISTS = 2 };
 /* There are three kinds. Those with 'encode' are exact, and take the values of
  * one level that the next coarser one has not, or those of particles. Those
  * with 'encode_field' make the samples of a level from its bytes and the
- * samples of the next coarser one. Those with 'encode_list' take values of
+ * samples of the next coarser one. Those with 'decode_list' take values of
  * particles. */
 struct bm_codec {
     const char *name;

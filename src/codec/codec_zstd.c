@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "base/bytes.h"
+#include "codec/zstd_planes.h"
 
 /* Byte b of value i, the least significant one being the first, goes to plane
  * b, at index i. */
@@ -14,11 +15,82 @@
 #else
 #define PLANE(b, bytes) (b)
 #endif
+
+/* 16 values at once, where compilers can. The bits of an address in such a
+ * block are those of the index, then those of the byte; interleaving its two
+ * halves rotates them by one. So four turns bring the byte to the front, and
+ * as many as it has bits bring it back. */
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector) &&                                  \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define WIDE 16
+#endif
+#endif
+
+#ifdef WIDE
+typedef uint8_t wide __attribute__((vector_size(WIDE)));
+
+static inline void interleave(wide *v, int n)
+{
+    wide from[8];
+
+    memcpy(from, v, (size_t)n * sizeof(*v));
+    for (int k = 0; k < n / 2; k++) {
+        wide a = from[k], b = from[k + n / 2];
+
+        v[2 * k] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4,
+                                           20, 5, 21, 6, 22, 7, 23);
+        v[2 * k + 1] = __builtin_shufflevector(
+            a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+}
+
+/* As many of n values as come in 16. */
+static inline size_t shuffle_wide(uint8_t *restrict out,
+                                  const uint8_t *restrict in, size_t n,
+                                  int bytes)
+{
+    size_t i = 0;
+
+    for (; i + WIDE <= n; i += WIDE) {
+        wide v[8];
+
+        memcpy(v, in + i * (size_t)bytes, (size_t)bytes * WIDE);
+        for (int turn = 0; turn < 4; turn++)
+            interleave(v, bytes);
+        for (int b = 0; b < bytes; b++)
+            memcpy(out + (size_t)b * n + i, &v[b], WIDE);
+    }
+    return i;
+}
+
+static inline size_t unshuffle_wide(uint8_t *restrict out,
+                                    const uint8_t *restrict in, size_t n,
+                                    int bytes)
+{
+    size_t i = 0;
+
+    for (; i + WIDE <= n; i += WIDE) {
+        wide v[8];
+
+        for (int b = 0; b < bytes; b++)
+            memcpy(&v[b], in + (size_t)b * n + i, WIDE);
+        for (int turn = bytes; turn > 1; turn /= 2)
+            interleave(v, bytes);
+        memcpy(out + i * (size_t)bytes, v, (size_t)bytes * WIDE);
+    }
+    return i;
+}
+#else
+#define shuffle_wide(out, in, n, bytes)   0
+#define unshuffle_wide(out, in, n, bytes) 0
+#endif
+
 #define SHUFFLE(bytes)                                                         \
     static void shuffle_##bytes(uint8_t *restrict out,                         \
                                 const uint8_t *restrict in, size_t n)          \
     {                                                                          \
-        for (size_t i = 0; i < n; i++)                                         \
+        for (size_t i = shuffle_wide(out, in, n, bytes); i < n; i++)           \
             for (size_t b = 0; b < bytes; b++)                                 \
                 out[PLANE(b, bytes) * n + i] = in[i * bytes + b];              \
     }                                                                          \
@@ -26,7 +98,7 @@
     static void unshuffle_##bytes(uint8_t *restrict out,                       \
                                   const uint8_t *restrict in, size_t n)        \
     {                                                                          \
-        for (size_t i = 0; i < n; i++)                                         \
+        for (size_t i = unshuffle_wide(out, in, n, bytes); i < n; i++)         \
             for (size_t b = 0; b < bytes; b++)                                 \
                 out[i * bytes + b] = in[PLANE(b, bytes) * n + i];              \
     }
@@ -82,6 +154,33 @@ static int encode(struct bm_codec_state *state, uint8_t *out, size_t *stored,
     }
     *stored = n;
     return BOUMA_OK;
+}
+
+/* Values of particles are near each other in no other way than by their
+ * magnitude, so each plane is looked at. */
+static int encode_list(struct bm_codec_state *state, struct bm_buffer *out,
+                       const void *values, const struct bm_list *list)
+{
+    size_t size = bouma_type_size(list->type), n;
+    size_t count = list->count * (size_t)list->components;
+    size_t bytes = count * size, room = bm_zstd_planes_bound(bytes);
+    uint8_t *to, *scratch;
+
+    if (!bytes)
+        return BOUMA_OK;
+    to = bm_buffer_extend(out, room);
+    scratch = bm_codec_scratch(state, bytes);
+    if (!to || !scratch)
+        return BOUMA_ENOMEM;
+    move(shuffles, scratch, values, count, size);
+    n = bm_zstd_planes(state, to, scratch, count, size, list->effort);
+    if (!n || n >= bytes) {
+        memcpy(to, values, bytes);
+        bm_swap_to_little(to, count, size);
+        n = bytes;
+    }
+    out->size -= room - n;
+    return state->zstd_encoder ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 static int decode(struct bm_codec_state *state, const struct bm_samples *out,
@@ -142,4 +241,5 @@ const struct bm_codec bm_codec_zstd = {.name = "zstd",
                                        .bound = bound,
                                        .encode = encode,
                                        .decode = decode,
+                                       .encode_list = encode_list,
                                        .plausible = plausible};

@@ -464,7 +464,7 @@ uint64_t bm_particle_summary_values(const struct bm_object *set, uint64_t slots,
 
 static struct bm_list list_of(const struct bouma_variable *v, size_t count)
 {
-    return (struct bm_list){v->type, count, v->components, v->bound};
+    return (struct bm_list){v->type, count, v->components, v->bound, v->effort};
 }
 
 int bm_values_encode(struct bm_codec_state *state, struct bm_buffer *out,

@@ -41,20 +41,38 @@ int bm_tree_add_maps(struct bm_tree *t, uint32_t maps)
     return BOUMA_OK;
 }
 
-void bm_tree_fill_map(struct bm_tree *t, uint32_t map,
-                      const struct bm_bins *bins, const void *values)
+/* The leaf that has a slot. */
+static uint32_t leaf_of(const struct bm_tree *t, uint32_t slot)
 {
+    uint32_t at = 0;
+
+    while (t->nodes[at].right)
+        at = slot < t->nodes[at + 1].end ? at + 1 : t->nodes[at].right;
+    return at;
+}
+
+void bm_tree_fill_map(struct bm_tree *t, uint32_t map, const void *values,
+                      uint32_t begin, uint32_t end)
+{
+    const struct bm_bins *bins = &t->bins[map];
     uint32_t *bitmap = t->bitmaps + (size_t)map * t->node_count;
     size_t size = bouma_type_size(bins->type);
 
-    t->bins[map] = *bins;
-    for (uint32_t i = 0; i < t->node_count; i++) {
+    end = end < t->count ? end : t->count;
+    if (begin >= end)
+        return;
+    for (uint32_t i = leaf_of(t, begin);
+         i < t->node_count && t->nodes[i].begin < end; i++) {
         const struct bm_tree_node *node = &t->nodes[i];
+        uint32_t first = node->begin > begin ? node->begin : begin;
+        uint32_t last = node->end < end ? node->end : end;
 
-        if (!node->right)
-            bitmap[i] =
-                bm_bins_map(bins, (const char *)values + node->begin * size,
-                            node->end - node->begin);
+        if (!node->right) /* and another thread may have slots of it, too */
+            __atomic_fetch_or(
+                &bitmap[i],
+                bm_bins_map(bins, (const char *)values + (first - begin) * size,
+                            last - first),
+                __ATOMIC_RELAXED);
     }
 }
 

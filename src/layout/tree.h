@@ -48,22 +48,26 @@ void bm_tree_release(struct bm_tree *t);
 /* Sort particles: order[p] is the one that is stored at slot p; those whose
  * position is not finite come last, in the order in which they were given, and
  * are not in the tree. The result depends on the particles only, not on the
- * number of threads. Fewer than 2^32 particles. BOUMA_OK or ENOMEM. */
+ * number of threads. Fewer than 2^32 particles. BOUMA_OK or ENOMEM. 'route',
+ * zeroed but for 'sorted', tells how columns come into this order; NULL: order
+ * is by the particles' numbers. */
+struct bm_tree_route;
 int bm_tree_build(struct bm_tree *t, uint32_t *order,
                   const struct bm_positions *positions, uint32_t leaf,
-                  int threads);
+                  int threads, struct bm_tree_route *route);
 
 /* How many of n particles (more than a leaf has) go to the left where a node is
  * split at a median: all its leaves get about the same number, and there are as
  * few of them as can be, n / leaf rounded up, half of them on each side. */
 uint32_t bm_tree_left(uint32_t n, uint32_t leaf);
 
-/* Room for the bitmaps of 'maps' rows, zeroed. Then, row by row: of bins and
- * the values in the order of slots, the bitmaps of leaves; and at last those
- * of inner nodes, from their children's. */
+/* Room for the bitmaps of 'maps' rows, zeroed. Then, when the bins of a row are
+ * there: of the values of slots from 'begin' to 'end' - 1, in their order, the
+ * bitmaps of leaves, by threads that have different slots; and at last those of
+ * inner nodes, from their children's. */
 int bm_tree_add_maps(struct bm_tree *t, uint32_t maps);
-void bm_tree_fill_map(struct bm_tree *t, uint32_t map,
-                      const struct bm_bins *bins, const void *values);
+void bm_tree_fill_map(struct bm_tree *t, uint32_t map, const void *values,
+                      uint32_t begin, uint32_t end);
 void bm_tree_join_maps(struct bm_tree *t);
 
 /* Bytes, to be stored (appended); and back, into an initialised tree, with all

@@ -15,6 +15,7 @@
 #include "base/parallel_for.h"
 #include "codec/clones.h"
 #include "layout/tree.h"
+#include "layout/tree_route.h"
 
 #define MOST_PARTS  64 /* each has counts of all cells */
 #define MOST_BITS   12
@@ -43,9 +44,16 @@ struct grid {
     uint32_t lower; /* cells in a bucket */
     int lower_bits;
     int all_finite;
+    int by_place;
     double pre, origin[3], scale[3]; /* see measure_f32() */
     uint16_t bits[3][STEPS];        /* [axis][step along it], bits of the key */
     uint8_t axis_of_bit[MOST_BITS]; /* from the lowest */
+};
+
+/* Where the result goes, by slots: see bm_tree_build(). */
+struct listing {
+    uint32_t *order;
+    void *sorted[3]; /* NULL: not wanted */
 };
 
 /* Items whose node is still to be made. */
@@ -61,7 +69,7 @@ struct run {
 struct treelet {
     void *items[2]; /* of a bucket */
     uint8_t *bins;  /* scratch */
-    uint32_t *order;
+    const struct listing *list;
     uint32_t base; /* index of the first item */
     uint32_t leaf;
     uint32_t spare; /* nodes that there may be beyond the fewest possible */
@@ -122,9 +130,10 @@ struct cell {
 struct build {
     struct bm_tree *t;
     const struct bm_positions *positions;
-    uint32_t *order;
-    size_t parts;          /* runs of particles, one for each thread */
-    struct bounds *bounds; /* [parts] */
+    struct listing list;
+    struct bm_tree_route *route; /* or NULL */
+    size_t parts;                /* runs of particles, one for each thread */
+    struct bounds *bounds;       /* [parts] */
     struct grid *grid;
     uint16_t *cell_of; /* [particles] */
     uint32_t *counts;  /* [parts][cells + 1] */
@@ -142,8 +151,7 @@ struct build {
 
 static size_t part_begin(const struct build *b, size_t part)
 {
-    return b->positions->count / b->parts * part +
-           (part == b->parts ? b->positions->count % b->parts : 0);
+    return bm_tree_part(b->positions->count, b->parts, part);
 }
 
 static int bound_part(void *context, size_t part, size_t worker)
@@ -388,14 +396,14 @@ static void finish_cell(struct build *b, struct cell *c, struct treelet *let)
         if (n > let->leaf)
             treelet_f32(let, at, n, &single);
         else
-            list_f32(let->order + at, items, n);
+            list_f32(let->list, c->begin, items, n);
     } else {
         bound_f64(&box, (const struct item_f64 *)items, n);
         memcpy(c->low, box.low, sizeof(c->low));
         if (n > let->leaf)
             treelet_f64(let, at, n, &box);
         else
-            list_f64(let->order + at, items, n);
+            list_f64(let->list, c->begin, items, n);
     }
     c->node_count = let->count;
 }
@@ -427,7 +435,7 @@ static int finish_bucket(void *context, size_t bucket, size_t worker)
     let.items[0] = scratch;
     let.items[1] = items;
     let.bins = b->lower + begin;
-    let.order = b->order + begin;
+    let.list = &b->list;
     let.base = begin;
     for (uint32_t i = first; i < last; i++)
         finish_cell(b, &b->cells[i], &let);
@@ -527,6 +535,25 @@ static int join_nodes(struct build *b)
 
 /* ---- all of it ---------------------------------------------------------- */
 
+/* Columns of fewer particles are in a cache as a whole. */
+#define LEAST_SCATTERED ((size_t)1 << 18)
+#define NEIGHBOURS      16384 /* that are looked at */
+
+/* Whether neighbours in memory are often in different buckets. */
+static int is_scattered(const struct build *b)
+{
+    size_t n = b->positions->count, apart = 0;
+
+    if (n < LEAST_SCATTERED)
+        return 0;
+    for (size_t i = 0; i < NEIGHBOURS; i++) {
+        const uint16_t *cell = b->cell_of + sample_index(i, NEIGHBOURS, n - 1);
+
+        apart += (cell[0] ^ cell[1]) >> b->grid->lower_bits != 0;
+    }
+    return apart > NEIGHBOURS / 4;
+}
+
 static int sort_cells(struct build *b)
 {
     struct bm_tree *t = b->t;
@@ -552,9 +579,28 @@ static int sort_cells(struct build *b)
         return BOUMA_ENOMEM;
     bm_parallel_for(key_part, b, b->parts, b->parts);
     rc = list_cells(b);
-    if (!rc)
-        bm_parallel_for(scatter_part, b, b->parts, b->parts);
+    if (rc)
+        return rc;
+    b->grid->by_place = b->route && is_scattered(b);
+    bm_parallel_for(scatter_part, b, b->parts, b->parts);
     return rc;
+}
+
+/* What was found out goes to who asked for it. */
+static void hand_over(struct build *b)
+{
+    struct bm_tree_route *r = b->route;
+
+    if (!r || !b->grid->by_place)
+        return;
+    r->particles = b->positions->count;
+    r->parts = b->parts;
+    r->buckets = b->buckets + 1;
+    r->shift = b->grid->lower_bits;
+    r->cell_of = b->cell_of;
+    r->ends = b->next;
+    b->cell_of = NULL;
+    b->next = NULL;
 }
 
 static int split_cells(struct build *b)
@@ -568,9 +614,12 @@ static int split_cells(struct build *b)
 
 int bm_tree_build(struct bm_tree *t, uint32_t *order,
                   const struct bm_positions *positions, uint32_t leaf,
-                  int threads)
+                  int threads, struct bm_tree_route *route)
 {
-    struct build b = {.t = t, .positions = positions, .order = order};
+    struct build b = {.t = t,
+                      .positions = positions,
+                      .route = route,
+                      .list = {.order = order}};
     int rc = BOUMA_ENOMEM;
 
     assert(leaf && positions->count <= UINT32_MAX);
@@ -586,17 +635,21 @@ int bm_tree_build(struct bm_tree *t, uint32_t *order,
     t->leaf = leaf;
     b.item = t->type == BOUMA_TYPE_F32 ? sizeof(struct item_f32)
                                        : sizeof(struct item_f64);
+    if (route)
+        memcpy(b.list.sorted, route->sorted, sizeof(b.list.sorted));
     b.bounds = bm_new(t->a, b.parts, sizeof(*b.bounds));
     if (b.bounds)
         rc = sort_cells(&b);
     if (!rc && t->count)
         rc = split_cells(&b);
     if (!rc && t->type == BOUMA_TYPE_F32)
-        list_f32(order + t->count, (struct item_f32 *)b.items + t->count,
+        list_f32(&b.list, t->count, (struct item_f32 *)b.items + t->count,
                  positions->count - t->count);
     else if (!rc)
-        list_f64(order + t->count, (struct item_f64 *)b.items + t->count,
+        list_f64(&b.list, t->count, (struct item_f64 *)b.items + t->count,
                  positions->count - t->count);
+    if (!rc)
+        hand_over(&b);
     bm_drop(t->a, b.scratch);
     bm_drop(t->a, b.arena);
     bm_drop(t->a, b.lower);

@@ -205,7 +205,8 @@ static void NAME(find_cells)(uint16_t *cells, uint32_t *counts,
 }
 
 /* Bring n particles (at most BLOCK) to their buckets, with the lower bits of
- * their cells. Many arguments, as this is the inner loop of the build: no struct
+ * their cells; they know their number, or where in the buckets they were
+ * brought. Many arguments, as this is the inner loop of the build: no struct
  * stands between it and its arrays. */
 static void NAME(to_buckets)(void *items, uint8_t *lower, uint32_t *next,
                              const struct grid *g, const uint16_t *cells,
@@ -224,8 +225,8 @@ static void NAME(to_buckets)(void *items, uint8_t *lower, uint32_t *next,
     for (size_t i = 0; i < n; i++) {
         uint32_t at = next[cells[i] >> g->lower_bits]++;
 
-        out[at] =
-            (struct NAME(item)){{x[0][i], x[1][i], x[2][i]}, (BITS)(begin + i)};
+        out[at] = (struct NAME(item)){{x[0][i], x[1][i], x[2][i]},
+                                      g->by_place ? at : (BITS)(begin + i)};
         lower[at] = (uint8_t)(cells[i] & (g->lower - 1));
     }
 }
@@ -240,10 +241,18 @@ static void NAME(to_cells)(void *to, const void *from, uint32_t *next,
         out[next[lower[i]]++] = in[i];
 }
 
-static void NAME(list)(uint32_t *order, const void *items, size_t n)
+/* n items have found their slots, from 'at' on. */
+static void NAME(list)(const struct listing *to, size_t at, const void *items,
+                       size_t n)
 {
     const struct NAME(item) *in = items;
 
     for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)in[i].index;
+        to->order[at + i] = (uint32_t)in[i].index;
+    for (int axis = 0; axis < 3 && to->sorted[axis]; axis++) {
+        REAL *x = (REAL *)to->sorted[axis] + at;
+
+        for (size_t i = 0; i < n; i++)
+            x[i] = in[i].x[axis];
+    }
 }

@@ -380,7 +380,7 @@ static void NAME(treelet)(struct treelet *t, uint32_t begin, uint32_t n,
         *node = (struct bm_tree_node){.begin = t->base + run.begin,
                                       .end = t->base + run.end};
         if (n <= t->leaf) {
-            NAME(list)(t->order + run.begin, from, n);
+            NAME(list)(t->list, t->base + run.begin, from, n);
             t->count++;
             continue;
         }

@@ -4,11 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/gather.h"
-#include "base/hash.h"
 #include "base/parallel_for.h"
 #include "layout/particle_summary.h"
 #include "store/step_dir.h"
+#include "write/particle_pieces.h"
 
 static size_t lanes_of(const struct bm_set_plan *set)
 {
@@ -28,9 +27,10 @@ void bm_particle_file_release(struct bm_particle_file *b)
     for (size_t i = 0; i < b->lanes; i++)
         bm_drop(a, b->columns[i].own);
     bm_drop(a, b->columns);
-    for (int j = 0; b->encoded && j < b->set->count; j++)
-        bm_buffer_release(&b->encoded[j]);
+    for (size_t i = 0; i < b->encoded_count; i++)
+        bm_buffer_release(&b->encoded[i]);
     bm_drop(a, b->encoded);
+    bm_drop(a, b->pieces);
     bm_buffer_release(&b->tree_bytes);
     bm_tree_release(&b->tree);
     bm_subfile_release(&b->subfile);
@@ -48,12 +48,9 @@ int bm_particle_file_init(struct bm_particle_file *b, struct bouma_dataset *ds,
     b->file = file;
     b->count = (size_t)set->counts[file];
     b->columns = bm_new(ds->a, lanes_of(set), sizeof(*b->columns));
-    b->encoded = bm_new(ds->a, (size_t)set->count, sizeof(*b->encoded));
-    if (!b->columns || !b->encoded)
+    if (!b->columns)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
     b->lanes = lanes_of(set);
-    for (int j = 0; j < set->count; j++)
-        bm_buffer_init(&b->encoded[j], ds->a);
     return BOUMA_OK;
 }
 
@@ -65,267 +62,30 @@ struct work {
     struct bouma_dataset *ds;
     const struct bm_object *set;
     uint64_t seed;
-    size_t chunks;
-    uint32_t *order; /* [count], the tree's */
-    uint16_t *slots; /* [count], of each chunk by level */
-    uint32_t *first; /* [chunks][levels], in 'slots' of the chunk */
-    size_t *at;      /* [chunks][levels], see locate_pieces() */
+    struct bm_particle_order order;
 };
-
-/* What a thread needs beside that, to shape one variable after the other. */
-struct hand {
-    const struct work *w;
-    struct bm_codec_state codec;
-    uint8_t *sorted;   /* one lane in the order of the tree */
-    uint8_t *levelled; /* a variable by level, chunk, component: in 'room',
-                          or where it stays */
-    uint8_t *room;
-    size_t room_bytes;
-};
-
-static uint32_t chunk_slots(const struct work *w, size_t chunk)
-{
-    return bm_particle_summary_chunk_slots(w->set, w->b->count, chunk);
-}
-
-/* The particles of a level of a chunk. */
-static uint32_t piece_count(const struct work *w, size_t chunk, int level)
-{
-    const uint32_t *first = w->first + chunk * (size_t)w->set->levels;
-
-    return (level ? first[level - 1] : chunk_slots(w, chunk)) - first[level];
-}
 
 static int make_work(struct work *w)
 {
     const bouma_allocator *a = w->ds->a;
-    size_t levels = (size_t)w->set->levels, n = w->b->count;
+    struct bm_particle_file *b = w->b;
+    size_t widest = 0;
 
-    w->chunks = (size_t)bm_particle_summary_chunks(w->set, n);
-    w->order = bm_new_raw(a, n, sizeof(*w->order));
-    w->slots = bm_new_raw(a, n, sizeof(*w->slots));
-    w->first = bm_new_raw(a, w->chunks * levels, sizeof(*w->first));
-    w->at = bm_new_raw(a, w->chunks * levels, sizeof(*w->at));
-    return w->order && w->slots && w->first && w->at ? BOUMA_OK : BOUMA_ENOMEM;
+    for (int j = 0; j < b->set->count; j++) {
+        size_t size = bm_variable_sample_size(b->set->variables[j]);
+
+        widest = size > widest ? size : widest;
+    }
+    w->order.slot = bm_new_raw(a, b->count, sizeof(*w->order.slot));
+    w->order.room = bm_new_raw(a, b->count, widest);
+    return w->order.slot && w->order.room ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 static void drop_work(struct work *w)
 {
-    const bouma_allocator *a = w->ds->a;
-
-    bm_drop(a, w->order);
-    bm_drop(a, w->slots);
-    bm_drop(a, w->first);
-    bm_drop(a, w->at);
-}
-
-/* Which slots have which level, in every chunk. */
-static void find_levels(struct work *w)
-{
-    const struct bm_detail *d = &bm_bat_of(w->set)->detail;
-
-    for (size_t c = 0; c < w->chunks; c++)
-        bm_detail_order(d, bm_detail_shift(d, w->seed, c), chunk_slots(w, c),
-                        w->slots + c * d->chunk,
-                        w->first + c * (size_t)w->set->levels);
-}
-
-/* Where the values of a level of a chunk stand among those of the variable,
- * counted in particles: levels coarse to fine, in each the chunks. */
-static void locate_pieces(const struct work *w)
-{
-    size_t levels = (size_t)w->set->levels, next = 0;
-
-    for (int k = (int)levels - 1; k >= 0; k--)
-        for (size_t c = 0; c < w->chunks; c++) {
-            w->at[c * levels + (size_t)k] = next;
-            next += piece_count(w, c, k);
-        }
-}
-
-/* Ranges of each chunk, and of all, of the lane that is in h->sorted. */
-static void find_ranges(const struct hand *h, struct bm_section *s,
-                        size_t component, struct bm_range *all)
-{
-    const struct work *w = h->w;
-    const struct bouma_variable *v = s->variable;
-    size_t size = bm_variable_value_size(v);
-
-    memset(all, 0, sizeof(*all));
-    for (size_t c = 0; c < w->chunks; c++) {
-        struct bm_range *r = &s->ranges[c * (size_t)v->components + component];
-
-        bm_range_add(r, v->type,
-                     h->sorted + c * bm_bat_of(w->set)->detail.chunk * size,
-                     chunk_slots(w, c));
-        bm_range_join(all, v->type, r);
-    }
-}
-
-/* The bins and bitmaps of a variable's lane. */
-static void fill_map(const struct hand *h, uint32_t row,
-                     const struct bm_range *all, bouma_type type)
-{
-    struct bm_tree *t = &h->w->b->tree;
-    union bm_scalar low = all->low, high = all->high;
-    struct bm_bins bins;
-    int any = 0, finite = bm_bins_valid(type, low, high);
-
-    if (!finite) {
-        memset(&low, 0, sizeof(low));
-        memset(&high, 0, sizeof(high));
-        bm_bins_widen(&low, &high, &any, type, h->sorted, h->w->b->count);
-    }
-    bm_bins_init(&bins, type, low, high);
-    bins.finite = finite;
-    bm_tree_fill_map(t, row, &bins, h->sorted);
-}
-
-/* Put the lane that is in h->sorted to its slots among the levels. */
-static void split_levels(const struct hand *h, const struct bouma_variable *v,
-                         int component)
-{
-    const struct work *w = h->w;
-    size_t size = bm_variable_value_size(v), levels = (size_t)w->set->levels;
-
-    for (size_t c = 0; c < w->chunks; c++) {
-        size_t base = c * bm_bat_of(w->set)->detail.chunk;
-
-        for (size_t k = 0; k < levels; k++) {
-            uint32_t n = piece_count(w, c, (int)k);
-            uint8_t *to = h->levelled +
-                          w->at[c * levels + k] * size * (size_t)v->components +
-                          (size_t)n * size * (size_t)component;
-
-            bm_gather_near(to, h->sorted + base * size,
-                           w->slots + base + w->first[c * levels + k], n, size);
-        }
-    }
-}
-
-/* Encode the pieces of a variable, in the order in which they stand, and record
- * their sizes and checksums. */
-static int encode_pieces(struct hand *hand, int j, struct bm_section *s)
-{
-    const struct work *w = hand->w;
-    const struct bouma_variable *v = s->variable;
-    const struct bm_codec *codec = bm_codec_find((int)v->codec);
-    const struct bm_head *h = &w->b->subfile.head;
-    struct bm_buffer *out = &w->b->encoded[j];
-    size_t levels = (size_t)w->set->levels, sample = bm_variable_sample_size(v);
-    int rc = BOUMA_OK;
-
-    for (int k = (int)levels - 1; k >= 0; k--)
-        for (size_t c = 0; c < w->chunks && !rc; c++) {
-            size_t i = c * levels + (size_t)k, begin = out->size;
-            const uint8_t *values = hand->levelled + w->at[i] * sample;
-            size_t n = piece_count(w, c, k), stored = n * sample;
-            struct bm_address address = {
-                w->ds->id, h->step, h->generation.epoch, h->generation.attempt,
-                v->id,     c,       (uint32_t)k};
-
-            if (!codec->sized) {
-                rc = bm_values_encode(&hand->codec, out, v, values, n);
-                stored = out->size - begin;
-                values = stored ? out->data + begin : NULL;
-            }
-            if (rc)
-                break;
-            s->sizes[i] = (uint32_t)stored;
-            s->hashes[i] = bm_hash_chunk(&address, values, stored);
-        }
-    return rc;
-}
-
-/* Where the lanes of a variable begin. */
-static size_t first_lane(const struct bm_set_plan *set, int j)
-{
-    size_t lane = 0;
-
-    for (int i = 0; i < j; i++)
-        lane += (size_t)set->variables[i]->components;
-    return lane;
-}
-
-/* One variable: sorted, indexed, split into levels, encoded. */
-static int shape_variable(struct hand *h, int j)
-{
-    const struct work *w = h->w;
-    struct bm_particle_file *b = w->b;
-    const bouma_allocator *a = w->ds->a;
-    const struct bouma_variable *v = b->set->variables[j];
-    struct bm_section *s = bm_head_section(&b->subfile.head, v->id);
-    int sized = bm_codec_find((int)v->codec)->sized;
-    size_t bytes = b->count * bm_variable_sample_size(v);
-    size_t lane = first_lane(b->set, j);
-
-    if (!sized && h->room_bytes < bytes) {
-        bm_drop(a, h->room);
-        h->room = bm_new_raw(a, bytes, 1);
-        h->room_bytes = h->room ? bytes : 0;
-    }
-    h->levelled = sized ? bm_buffer_extend(&b->encoded[j], bytes) : h->room;
-    if (!h->levelled)
-        return BOUMA_ENOMEM;
-    for (int c = 0; c < v->components; c++) {
-        struct bm_column_data *column = &b->columns[lane + (size_t)c];
-        struct bm_range all;
-
-        bm_gather(h->sorted, column->values, w->order, b->count,
-                  bm_variable_value_size(v));
-        bm_drop(a, column->own);
-        column->own = NULL;
-        find_ranges(h, s, (size_t)c, &all);
-        if (j) /* rows are the lanes behind those of the position */
-            fill_map(h,
-                     (uint32_t)(lane + (size_t)c) -
-                         (uint32_t)b->set->variables[0]->components,
-                     &all, v->type);
-        split_levels(h, v, c);
-    }
-    for (size_t i = 0; i < w->chunks; i++)
-        s->keys[i] = i;
-    if (sized)
-        bm_swap_to_little(h->levelled, bytes / bm_variable_value_size(v),
-                          bm_variable_value_size(v));
-    return encode_pieces(h, j, s);
-}
-
-static int shape_turn(void *context, size_t j, size_t worker)
-{
-    struct hand *hands = context, *h = &hands[worker];
-
-    if (!h->sorted)
-        h->sorted = bm_new_raw(h->w->ds->a, h->w->b->count, 8);
-    return h->sorted ? shape_variable(h, (int)j) : BOUMA_ENOMEM;
-}
-
-/* All variables, on as many threads as there are. */
-static int shape_variables(const struct work *w)
-{
-    const bouma_allocator *a = w->ds->a;
-    size_t variables = (size_t)w->b->set->count;
-    size_t count = (size_t)bm_dataset_threads(w->ds);
-    struct hand *hands;
-    int rc;
-
-    if (count > variables)
-        count = variables;
-    hands = bm_new(a, count, sizeof(*hands));
-    if (!hands)
-        return BOUMA_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        hands[i].w = w;
-        bm_codec_state_init(&hands[i].codec, a);
-    }
-    rc = bm_parallel_for(shape_turn, hands, variables, count);
-    for (size_t i = 0; i < count; i++) {
-        bm_codec_state_release(&hands[i].codec);
-        bm_drop(a, hands[i].sorted);
-        bm_drop(a, hands[i].room);
-    }
-    bm_drop(a, hands);
-    return rc;
+    bm_tree_route_release(&w->order.route, w->ds->a);
+    bm_drop(w->ds->a, w->order.slot);
+    bm_drop(w->ds->a, w->order.room);
 }
 
 /* The head: the summary, still without its tree, and a section for each
@@ -336,6 +96,7 @@ static int make_head(struct work *w, const struct bm_step_entry *entry,
     struct bm_particle_file *b = w->b;
     struct bm_head *h = &b->subfile.head;
     struct bm_particle_summary *summary;
+    size_t chunks = (size_t)bm_particle_summary_chunks(w->set, b->count);
     int rc;
 
     bm_head_init(h, w->ds->a);
@@ -355,26 +116,72 @@ static int make_head(struct work *w, const struct bm_step_entry *entry,
     rc = bm_particle_summary_set_rows(summary, b->set->variables + 1,
                                       b->set->count - 1);
     for (int j = 0; j < b->set->count && !rc; j++)
-        rc = bm_head_add_section(h, b->set->variables[j], w->chunks);
+        rc = bm_head_add_section(h, b->set->variables[j], chunks);
     return rc;
 }
 
+/* Values that are rounded together; the sum of errors is made of theirs, so it
+ * does not depend on threads. */
+#define ROUNDED 65536
+
+struct rounding {
+    const struct bouma_variable *v;
+    uint8_t *values; /* of one lane */
+    size_t count;
+    struct bm_loss *losses;
+};
+
+static int round_some(void *context, size_t i, size_t worker)
+{
+    const struct rounding *r = context;
+    size_t at = i * ROUNDED;
+    size_t n = r->count - at < ROUNDED ? r->count - at : ROUNDED;
+
+    (void)worker;
+    bm_codec_find((int)r->v->codec)
+        ->round(r->v->type, r->values + at * bm_variable_value_size(r->v), n,
+                r->v->bound, &r->losses[i]);
+    return BOUMA_OK;
+}
+
+static int round_lane(const struct work *w, struct rounding *r,
+                      struct bm_loss *loss)
+{
+    size_t blocks = (r->count + ROUNDED - 1) / ROUNDED;
+
+    r->losses = bm_new(w->ds->a, blocks, sizeof(*r->losses));
+    if (!r->losses)
+        return BOUMA_ENOMEM;
+    bm_parallel_for(round_some, r, blocks, (size_t)bm_dataset_threads(w->ds));
+    for (size_t i = 0; i < blocks; i++) {
+        loss->largest = r->losses[i].largest > loss->largest
+                            ? r->losses[i].largest
+                            : loss->largest;
+        loss->squares += r->losses[i].squares;
+    }
+    bm_drop(w->ds->a, r->losses);
+    return BOUMA_OK;
+}
+
 /* Values within their tolerance, before anything is made of them. */
-static void round_values(struct work *w)
+static int round_values(struct work *w)
 {
     struct bm_particle_file *b = w->b;
     size_t lane = 0;
+    int rc = BOUMA_OK;
 
     for (int j = 0; j < b->set->count; j++) {
         const struct bouma_variable *v = b->set->variables[j];
-        const struct bm_codec *codec = bm_codec_find((int)v->codec);
         struct bm_section *s = bm_head_section(&b->subfile.head, v->id);
 
-        for (int c = 0; c < v->components; c++, lane++)
-            if (codec->round)
-                codec->round(v->type, b->columns[lane].own, b->count, v->bound,
-                             &s->loss);
+        for (int c = 0; c < v->components; c++, lane++) {
+            struct rounding r = {v, b->columns[lane].own, b->count, NULL};
+
+            if (bm_codec_find((int)v->codec)->round && !rc)
+                rc = round_lane(w, &r, &s->loss);
+        }
     }
+    return rc;
 }
 
 static int build_tree(struct work *w)
@@ -390,9 +197,11 @@ static int build_tree(struct work *w)
     for (int d = 0; d < p.ndims; d++) {
         p.axis[d] = b->columns[d].values;
         p.stride[d] = (int64_t)bouma_type_size(p.type);
+        w->order.route.sorted[d] =
+            w->order.room + (size_t)d * b->count * bouma_type_size(p.type);
     }
-    rc = bm_tree_build(&b->tree, w->order, &p, bm_bat_of(w->set)->leaf,
-                       bm_dataset_threads(w->ds));
+    rc = bm_tree_build(&b->tree, w->order.slot, &p, bm_bat_of(w->set)->leaf,
+                       bm_dataset_threads(w->ds), &w->order.route);
     if (!rc)
         rc = bm_tree_add_maps(&b->tree, summary->rows);
     return rc;
@@ -439,14 +248,11 @@ int bm_particle_file_shape(struct bm_particle_file *b, struct bouma_dataset *ds,
     if (!rc)
         rc = make_head(&w, entry, subfiles);
     if (!rc)
-        round_values(&w);
+        rc = round_values(&w);
     if (!rc)
         rc = build_tree(&w);
-    if (!rc) {
-        find_levels(&w);
-        locate_pieces(&w);
-        rc = shape_variables(&w);
-    }
+    if (!rc)
+        rc = bm_particle_pieces_make(b, ds, w.seed, &w.order);
     if (!rc)
         rc = finish_tree(&w, codec);
     drop_work(&w);
@@ -469,8 +275,8 @@ static size_t batch_bytes(const struct bm_particle_file *b,
     uint64_t bytes = ds->engine.env.buffer_bytes, all = b->tree_bytes.size;
 
     bytes = bytes < LEAST_BATCH ? LEAST_BATCH : bytes;
-    for (int j = 0; j < b->set->count; j++)
-        all += b->encoded[j].size;
+    for (size_t i = 0; i < b->encoded_count; i++)
+        all += b->encoded[i].size;
     return (size_t)(all < bytes ? all : bytes) + 1;
 }
 
@@ -502,11 +308,14 @@ static int write_all(struct bm_particle_file *b, struct bm_error *error)
     for (int j = 0; j < b->set->count && !rc; j++) {
         const struct bm_section *s =
             bm_head_section(h, b->set->variables[j]->id);
-        const uint8_t *data = b->encoded[j].data;
+        const struct bm_piece_place *places =
+            b->pieces + (size_t)j * s->count * (size_t)s->levels;
 
         for (int k = s->levels - 1; k >= 0 && !rc; k--)
             for (size_t c = 0; c < s->count && !rc; c++) {
                 size_t i = c * (size_t)s->levels + (size_t)k;
+                const uint8_t *data =
+                    b->encoded[places[i].buffer].data + places[i].at;
 
                 if (run.bytes && (run.offset + run.bytes != s->offsets[i] ||
                                   run.data + run.bytes != data))
@@ -514,7 +323,6 @@ static int write_all(struct bm_particle_file *b, struct bm_error *error)
                 if (!run.bytes)
                     run = (struct run){data, s->offsets[i], 0};
                 run.bytes += s->sizes[i];
-                data += s->sizes[i];
             }
     }
     if (!rc)
@@ -543,8 +351,8 @@ int bm_particle_file_store(struct bm_particle_file *b, struct bm_error *error)
 
 void bm_particle_file_drop(struct bm_particle_file *b)
 {
-    for (int j = 0; j < b->set->count; j++)
-        bm_buffer_release(&b->encoded[j]);
+    for (size_t i = 0; i < b->encoded_count; i++)
+        bm_buffer_release(&b->encoded[i]);
     bm_tree_release(&b->tree);
     bm_file_batch_release(&b->batch);
 }

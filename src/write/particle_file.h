@@ -14,6 +14,12 @@ struct bm_column_data {
     uint8_t *own;          /* NULL: they are the caller's */
 };
 
+/* Where the bytes of a level of a chunk of a variable are. */
+struct bm_piece_place {
+    size_t buffer; /* of those that are encoded */
+    size_t at;
+};
+
 struct bm_particle_file {
     const struct bm_set_plan *set;
     uint32_t file; /* of the set */
@@ -23,9 +29,10 @@ struct bm_particle_file {
     struct bm_subfile subfile;
     struct bm_tree tree;
     struct bm_buffer tree_bytes;
-    struct bm_buffer *encoded;  /* [variables], levels coarse to fine, in each
-                                  the chunks */
-    struct bm_file_batch batch; /* for whoever stores it */
+    struct bm_buffer *encoded; /* [encoded_count] */
+    size_t encoded_count;
+    struct bm_piece_place *pieces; /* [variables][chunks][levels] */
+    struct bm_file_batch batch;    /* for whoever stores it */
 };
 
 /* Memory for what comes from other ranks; where all of a column comes from one

@@ -1,6 +1,7 @@
-/* test_mpi_threads.c -- chunks of grids are encoded by threads: the files are
- * those that one thread writes, with any number of them, any codec, and whether
- * sizes are predicted or not; and what one of them cannot have is told. */
+/* test_mpi_threads.c -- chunks of grids are encoded by threads, and particles
+ * sorted: the files are those that one thread writes, with any number of them,
+ * any codec, and whether sizes are predicted or not; and what one of them cannot
+ * have is told. */
 #include "../helpers/arrays.h"
 #include "blocks.h"
 
@@ -140,6 +141,121 @@ static void the_files_are_the_same(const struct ranks *ranks,
         remove_tree(one);
 }
 
+/* ---- particles ---------------------------------------------------------- */
+
+enum { PARTICLES = 300000 }; /* of all ranks */
+
+struct crowd {
+    int count;
+    float (*position)[3];
+    double *heat;
+    int16_t (*spin)[2];
+};
+
+/* Half of them in a corner; a few are nowhere, or have no heat, or one without
+ * end. */
+static void crowd_init(struct crowd *c, const struct ranks *ranks)
+{
+    c->count = PARTICLES / ranks->size;
+    c->position = malloc((size_t)c->count * sizeof(*c->position));
+    c->heat = malloc((size_t)c->count * sizeof(*c->heat));
+    c->spin = malloc((size_t)c->count * sizeof(*c->spin));
+    REQUIRE(c->position && c->heat && c->spin);
+    for (int i = 0; i < c->count; i++) {
+        uint64_t state =
+            (uint64_t)i * (uint64_t)ranks->size + (uint64_t)ranks->rank + 1;
+
+        for (int d = 0; d < 3; d++)
+            c->position[i][d] =
+                (float)check_below(&state, 1 << 20) / (i % 2 ? 1 : 1000);
+        c->heat[i] = i % 3000 ? (double)c->position[i][0] * 1e-3 : -0.0;
+        if (i % 5000 == 7)
+            c->position[i][1] = (float)NAN;
+        if (i % 7000 == 8)
+            c->heat[i] = (double)NAN;
+        for (int d = 0; d < 2; d++)
+            c->spin[i][d] = (int16_t)check_below(&state, 300);
+    }
+}
+
+/* A codec of each kind: sized, exact, and one that rounds. */
+static void define_crowd(bouma_dataset *ds, bouma_particles **set,
+                         bouma_variable *v[4])
+{
+    bouma_particles_spec set_spec = {
+        .size = sizeof(set_spec), .ndims = 3, .codec = BOUMA_CODEC_RAW};
+    bouma_variable_spec heat = {.size = sizeof(heat),
+                                .type = BOUMA_TYPE_F64,
+                                .codec = BOUMA_CODEC_ZSTD};
+    bouma_variable_spec rounded = {
+        .size = sizeof(rounded), .type = BOUMA_TYPE_F64, .tolerance = 1e-2};
+    bouma_variable_spec spin = {
+        .size = sizeof(spin), .type = BOUMA_TYPE_I16, .components = 2};
+
+    REQUIRE(!bouma_particles_define(set, ds, "p", &set_spec));
+    v[0] = bouma_particles_position(*set);
+    REQUIRE(!bouma_particles_define_variable(&v[1], *set, "heat", &heat));
+    REQUIRE(!bouma_particles_define_variable(&v[2], *set, "round", &rounded));
+    REQUIRE(!bouma_particles_define_variable(&v[3], *set, "spin", &spin));
+}
+
+static void write_crowd(const struct crowd *c, int threads, const char *path)
+{
+    bouma_options options = {.size = sizeof(options),
+                             .durability = BOUMA_DURABILITY_FAST,
+                             .timeout = 250,
+                             .threads = threads};
+    size_t n = (size_t)c->count;
+    bouma_array arrays[] = {
+        BOUMA_ARRAY(BOUMA_TYPE_F32, c->position, n * sizeof(*c->position)),
+        BOUMA_ARRAY(BOUMA_TYPE_F64, c->heat, n * sizeof(*c->heat)),
+        BOUMA_ARRAY(BOUMA_TYPE_F64, c->heat, n * sizeof(*c->heat)),
+        BOUMA_ARRAY(BOUMA_TYPE_I16, c->spin, n * sizeof(*c->spin))};
+    bouma_column columns[4];
+    bouma_variable *v[4];
+    bouma_particles *set;
+    bouma_record record;
+    bouma_dataset *ds;
+
+    memcpy(options.id, "sixteen letters.", 16);
+    REQUIRE(!bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options));
+    define_crowd(ds, &set, v);
+    for (int j = 0; j < 4; j++)
+        columns[j] = (bouma_column){sizeof(*columns), v[j], &arrays[j]};
+    CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
+    CHECK_EQ(bouma_particles_put_borrow(set, n, columns, 4, NULL), BOUMA_OK);
+    CHECK_EQ(end_step(&record, ds), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+}
+
+static void files_of_particles_are_the_same(const struct ranks *ranks)
+{
+    static const int threads[] = {1, 2, 7, 200};
+    char paths[2][512];
+    struct crowd c;
+
+    crowd_init(&c, ranks);
+    for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+        char *path = paths[i != 0];
+
+        path_in(ranks, path, "particles", threads[i]);
+        write_crowd(&c, threads[i], path);
+        if (i && !ranks->rank) {
+            CHECK(same_subfiles(paths[0], path, 0));
+            remove_tree(path);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (!ranks->rank)
+        remove_tree(paths[0]);
+    free(c.position);
+    free(c.heat);
+    free(c.spin);
+}
+
+/* ---- failures ----------------------------------------------------------- */
+
 /* One value of the last rank is too large for the variable's type. */
 static void what_does_not_fit_is_told(const struct ranks *ranks)
 {
@@ -170,6 +286,7 @@ int main(int argc, char **argv)
     ranks_init(&ranks, &argc, &argv);
     for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++)
         the_files_are_the_same(&ranks, &loads[i]);
+    files_of_particles_are_the_same(&ranks);
     what_does_not_fit_is_told(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }

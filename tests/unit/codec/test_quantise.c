@@ -232,7 +232,7 @@ static void all_values_come_back_bit_by_bit(void)
                 /* Few that are kept, or many. */
                 int kind = t % 5 == 0 ? -1 : t % 5 == 1 ? 2 : 5;
                 struct bm_list list = {BOUMA_TYPE_F64, count, components,
-                                       bounds[b]};
+                                       bounds[b], 0};
 
                 for (size_t i = 0; i < MANY; i++)
                     v[i] = kinds_of_values(
@@ -257,7 +257,7 @@ static void the_largest_integers_come_back(void)
     double v[9] = {0x1p49, -0x1p49, 0x1p49, 0, 1, 0x1p49, -0x1p49, 0, 0x1p49};
     float f[9] = {0x1p20f, -0x1p20f, 0x1p20f,  0,       1,
                   0x1p20f, -0x1p20f, -0x1p20f, -0x1p20f};
-    struct bm_list list = {BOUMA_TYPE_F64, 9, 1, 0.5};
+    struct bm_list list = {BOUMA_TYPE_F64, 9, 1, 0.5, 0};
 
     for (size_t n = 1; n <= 9; n++) {
         list.count = n;
@@ -279,7 +279,7 @@ static void neighbours_and_repetitions_take_few_bytes(void)
 {
     static float v[8192];
     struct bm_loss loss = {0, 0};
-    struct bm_list list = {BOUMA_TYPE_F32, 8192, 1, 1e-3};
+    struct bm_list list = {BOUMA_TYPE_F32, 8192, 1, 1e-3, 0};
     uint64_t seed = 5;
     size_t near, all_nan;
 
@@ -307,7 +307,7 @@ static void neighbours_and_repetitions_take_few_bytes(void)
 
 static void what_is_not_there_has_no_bytes(void)
 {
-    struct bm_list list = {BOUMA_TYPE_F64, 0, 3, 1};
+    struct bm_list list = {BOUMA_TYPE_F64, 0, 3, 1, 0};
     uint8_t byte = 0;
 
     CHECK_EQ(round_trip("", &list), 0);
@@ -341,7 +341,7 @@ static void damaged_bytes_do_no_harm(void)
 
     for (int t = 0; t < 24; t++) {
         struct bm_loss loss = {0, 0};
-        struct target to = {{BOUMA_TYPE_F64, 0, t % 2 ? 3 : 1, 0.01}, NULL};
+        struct target to = {{BOUMA_TYPE_F64, 0, t % 2 ? 3 : 1, 0.01, 0}, NULL};
         struct damage_counts n;
         struct bm_buffer out;
         size_t bytes;
@@ -380,7 +380,7 @@ static void damaged_bytes_do_no_harm(void)
 /* By hand: three values of f64, the step being 1; see docs/format.md. */
 static void wrong_parts_are_refused(void)
 {
-    struct bm_list list = {BOUMA_TYPE_F64, 3, 1, 0.5};
+    struct bm_list list = {BOUMA_TYPE_F64, 3, 1, 0.5, 0};
     double v[3];
     const struct {
         const char *bytes;
@@ -440,7 +440,7 @@ static void wrong_parts_are_refused(void)
 static void missing_memory_is_reported(void)
 {
     static double v[900];
-    struct bm_list list = {BOUMA_TYPE_F64, 300, 3, 0.01};
+    struct bm_list list = {BOUMA_TYPE_F64, 300, 3, 0.01, 0};
     struct bm_loss loss = {0, 0};
     uint64_t seed = 11;
     struct fault_alloc few;

@@ -71,13 +71,17 @@ static void fill_rows(struct sample *s)
     REQUIRE(!bm_tree_add_maps(&s->t, ROWS));
     for (int row = 0; row < ROWS; row++) {
         void *values = typed_row(s, row);
+        size_t size = bouma_type_size(row_types[row]);
         union bm_scalar low = {0}, high = {0};
-        struct bm_bins bins;
         int any = 0;
 
         bm_bins_widen(&low, &high, &any, row_types[row], values, s->count);
-        bm_bins_init(&bins, row_types[row], low, high);
-        bm_tree_fill_map(&s->t, (uint32_t)row, &bins, values);
+        bm_bins_init(&s->t.bins[row], row_types[row], low, high);
+        for (uint32_t n, at = 0; at < s->count; at += n) {
+            n = s->count - at < 100 ? s->count - at : 100; /* within leaves */
+            bm_tree_fill_map(&s->t, (uint32_t)row,
+                             (const char *)values + at * size, at, at + n);
+        }
         free(values);
     }
     bm_tree_join_maps(&s->t);
@@ -109,7 +113,7 @@ static void sample_init(struct sample *s, enum kind kind, uint32_t count,
         }
     }
     bm_tree_init(&s->t, bm_allocator_default());
-    REQUIRE(!bm_tree_build(&s->t, order, &p, leaf, 2));
+    REQUIRE(!bm_tree_build(&s->t, order, &p, leaf, 2, NULL));
     for (int axis = 0; axis < ndims; axis++)
         for (uint32_t i = 0; i < count; i++)
             s->x[(size_t)axis * count + i] = x[(size_t)axis * count + order[i]];

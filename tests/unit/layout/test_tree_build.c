@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "fault_alloc.h"
+#include "layout/tree_route.h"
 
 /* Positions with a stride, so that nothing relies on dense arrays. */
 struct points {
@@ -165,13 +166,13 @@ static void try_points(const double *x, size_t count, int ndims,
 
     REQUIRE(order && again);
     bm_tree_init(&t, bm_allocator_default());
-    CHECK(!bm_tree_build(&t, order, &c.p, leaf, 1));
+    CHECK(!bm_tree_build(&t, order, &c.p, leaf, 1, NULL));
     check_tree(&t, &c, order);
     for (int threads = 0; threads <= 3; threads++) {
         struct bm_tree other;
 
         bm_tree_init(&other, bm_allocator_default());
-        CHECK(!bm_tree_build(&other, again, &c.p, leaf, threads));
+        CHECK(!bm_tree_build(&other, again, &c.p, leaf, threads, NULL));
         check_same(&t, &other);
         CHECK(!memcmp(order, again, count * sizeof(*order)));
         bm_tree_release(&other);
@@ -294,7 +295,7 @@ static void doubles_are_kept_apart(void)
     try_points(x, N, 3, BOUMA_TYPE_F64, 5);
     c = points_of(x, N, 1, BOUMA_TYPE_F64);
     bm_tree_init(&t, bm_allocator_default());
-    CHECK(!bm_tree_build(&t, order, &c.p, 1, 1));
+    CHECK(!bm_tree_build(&t, order, &c.p, 1, 1, NULL));
     for (size_t i = 1; i < N; i++) /* leaves of one: all is sorted */
         CHECK(c.x[3 * order[i - 1]] <= c.x[3 * order[i]]);
     bm_tree_release(&t);
@@ -314,7 +315,7 @@ static void equals_stay_in_order(void)
         x[i] = -2;
     c = points_of(x, N, 3, BOUMA_TYPE_F32);
     bm_tree_init(&t, bm_allocator_default());
-    CHECK(!bm_tree_build(&t, order, &c.p, 7, 2));
+    CHECK(!bm_tree_build(&t, order, &c.p, 7, 2, NULL));
     for (uint32_t i = 0; i < N; i++)
         CHECK_EQ(order[i], i);
     CHECK_EQ(t.node_count, 2 * ((N + 6) / 7) - 1);
@@ -336,6 +337,124 @@ static void many_particles_hold(void)
         try_points(x, N, 3, BOUMA_TYPE_F32, 16);
         try_points(x, N, 3, BOUMA_TYPE_F64, 128);
     }
+    free(x);
+}
+
+/* ---- columns ------------------------------------------------------------ */
+
+/* The numbers of particles, as a column of values of 'size' bytes. */
+static uint8_t *column_of_numbers(size_t n, size_t size)
+{
+    uint8_t *column = malloc(n * size);
+
+    REQUIRE(column);
+    for (uint64_t i = 0; i < n; i++)
+        for (size_t k = 0; k < size; k++)
+            column[i * size + k] = (uint8_t)(i >> 8 * k);
+    return column;
+}
+
+/* A column of numbers comes into the order that a build without a route tells,
+ * if it is brought there as the route says. */
+static void check_column(const struct bm_tree_route *r, const uint32_t *order,
+                         const uint32_t *places, size_t n, size_t size)
+{
+    uint8_t *from = column_of_numbers(n, size), *to = malloc(n * size);
+    size_t wrong = 0, some;
+
+    REQUIRE(to);
+    for (size_t part = 0; r->cell_of && part < r->parts; part++) {
+        size_t end = bm_tree_part(n, r->parts, part + 1);
+        uint32_t next[BM_MOST_BUCKETS];
+
+        bm_tree_route_begin(r, part, next);
+        for (size_t i = bm_tree_part(n, r->parts, part); i < end; i += some) {
+            some = end - i < 1000 ? end - i : 1000;
+            bm_tree_route_values(r, next, i, some, to, from, size);
+        }
+    }
+    for (size_t p = 0; p < n; p++)
+        wrong += memcmp((r->cell_of ? to : from) + places[p] * size,
+                        from + order[p] * size, size) != 0;
+    CHECK_EQ(wrong, 0);
+    free(from);
+    free(to);
+}
+
+static void check_sorted(const struct points *c, void *const sorted[3],
+                         const uint32_t *order)
+{
+    size_t size = bouma_type_size(c->p.type), wrong = 0;
+
+    for (int axis = 0; axis < c->p.ndims; axis++)
+        for (size_t p = 0; p < c->p.count; p++)
+            wrong += memcmp((char *)sorted[axis] + p * size,
+                            (const char *)c->p.axis[axis] +
+                                (int64_t)order[p] * c->p.stride[axis],
+                            size) != 0;
+    CHECK_EQ(wrong, 0);
+}
+
+static void try_route(const double *x, size_t n, int ndims, bouma_type type,
+                      int routed)
+{
+    const bouma_allocator *a = bm_allocator_default();
+    struct points c = points_of(x, n, ndims, type);
+    uint32_t *order = malloc(n * sizeof(*order));
+    uint32_t *places = malloc(n * sizeof(*places));
+    struct bm_tree t, other;
+
+    REQUIRE(order && places);
+    bm_tree_init(&t, a);
+    CHECK(!bm_tree_build(&t, order, &c.p, 256, 1, NULL));
+    for (int threads = 1; threads <= 3; threads += 2) {
+        struct bm_tree_route route = {.cell_of = NULL};
+        void *sorted[3] = {NULL};
+
+        for (int axis = 0; axis < ndims; axis++) {
+            sorted[axis] = route.sorted[axis] =
+                malloc(n * bouma_type_size(type));
+            REQUIRE(sorted[axis]);
+        }
+        bm_tree_init(&other, a);
+        CHECK(!bm_tree_build(&other, places, &c.p, 256, threads, &route));
+        check_same(&t, &other);
+        CHECK_EQ(route.cell_of != NULL, routed);
+        for (size_t size = 1; size <= 8; size *= 2)
+            check_column(&route, order, places, n, size);
+        check_sorted(&c, sorted, order);
+        for (int axis = 0; axis < ndims; axis++)
+            free(sorted[axis]);
+        bm_tree_route_release(&route, a);
+        bm_tree_release(&other);
+    }
+    bm_tree_release(&t);
+    free(order);
+    free(places);
+    points_free(&c);
+}
+
+/* Many in no order go through buckets, others straight to their slots. */
+static void columns_come_to_their_slots(void)
+{
+    enum { N = 270001, FEW = 30000 };
+    double *x = malloc(3 * N * sizeof(*x));
+    uint64_t state = 16;
+
+    REQUIRE(x);
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (size_t i = 0; i < 3 * (size_t)FEW; i++)
+            x[i] = coordinate((enum kind)kind, &state);
+        try_route(x, FEW, 1 + kind % 3,
+                  kind % 2 ? BOUMA_TYPE_F32 : BOUMA_TYPE_F64, 0);
+    }
+    for (size_t i = 0; i < 3 * (size_t)N; i++)
+        x[i] = coordinate(HOLES, &state);
+    try_route(x, N, 3, BOUMA_TYPE_F32, 1);
+    try_route(x, N, 2, BOUMA_TYPE_F64, 1);
+    for (size_t i = 0; i < N; i++)
+        x[3 * i] = (double)i;
+    try_route(x, N, 1, BOUMA_TYPE_F64, 0);
     free(x);
 }
 
@@ -375,7 +494,7 @@ static void no_memory_is_told_and_nothing_leaks(void)
 
         fault_alloc_arm(&memory, most + 1, 1);
         bm_tree_init(&t, &memory.table);
-        rc = bm_tree_build(&t, order, &c.p, 64, 2);
+        rc = bm_tree_build(&t, order, &c.p, 64, 2, NULL);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         failed += rc != 0;
         bm_tree_release(&t);
@@ -393,6 +512,7 @@ int main(void)
     doubles_are_kept_apart();
     equals_stay_in_order();
     many_particles_hold();
+    columns_come_to_their_slots();
     splits_leave_as_few_leaves_as_can_be();
     no_memory_is_told_and_nothing_leaks();
     return check_result();

@@ -214,7 +214,7 @@ static void run_sort(struct bench *b)
     }
     bm_tree_release(&b->tree);
     bm_tree_init(&b->tree, bm_allocator_default());
-    b->failed |= bm_tree_build(&b->tree, b->order, &p, LEAF, 1) ||
+    b->failed |= bm_tree_build(&b->tree, b->order, &p, LEAF, 1, NULL) ||
                  bm_tree_add_maps(&b->tree, 1);
 }
 
@@ -222,12 +222,11 @@ static void run_sort(struct bench *b)
 static void run_arrange(struct bench *b)
 {
     struct bm_range range = {0};
-    struct bm_bins bins;
 
     bm_gather(b->from, b->values, b->order, LIST_VALUES, sizeof(float));
     bm_range_add(&range, BOUMA_TYPE_F32, b->from, LIST_VALUES);
-    bm_bins_init(&bins, BOUMA_TYPE_F32, range.low, range.high);
-    bm_tree_fill_map(&b->tree, 0, &bins, b->from);
+    bm_bins_init(&b->tree.bins[0], BOUMA_TYPE_F32, range.low, range.high);
+    bm_tree_fill_map(&b->tree, 0, b->from, 0, LIST_VALUES);
     for (size_t at = 0; at < LIST_VALUES; at += CHUNK)
         bm_gather_near(b->to + at * sizeof(float), b->from + at * sizeof(float),
                        b->slots, CHUNK, sizeof(float));
@@ -347,7 +346,7 @@ static void measure_codec(struct bm_codec_rates *out, struct bench *b,
                                     .levels = LEVELS,
                                     .lattice = b->lattice,
                                     .bound = b->codec->lossy ? TOLERANCE : 0};
-    b->list = (struct bm_list){BOUMA_TYPE_F32, LIST_VALUES, 1, TOLERANCE};
+    b->list = (struct bm_list){BOUMA_TYPE_F32, LIST_VALUES, 1, TOLERANCE, 0};
     for (int k = 0; k < LEVELS; k++)
         decoded += (size_t)bm_lattice_samples(&b->lattice[k]) * sizeof(float);
     if (!b->codec->decode_field)
