@@ -32,14 +32,6 @@ static int add_column(struct bm_query_question *q,
     return q->column_count++;
 }
 
-static int is_empty(bouma_type type, union bm_scalar low, union bm_scalar high)
-{
-    if (bm_type_is_float(type))
-        return !(low.f <= high.f);
-    return type >= BOUMA_TYPE_U8 && type <= BOUMA_TYPE_U64 ? low.u > high.u
-                                                           : low.i > high.i;
-}
-
 /* Positions must be from low to high along an axis, too; false: none can be. */
 static int narrow(struct bm_tree_query *tree, int axis, double low, double high)
 {
@@ -108,7 +100,7 @@ static int ask_tests(struct bm_query_state *s, struct bm_tree_query *tree,
         const struct bm_query_test *t = &q->tests[i];
         const struct bouma_variable *v = q->columns[t->column].variable;
 
-        if (is_empty(v->type, t->low, t->high))
+        if (!bm_query_in_order(v->type, t->low, t->high))
             return 0;
         if (t->of_position) {
             if (!narrow(tree, t->component, t->low.f, t->high.f))
