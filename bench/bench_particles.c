@@ -23,7 +23,8 @@
 #include "score.h"
 
 const char *const distribution_names[DISTRIBUTIONS] = {"uniform", "clustered"};
-const char *const backend_names[BACKENDS] = {"raw", "zstd", "quantise"};
+const char *const backend_names[BACKENDS] = {"raw", "zstd", "quantise",
+                                             "raw-by-chunk"};
 
 _Noreturn void fail(const char *what)
 {

@@ -8,7 +8,9 @@
 enum { PARTICLES_PATH_BYTES = 4096 };
 
 enum { UNIFORM, CLUSTERED, DISTRIBUTIONS };
-enum { RAW, USUAL, QUANTISED, BACKENDS }; /* of storing: the codecs */
+/* Of storing: the codecs; and raw with the levels of a chunk together, for who
+ * asks for regions. */
+enum { RAW, USUAL, QUANTISED, REGIONS, BACKENDS };
 
 extern const char *const distribution_names[DISTRIBUTIONS];
 extern const char *const backend_names[BACKENDS];

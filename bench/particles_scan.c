@@ -237,7 +237,7 @@ static void compare(const struct bench *b, const struct arrays *a,
     struct times scans = {0}, queries = {0};
     struct look looks[LOOKS];
     struct reading r;
-    int judged = backend == RAW;
+    int judged = backend == RAW || backend == REGIONS;
     double most = targets[kind].time[distribution];
     char name[160];
 
@@ -287,8 +287,8 @@ void bench_scans(const struct bench *b)
         check(bouma_particles_read(&all, r.set, NULL), r.ds);
         reading_close(&r);
         arrays_init(&a, all);
-        for (int backend = 0; backend < QUANTISED; backend++)
-            for (int k = 0; k < KINDS; k++)
+        for (int backend = 0; backend < BACKENDS; backend++)
+            for (int k = 0; k < KINDS && backend != QUANTISED; k++)
                 compare(b, &a, i, backend, (enum kind)k);
         arrays_release(&a);
         bouma_particle_data_free(all);

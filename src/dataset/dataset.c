@@ -254,6 +254,7 @@ static void init_contents(struct bouma_dataset *ds)
     bm_step_list_init(&ds->commits.replaced, ds->a);
     bm_schema_init(&ds->schema, ds->a, &ds->error);
     ds->schema.dataset = ds;
+    ds->schema.order = ds->options.order;
     bm_attributes_init(&ds->found.attributes, ds->a, &ds->error);
     bm_attributes_init(&ds->given.step_attributes, ds->a, &ds->error);
 }

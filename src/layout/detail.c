@@ -34,6 +34,18 @@ int bm_detail_usual(uint32_t limit[BM_MAX_LEVELS + 1], uint32_t chunk)
     return levels;
 }
 
+int bm_detail_few(uint32_t limit[BM_MAX_LEVELS + 1], uint32_t chunk)
+{
+    int levels = 0;
+
+    assert(chunk > 0 && chunk <= BM_MAX_DETAIL_CHUNK);
+    for (uint32_t whole = 1; whole <= chunk; whole *= 10)
+        levels = append(limit, levels, chunk, 1, whole, 2);
+    levels = levels ? levels : append(limit, levels, chunk, 1, 1, 1);
+    limit[levels] = 0;
+    return levels;
+}
+
 int bm_detail_valid(uint32_t chunk, int levels, const uint32_t *limit)
 {
     if (!chunk || chunk > BM_MAX_DETAIL_CHUNK || (chunk & (chunk - 1)))

@@ -68,6 +68,9 @@ struct bm_detail {
  * number of levels. */
 int bm_detail_usual(uint32_t limit[BM_MAX_LEVELS + 1], uint32_t chunk);
 
+/* Few: each is a tenth of the one before, as long as there are two particles. */
+int bm_detail_few(uint32_t limit[BM_MAX_LEVELS + 1], uint32_t chunk);
+
 /* Whether a chunk and limits can be: a power of two up to the maximum; limits
  * descend from it to above 0. limit[levels]. */
 int bm_detail_valid(uint32_t chunk, int levels, const uint32_t *limit);

@@ -8,6 +8,7 @@
 #include "layout/particle_summary.h"
 
 #define USUAL_CHUNK 8192
+#define SMALL_CHUNK 512 /* where regions come before levels */
 #define USUAL_LEAF  256
 #define POSITION    "position"
 
@@ -27,12 +28,23 @@ static int make_own(struct bm_object *o, uint32_t leaf, uint32_t chunk,
     return BOUMA_OK;
 }
 
+/* Files with the levels of a chunk together are for who reads regions: their
+ * chunks are small, and nearly all of a chunk is its finest level, in the order
+ * of the tree. With many levels there is much to choose from instead. */
+static int choose_levels(const struct bm_object *o,
+                         uint32_t limit[BM_MAX_LEVELS + 1])
+{
+    return o->schema->order == BOUMA_ORDER_CHUNK
+               ? bm_detail_few(limit, SMALL_CHUNK)
+               : bm_detail_usual(limit, USUAL_CHUNK);
+}
+
 static int define(struct bm_object *o, const void *wanted)
 {
     const bouma_particles_spec *spec = wanted;
     struct bm_error *error = o->schema->error;
     uint32_t limit[BM_MAX_LEVELS + 1];
-    int levels = bm_detail_usual(limit, USUAL_CHUNK);
+    int levels = choose_levels(o, limit);
 
     if (spec->ndims < 1 || spec->ndims > 3)
         return bm_fail(error, BOUMA_EINVAL,
@@ -48,8 +60,8 @@ static int define(struct bm_object *o, const void *wanted)
                        "for the default",
                        o->name, spec->leaf, BM_MAX_LEAF);
     o->ndims = spec->ndims;
-    return make_own(o, spec->leaf ? (uint32_t)spec->leaf : USUAL_LEAF,
-                    USUAL_CHUNK, levels, limit);
+    return make_own(o, spec->leaf ? (uint32_t)spec->leaf : USUAL_LEAF, limit[0],
+                    levels, limit);
 }
 
 static void release(struct bm_object *o)

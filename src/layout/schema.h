@@ -9,6 +9,7 @@ struct bm_schema {
     struct bm_error *error;
     struct bouma_dataset *dataset;
     struct bouma_step *step; /* NULL: being written */
+    bouma_order order;       /* of files that are written; 0: the usual one */
     struct bm_object **objects;
     int count;
     struct bm_catalogue names; /* of objects */

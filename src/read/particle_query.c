@@ -132,12 +132,15 @@ static int add_piece(struct bm_query_state *s,
     return BOUMA_OK;
 }
 
-/* The levels of a chunk in which a slot of a run is, as bits. */
+/* The levels of a chunk in which a slot of a run is, as bits; none if its ranges
+ * tell that nothing matches. */
 static uint64_t met_levels(const struct bm_query_state *s, size_t chunk)
 {
     struct bm_query_cover cover = bm_query_cover_of(s, chunk);
     uint64_t levels = 0;
 
+    if (!bm_query_may_match(s, chunk))
+        return 0;
     if (cover.whole)
         return UINT64_MAX;
     for (size_t i = 0; i < cover.count; i++) {
@@ -186,24 +189,43 @@ static int add_chunk(struct bm_query_state *s, size_t chunk, uint64_t levels,
     return rc;
 }
 
-/* The pieces by level, from coarse to fine: files have them in this order. */
+/* The pieces as files have them: by level, from coarse to fine; or, of files
+ * with the levels of a chunk together, as they are. */
 static int sort_pieces(struct bm_query_state *s)
 {
     struct bm_query_batch *b = &s->batch;
     size_t first[BM_MAX_LEVELS + 1] = {0}, levels = (size_t)s->set->levels;
+    int by_level = s->step->manifest.order == BOUMA_ORDER_LEVEL;
     uint32_t *order;
 
     if (bm_block_grow(s->step->ds->a, &b->by_level,
                       b->piece_count * sizeof(*order)))
         return no_memory(s);
     order = b->by_level.data;
-    for (size_t p = 0; p < b->piece_count; p++)
+    for (size_t p = 0; p < b->piece_count && !by_level; p++)
+        order[p] = (uint32_t)p;
+    for (size_t p = 0; p < b->piece_count && by_level; p++)
         first[levels - (size_t)b->pieces[p].level]++;
     for (size_t k = 1; k <= levels; k++)
         first[k] += first[k - 1];
-    for (size_t p = 0; p < b->piece_count; p++)
+    for (size_t p = 0; p < b->piece_count && by_level; p++)
         order[first[levels - 1 - (size_t)b->pieces[p].level]++] = (uint32_t)p;
     return BOUMA_OK;
+}
+
+/* The end of those pieces that a file has one column after the other of. */
+static size_t group_end(const struct bm_query_state *s, size_t from)
+{
+    const struct bm_query_batch *b = &s->batch;
+    const uint32_t *order = b->by_level.data;
+    size_t to = from + 1;
+
+    if (s->step->manifest.order != BOUMA_ORDER_LEVEL)
+        return b->piece_count;
+    while (to < b->piece_count &&
+           b->pieces[order[to]].level == b->pieces[order[from]].level)
+        to++;
+    return to;
 }
 
 /* Read and check some columns of those pieces that have a match. */
@@ -218,18 +240,14 @@ static int read_columns(struct bm_query_state *s, struct bm_fetcher *f,
     if (bm_fetcher_begin(f, s->file.source, b->piece_count * width))
         return no_memory(s);
     for (size_t from = 0, to; from < b->piece_count; from = to) {
-        int level = b->pieces[order[from]].level;
-
-        to = from + 1;
-        while (to < b->piece_count && b->pieces[order[to]].level == level)
-            to++;
+        to = group_end(s, from);
         for (int i = first; i < last; i++)
             for (size_t k = from; k < to; k++) {
                 const struct bm_query_piece *p = &b->pieces[order[k]];
 
                 if (p->choice)
                     bm_fetcher_add(f, s->asked.columns[i].section, p->chunk,
-                                   level,
+                                   p->level,
                                    order[k] * width + (size_t)(i - first));
             }
     }

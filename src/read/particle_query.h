@@ -1,6 +1,7 @@
 /* particle_query.h -- a query of particles while it runs: particle_query_run.c
  * makes it from what is asked, particle_query.c reads, particle_query_choose.c
- * says which particles match, particle_query_deliver.c hands them over. */
+ * says which particles match, particle_query_ranges.c which chunks cannot have
+ * any, particle_query_deliver.c hands them over. */
 #ifndef BM_PARTICLE_QUERY_H
 #define BM_PARTICLE_QUERY_H
 
@@ -124,6 +125,19 @@ int bm_query_no_memory(struct bm_error *error);
 int bm_query_select_files(const struct bm_query_state *s,
                           const struct bm_file_tree *tree, size_t *files,
                           size_t *count, struct bm_look *look);
+
+/* ---- what the ranges of chunks tell: particle_query_ranges.c
+ * --------------- */
+
+/* Whether low <= high, as values of the type. */
+int bm_query_in_order(bouma_type type, union bm_scalar low,
+                      union bm_scalar high);
+
+/* Whether a chunk of the file at hand can have a match; and whether all of its
+ * particles pass a test. */
+int bm_query_may_match(const struct bm_query_state *s, size_t chunk);
+int bm_query_all_pass(const struct bm_query_state *s, size_t chunk,
+                      const struct bm_query_test *t);
 
 /* Whether all ranks of a level are wanted. */
 int bm_query_level_whole(const struct bm_query_state *s, int k);

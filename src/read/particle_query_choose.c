@@ -96,6 +96,7 @@ struct look {
     struct bm_query_cover cover;
     struct bm_query_span *spans; /* [cover.count] */
     struct bm_query_chunk chunk;
+    int passes;       /* the ranges tell that all in the runs match */
     uint32_t outside; /* of those chosen, the first so many are in runs that
                          have to be compared with the box */
     uint16_t *slots;
@@ -236,7 +237,8 @@ static int test_common(struct look *l, const struct bm_query_piece *p)
 
         uint32_t inside = l->chunk.count - l->outside, outside;
 
-        if (t->of_position && !l->outside)
+        if ((t->of_position && !l->outside) ||
+            bm_query_all_pass(l->s, p->chunk, t))
             continue;
         if (t->column != decoded)
             rc = bm_query_values(l->s, l->turn, p, t->column, NULL, &values);
@@ -298,7 +300,8 @@ static int test_group(struct look *l, const struct bm_query_piece *p,
         const struct bm_query_test *t = &l->s->asked.tests[group->first + i];
         const uint8_t **at = &values[t->column];
 
-        if (t->of_position && l->cover.inside)
+        if ((t->of_position && l->cover.inside) ||
+            bm_query_all_pass(l->s, p->chunk, t))
             continue;
         if (!*at)
             rc = bm_query_values(l->s, l->turn, p, t->column,
@@ -347,11 +350,34 @@ static int test_groups(struct look *l, const struct bm_query_piece *p)
 
 static int test_values(struct look *l, const struct bm_query_piece *p)
 {
-    int rc = test_common(l, p);
+    int rc = l->passes ? BOUMA_OK : test_common(l, p);
 
-    if (!rc && l->chunk.count && l->s->asked.group_count)
+    if (!rc && !l->passes && l->chunk.count && l->s->asked.group_count)
         rc = test_groups(l, p);
     return rc;
+}
+
+/* Whether all of the chunk's particles in the runs pass some tests. */
+static int all_pass(const struct look *l, struct bm_query_tests tests)
+{
+    for (size_t i = tests.first; i < tests.first + tests.count; i++) {
+        const struct bm_query_test *t = &l->s->asked.tests[i];
+
+        if (!(t->of_position && l->cover.inside) &&
+            !bm_query_all_pass(l->s, l->chunk.chunk, t))
+            return 0;
+    }
+    return 1;
+}
+
+static int all_match(const struct look *l)
+{
+    const struct bm_query_question *q = &l->s->asked;
+    size_t g = 0;
+
+    while (g < q->group_count && !all_pass(l, q->groups[g]))
+        g++;
+    return (!q->group_count || g < q->group_count) && all_pass(l, q->common);
 }
 
 static int choose_piece(struct look *l, struct bm_query_piece *p)
@@ -362,8 +388,8 @@ static int choose_piece(struct look *l, struct bm_query_piece *p)
     uint64_t *keys = s->batch.keys.data;
     int rc;
 
-    if (l->cover.whole && bm_query_level_whole(s, p->level) &&
-        !s->asked.test_count && !drawn)
+    if (l->cover.whole && bm_query_level_whole(s, p->level) && l->passes &&
+        !drawn)
         return BOUMA_OK;
     if (!l->spans) {
         rc = find_spans(l);
@@ -411,6 +437,7 @@ static int choose_chunk(void *context, const struct bm_turn *turn)
                                 .first = l.first,
                                 .chosen = l.slots + size};
     l.cover = bm_query_cover_of(s, l.chunk.chunk);
+    l.passes = all_match(&l);
     for (size_t p = b->first_piece[i]; p < next && !rc; p++)
         rc = choose_piece(&l, &b->pieces[p]);
     return rc;

@@ -32,14 +32,6 @@ static int add_column(struct bm_query_question *q,
     return q->column_count++;
 }
 
-static int is_empty(bouma_type type, union bm_scalar low, union bm_scalar high)
-{
-    if (bm_type_is_float(type))
-        return !(low.f <= high.f);
-    return type >= BOUMA_TYPE_U8 && type <= BOUMA_TYPE_U64 ? low.u > high.u
-                                                           : low.i > high.i;
-}
-
 /* Positions must be from low to high along an axis, too; false: none can be. */
 static int narrow(struct bm_tree_query *tree, int axis, double low, double high)
 {
@@ -108,7 +100,7 @@ static int ask_tests(struct bm_query_state *s, struct bm_tree_query *tree,
         const struct bm_query_test *t = &q->tests[i];
         const struct bouma_variable *v = q->columns[t->column].variable;
 
-        if (is_empty(v->type, t->low, t->high))
+        if (!bm_query_in_order(v->type, t->low, t->high))
             return 0;
         if (t->of_position) {
             if (!narrow(tree, t->component, t->low.f, t->high.f))
@@ -124,8 +116,9 @@ static int ask_tests(struct bm_query_state *s, struct bm_tree_query *tree,
     return 1;
 }
 
-/* One alternative more: the common tests, and those of a group. */
-static void add_tree(struct bm_query_state *s, struct bm_query_tests group)
+/* One alternative more: the common tests, and those of a group; false: nothing
+ * can match, and there is none. */
+static int add_tree(struct bm_query_state *s, struct bm_query_tests group)
 {
     struct bm_query_question *q = &s->asked;
     struct bm_tree_query *tree = &q->trees[q->tree_count];
@@ -140,7 +133,7 @@ static void add_tree(struct bm_query_state *s, struct bm_query_tests group)
     }
     if (!ask_tests(s, tree, q->common) || !ask_tests(s, tree, group)) {
         q->rows = before;
-        return;
+        return 0;
     }
     /* Positions that are not finite, and in no box, can meet conditions. */
     *file = (struct bm_file_tree_query){.boxed = tree->boxed &&
@@ -157,15 +150,21 @@ static void add_tree(struct bm_query_state *s, struct bm_query_tests group)
         file[-1].next = file;
     }
     q->tree_count++;
+    return 1;
 }
 
+/* Groups that nothing can match are dropped: a run that lies in the boxes of all
+ * alternatives is not tested for positions in any group. */
 static void add_trees(struct bm_query_state *s)
 {
     struct bm_query_question *q = &s->asked;
+    size_t groups = q->group_count;
 
-    for (size_t i = 0; i < q->group_count; i++)
-        add_tree(s, q->groups[i]);
-    if (!q->group_count)
+    q->group_count = 0;
+    for (size_t i = 0; i < groups; i++)
+        if (add_tree(s, q->groups[i]))
+            q->groups[q->group_count++] = q->groups[i];
+    if (!groups)
         add_tree(s, (struct bm_query_tests){0});
     q->never = !q->tree_count || s->query->query.never;
 }

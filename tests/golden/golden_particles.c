@@ -11,7 +11,7 @@
 
 /* ---- tables ------------------------------------------------------------- */
 
-enum { MAX_VARIABLES = 6, MAX_STEPS = 2, MOST = 1000 };
+enum { MAX_VARIABLES = 6, MAX_STEPS = 2, MOST = 1200 };
 
 struct variable {
     const char *name; /* the first is the position */
@@ -80,6 +80,18 @@ static const struct set sets[] = {
       {"kind", BOUMA_TYPE_I16, 1, BOUMA_CODEC_ZSTD, 0, 0},
       {"flag", BOUMA_TYPE_U8, 1, BOUMA_CODEC_RAW, 0, 0},
       {"mass", BOUMA_TYPE_F64, 1, BOUMA_CODEC_ZSTD, 0, 0}}},
+    /* Chunks are small: there are three. */
+    {"spray",
+     3,
+     64,
+     1,
+     {1200, -1},
+     BOUMA_ORDER_CHUNK,
+     BOUMA_ASSIGN_SINGLE,
+     0,
+     {{"position", BOUMA_TYPE_F32, 3, BOUMA_CODEC_RAW, 0, 0},
+      {"id", BOUMA_TYPE_U64, 1, BOUMA_CODEC_RAW, 0, 0},
+      {"heat", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, 0}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };

@@ -531,11 +531,11 @@ int golden_has_sheets(int i)
 int golden_is_old(int i)
 {
     static const char *const old[] = {"cube", "interp_line", "interp_plane",
-                                      "exact_cube"};
+                                      "exact_cube", "foam"};
     int is = 0;
 
     for (size_t k = 0; k < sizeof(old) / sizeof(old[0]); k++)
-        is |= i < SETS && !strcmp(sets[i].name, old[k]);
+        is |= !strcmp(golden_name(i), old[k]);
     return is;
 }
 

@@ -5,7 +5,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work" "$work.said"' EXIT
-for name in flock foam cube hz_local extended; do
+for name in flock foam spray cube hz_local extended; do
     cp -r "$here/v1/$name.bouma" "$work"
 done
 "$1" 2 "$work"/*/steps/*/manifest

@@ -133,7 +133,8 @@ static void queries_find_what_brute_force_finds(void)
 {
     uint64_t state = 4;
 
-    for (int shape = 0; shape < SHAPES; shape++) {
+    for (int turn = 0; turn < 2 * SHAPES; turn++) {
+        int shape = turn / 2;
         struct particle_block s;
         struct particle_block_set set;
         bouma_options opts;
@@ -144,6 +145,7 @@ static void queries_find_what_brute_force_finds(void)
 
         setup(&opts);
         opts.file_size = 200000;
+        opts.order = turn % 2 ? BOUMA_ORDER_CHUNK : BOUMA_ORDER_LEVEL;
         particle_block_make(&s, (enum shape)shape, 30000, 3,
                             shape % 2 ? BOUMA_TYPE_F64 : BOUMA_TYPE_F32, 1);
         there = malloc((size_t)s.count);

@@ -35,6 +35,21 @@ static void the_usual_limits_are_tenths_and_halves(void)
     CHECK_EQ(limit[1], 1);
 }
 
+static void few_limits_are_tenths_of_each_other(void)
+{
+    static const uint32_t expected[] = {512, 51, 5, 0};
+    uint32_t limit[BM_MAX_LEVELS + 1];
+
+    CHECK_EQ(bm_detail_few(limit, 512), 3);
+    CHECK(!memcmp(limit, expected, sizeof(expected)));
+    for (uint32_t chunk = 1; chunk <= BM_MAX_DETAIL_CHUNK; chunk *= 2) {
+        int levels = bm_detail_few(limit, chunk);
+
+        CHECK(bm_detail_valid(chunk, levels, limit));
+        CHECK_EQ(limit[levels], 0);
+    }
+}
+
 static void wrong_limits_are_refused(void)
 {
     uint32_t many[BM_MAX_LEVELS + 1];
@@ -310,6 +325,7 @@ static void runs_of_slots_are_runs_of_each_level(void)
 int main(void)
 {
     the_usual_limits_are_tenths_and_halves();
+    few_limits_are_tenths_of_each_other();
     wrong_limits_are_refused();
     ranks_are_those_of_the_description();
     ranks_are_spread_over_equal_runs();

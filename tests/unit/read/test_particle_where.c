@@ -366,6 +366,27 @@ static void alternatives_are_found_by_the_index(void)
     free(t);
 }
 
+/* An alternative that the box excludes is none: also where all that is looked at
+ * lies in the box. */
+static void alternatives_beside_the_box_find_nothing(void)
+{
+    struct trial *t = malloc(sizeof(*t));
+    bouma_bounds box = {
+        .axes = BOUMA_AXES_XYZ, .low = {-1, -1, -1}, .high = {4, 4, 4}};
+    bouma_particles_query query = {
+        .size = sizeof(query), .box = &box, .where = "x > 5 | kind == 8"};
+    uint64_t count, right = 0;
+
+    REQUIRE(t);
+    begin(t, UNIFORM, BOUMA_CODEC_RAW, 1);
+    for (uint64_t i = 0; i < COUNT; i++)
+        right += t->s.kind[i] == 8;
+    MUST(t->ds, bouma_particles_count(&count, t->set.particles, &query));
+    CHECK_EQ(count, right);
+    end(t);
+    free(t);
+}
+
 static void wrong_texts_are_told(void)
 {
     struct trial *t = malloc(sizeof(*t));
@@ -393,6 +414,7 @@ int main(void)
 {
     random_texts_are_what_they_say();
     alternatives_are_found_by_the_index();
+    alternatives_beside_the_box_find_nothing();
     wrong_texts_are_told();
     return check_result();
 }
