@@ -395,7 +395,7 @@ static void values_of_particles_come_back(void)
     for (int t = 0; t < TYPES; t++)
         for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
             for (int kind = 0; kind < LIST_KINDS; kind++) {
-                struct bm_list list = {types[t], counts[n], 1 + kind % 3, 0};
+                struct bm_list list = {types[t], counts[n], 1 + kind % 3, 0, 0};
                 size_t bytes = list.count * (size_t)list.components *
                                bouma_type_size(list.type);
                 size_t size = list_comes_back(&state, &list, kind, &random);
