@@ -248,18 +248,61 @@ static double of_number(int64_t n)
     return v;
 }
 
+/* About where a bin begins, among numbers from 'begin' up to 'end'. */
+static int64_t guess_of(const struct bm_bins *b, int bin, int64_t begin,
+                        int64_t end)
+{
+    double v = (b->base + bin / b->scale) / b->unit;
+    int64_t n = is_finite(v) ? number_of(v) : begin;
+
+    return n < begin ? begin : n < end ? n : end - 1;
+}
+
+static int is_in(const struct bm_bins *b, int bin, int64_t number)
+{
+    union bm_scalar v = {.f = of_number(number)};
+
+    return bin_of(b, v) >= bin;
+}
+
 /* The first number, from 'begin' up to 'end', of a double that is in 'bin' or
- * above; 'end' if none is. */
+ * above; 'end' if none is. Looked for from a guess on, in steps that double,
+ * and then between the last two. */
 static int64_t first_in(const struct bm_bins *b, int bin, int64_t begin,
                         int64_t end)
 {
+    int64_t at = begin < end ? guess_of(b, bin, begin, end) : begin;
+    uint64_t step = 1;
+
+    if (begin < end && is_in(b, bin, at)) {
+        end = at;
+        while (step && (uint64_t)end - (uint64_t)begin > step) {
+            at = (int64_t)((uint64_t)end - step);
+            if (!is_in(b, bin, at)) {
+                begin = at + 1;
+                break;
+            }
+            end = at;
+            step *= 2;
+        }
+    } else if (begin < end) {
+        begin = at + 1;
+        while (step && (uint64_t)end - (uint64_t)begin > step) {
+            at = (int64_t)((uint64_t)begin + step);
+            if (is_in(b, bin, at)) {
+                end = at;
+                break;
+            }
+            begin = at + 1;
+            step *= 2;
+        }
+    }
     while (begin < end) {
         /* The difference may be more than an int64_t holds. */
         int64_t middle =
             begin + (int64_t)(((uint64_t)end - (uint64_t)begin) / 2);
-        union bm_scalar v = {.f = of_number(middle)};
 
-        if (bin_of(b, v) >= bin)
+        if (is_in(b, bin, middle))
             end = middle;
         else
             begin = middle + 1;

@@ -182,7 +182,7 @@ int bm_rank_loads_of(struct bm_rank_loads *out, const bouma_allocator *a,
 
 int bm_assign_asks_for_loads(bouma_assign choice, int64_t files, int ranks)
 {
-    return !choice && files == ranks;
+    return !choice && files == ranks && ranks > 1;
 }
 
 bouma_assign bm_assign_settle(bouma_assign choice, int64_t files,

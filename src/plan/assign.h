@@ -84,7 +84,8 @@ int bm_rank_loads_of(struct bm_rank_loads *out, const bouma_allocator *a,
 /* What a choice means where 'files' are wanted. Where none is made, every rank
  * is to write a file, and no rank has more than a tenth above the mean, it is
  * `per-rank`: nothing is shipped, whatever the blocks of ranks are like, and
- * files are about equal. Else it is bm_assign_in_order(). */
+ * files are about equal. Else, and for a single rank, it is
+ * bm_assign_in_order(). */
 bouma_assign bm_assign_settle(bouma_assign choice, int64_t files,
                               const struct bm_rank_loads *loads);
 /* Whether it depends on loads. */

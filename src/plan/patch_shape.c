@@ -29,7 +29,7 @@ __extension__ typedef unsigned __int128 twice_as_wide;
  * shortest and longest edge, and how much longer than the shortest it may be. */
 static const struct {
     int usual, shortest, longest, apart;
-} limits[] = {{0, 0, 0, 0}, {16, 13, 17, 0}, {16, 3, 12, 8}, {18, 2, 9, 6}};
+} limits[] = {{0, 0, 0, 0}, {16, 13, 17, 0}, {16, 3, 12, 8}, {18, 2, 9, 4}};
 
 #define SMALLER_BITS 3 /* patches may have an eighth of the usual samples */
 #define LARGER_BITS  1 /* or twice as many */

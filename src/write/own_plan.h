@@ -37,8 +37,8 @@ struct bm_own_plan {
     /* If files follow from sizes: */
     int waits;
     bouma_assign assign; /* how the files of 'cut' were cut */
-    uint64_t *first; /* [grids], the first chunk of each in the step */
-    uint64_t chunks; /* of the step */
+    uint64_t *first;     /* [grids], the first chunk of each in the step */
+    uint64_t chunks;     /* of the step */
     struct bm_write_plan *cut; /* of the files of the last step; NULL: none yet.
                                   That one has: */
     uint64_t *bytes;           /* [chunks of the plan], else NULL */

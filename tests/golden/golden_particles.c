@@ -92,6 +92,21 @@ static const struct set sets[] = {
      {{"position", BOUMA_TYPE_F32, 3, BOUMA_CODEC_RAW, 0, 0},
       {"id", BOUMA_TYPE_U64, 1, BOUMA_CODEC_RAW, 0, 0},
       {"heat", BOUMA_TYPE_F64, 1, BOUMA_CODEC_RAW, 0, 0}}},
+    /* zstd by planes, and exact. */
+    {"swarm",
+     3,
+     64,
+     1,
+     {1100, -1},
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_SPLIT,
+     2,
+     {{"position", BOUMA_TYPE_F32, 3, BOUMA_CODEC_EXACT, 0, 0},
+      {"id", BOUMA_TYPE_U64, 1, BOUMA_CODEC_ZSTD, 0, 0},
+      {"kind", BOUMA_TYPE_I16, 1, BOUMA_CODEC_ZSTD, 0, 0},
+      {"velocity", BOUMA_TYPE_F32, 3, BOUMA_CODEC_ZSTD, 0, 0},
+      {"heat", BOUMA_TYPE_F64, 1, BOUMA_CODEC_EXACT, 0, 0},
+      {"mass", BOUMA_TYPE_F64, 1, BOUMA_CODEC_ZSTD, 0, 0}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };

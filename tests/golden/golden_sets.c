@@ -530,8 +530,9 @@ int golden_has_sheets(int i)
 
 int golden_is_old(int i)
 {
-    static const char *const old[] = {"cube", "interp_line", "interp_plane",
-                                      "exact_cube", "foam"};
+    static const char *const old[] = {
+        "cube", "interp_line", "interp_plane", "exact_cube",
+        "foam", "dust",        "flock"};
     int is = 0;
 
     for (size_t k = 0; k < sizeof(old) / sizeof(old[0]); k++)

@@ -161,7 +161,8 @@ static void compare_blocks(const struct ranks *r, int64_t number)
         bouma_plan_report_get(&report, plan);
         bouma_plan_free(plan);
         if (!uneven) {
-            CHECK_EQ(report.assign, BOUMA_ASSIGN_PER_RANK);
+            CHECK_EQ(report.assign, r->size > 1 ? BOUMA_ASSIGN_PER_RANK
+                                                : BOUMA_ASSIGN_OPTIMAL);
             CHECK_EQ(report.shipped_bytes, 0);
         } else if (r->size > 2) {
             CHECK_EQ(report.assign, BOUMA_ASSIGN_OPTIMAL);

@@ -109,7 +109,7 @@ def original_particles(step, particles, variable, ids):
     n = (k * 7919 + number * 31 + c * 1237 + step.number * 17) % 1021
     if number == 0:
         values = np.where(k % 3, n / 64, 4 + n % 32 / 512)
-        if particles.name in ("dust", "flock", "spray"):
+        if particles.name in ("dust", "flock", "spray", "swarm"):
             values = np.where(k % 40 == 3, np.array([np.nan, np.inf, 1])[c], values)
     elif variable.name == "id":
         values = k
