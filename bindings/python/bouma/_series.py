@@ -84,7 +84,7 @@ class Series(Lazy):
         space = [low // each if i in drop else slice(-(-low // each), -(-high // each))
                  for i, (low, high) in enumerate(box)]
         series = self if chosen == self._level else self.level(chosen)
-        return series[(self._at(time), *space)]
+        return series[tuple([self._at(time)] + space)]
 
     def _at(self, time: Any) -> Any:
         """The indices of steps from one time to another; or the index of the nearest one."""
