@@ -291,15 +291,17 @@ static void tell_lost(struct subfile_check *c, const struct bm_head *head)
             tell_lost_level(c, &head->sections[i], k);
 }
 
-/* Whether values may have become others: the range that was recorded, widened
- * by the bound, must hold what was decoded, and the other way round. */
+/* Values of particles are rounded before their ranges are taken, and queries go
+ * by these: they are what was decoded. Those of grids may have become others:
+ * the range that was recorded, widened by the bound, must hold what was decoded,
+ * and the other way round. */
 static int range_fits(const struct bm_range *recorded,
                       const struct bm_range *found,
                       const struct bouma_variable *v)
 {
     double slack = bm_variable_slack(v, recorded);
 
-    if (!(slack > 0))
+    if (!(slack > 0) || v->object->layout->kind == BM_PARTICLES)
         return bm_range_equal(recorded, found, v->type);
     if (recorded->count != found->count || recorded->nans != found->nans)
         return 0;

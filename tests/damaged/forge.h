@@ -31,17 +31,20 @@ struct forge {
     bouma_io *io;
     bouma_options options;
     int with_particles;
+    double tolerance;  /* of a particle's mass */
     bouma_hz_order hz; /* 0: in patches */
 };
 
 /* What forge_begin() makes: the grid in patches; particles too; with stored
- * offsets in steps 1 and 2; in HZ order, as rows or along the curve. */
+ * offsets in steps 1 and 2; in HZ order, as rows or along the curve; particles
+ * whose masses are rounded. */
 enum {
     FORGE_GRID = 0,
     FORGE_DUST = 1,
     FORGE_OFFSETS = 2,
     FORGE_HZ_ROWS = 3,
-    FORGE_HZ_CURVE = 4
+    FORGE_HZ_CURVE = 4,
+    FORGE_ROUNDED_DUST = 5
 };
 
 /* A file in memory. */
@@ -109,6 +112,7 @@ static inline void forge_write(struct forge *f)
     REQUIRE(!bouma_variable_define(&heat, g, "heat", &kind));
     if (f->with_particles) {
         REQUIRE(!bouma_particles_define(&dust, ds, "dust", &particle_block));
+        kind.tolerance = f->tolerance;
         REQUIRE(!bouma_particles_define_variable(&mass, dust, "mass", &kind));
     }
     for (int s = 0; s < FORGE_STEPS; s++) {
@@ -131,7 +135,8 @@ static inline void forge_begin(struct forge *f, bouma_order order, int what)
     memset(f, 0, sizeof(*f));
     f->io = bouma_io_memory_new();
     REQUIRE(f->io);
-    f->with_particles = what == FORGE_DUST;
+    f->with_particles = what == FORGE_DUST || what == FORGE_ROUNDED_DUST;
+    f->tolerance = what == FORGE_ROUNDED_DUST ? 1 : 0;
     f->hz = what == FORGE_HZ_ROWS    ? BOUMA_HZ_ORDER_ROWS
             : what == FORGE_HZ_CURVE ? BOUMA_HZ_ORDER_CURVE
                                      : 0;

@@ -215,17 +215,35 @@ static void lies_of_a_head_are_named(void)
 /* ---- lies of a summary: in both copies, against its chunks ----------------
  */
 
+/* Seal a head of particles, in both copies; the manifest has its hash. */
+static void save_dust(const struct forge *f, bouma_step *open,
+                      const struct bm_head *head)
+{
+    struct forge_file file;
+    struct bm_buffer b;
+    uint8_t hash[16];
+    char name[96];
+
+    bm_buffer_init(&b, bm_allocator_default());
+    bm_head_encode(&b, head, &open->schema, f->options.id, hash);
+    forge_name_subfile(name, STEP, DUST);
+    forge_load(f, &file, name);
+    REQUIRE(!b.failed && b.size == forge_head_bytes(&file));
+    memcpy(file.data, b.data, b.size);
+    memcpy(file.data + file.bytes - b.size, b.data, b.size);
+    forge_save(f, file.name, file.data, file.bytes);
+    memcpy(open->manifest.subfiles[DUST].head_hash, hash, 16);
+    bm_buffer_release(&b);
+    free(file.data);
+}
+
 static void lies_about_particles_are_named(void)
 {
     for (int i = 0; i < 4; i++) {
         struct bm_source *source;
-        struct forge_file file;
-        struct bm_buffer b;
         bouma_dataset *ds;
         bouma_step *open;
         struct forge f;
-        uint8_t hash[16];
-        char name[96];
 
         forge_begin(&f, BOUMA_ORDER_LEVEL, FORGE_DUST);
         REQUIRE(!bouma_dataset_open(&ds, FORGE_PATH, &f.options));
@@ -241,15 +259,7 @@ static void lies_about_particles_are_named(void)
             c->bins[0].low.f -= i == 2;
             c->bins[0].high.f += i == 3;
         }
-        bm_buffer_init(&b, bm_allocator_default());
-        bm_head_encode(&b, &source->head, &open->schema, f.options.id, hash);
-        forge_name_subfile(name, STEP, DUST);
-        forge_load(&f, &file, name);
-        REQUIRE(!b.failed && b.size == forge_head_bytes(&file));
-        memcpy(file.data, b.data, b.size);
-        memcpy(file.data + file.bytes - b.size, b.data, b.size);
-        forge_save(&f, file.name, file.data, file.bytes);
-        memcpy(open->manifest.subfiles[DUST].head_hash, hash, 16);
+        save_dust(&f, open, &source->head);
         /* The bitmaps over files follow from the summaries: none, so that these
          * are all that is wrong. */
         open->manifest.file_trees[0].node_count = 0;
@@ -257,10 +267,49 @@ static void lies_about_particles_are_named(void)
         bouma_step_free(open);
         bouma_dataset_free(ds);
         is_named(&f, "particles");
-        bm_buffer_release(&b);
-        free(file.data);
         forge_end(&f);
     }
+}
+
+/* ---- lies of the ranges of a chunk, by which queries pass over it --------- */
+
+/* A chunk whose lowest mass is not that of the file. */
+static struct bm_range *inner_range(const struct bm_head *head,
+                                    const struct bm_part_info *part)
+{
+    const struct bm_section *s = bm_head_section(head, part->variable);
+    size_t i = 0;
+
+    while (i < s->count && !(s->ranges[i].low.f > part->ranges[0].low.f))
+        i++;
+    REQUIRE(i < s->count);
+    return &s->ranges[i];
+}
+
+static void a_range_that_is_a_bit_narrow_is_named(int what)
+{
+    struct forge_findings found;
+    struct bm_source *source;
+    bouma_dataset *ds;
+    bouma_step *open;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_CHUNK, what);
+    forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
+    CHECK_EQ(found.verified.damages, 0);
+    REQUIRE(!bouma_dataset_open(&ds, FORGE_PATH, &f.options));
+    REQUIRE(!bouma_step_open(&open, ds, STEP));
+    REQUIRE(!bm_step_source(open, DUST, &source));
+    inner_range(&source->head, &open->manifest.subfiles[DUST].parts[1])
+        ->low.f += 0.25;
+    save_dust(&f, open, &source->head);
+    save_manifest(&f, &open->manifest);
+    bouma_step_free(open);
+    bouma_dataset_free(ds);
+    forge_verify(&f, &found, BOUMA_DEPTH_DEEP);
+    CHECK_EQ(found.verified.damages, 1);
+    CHECK_TEXT(found.text, "not in the range that was recorded");
+    forge_end(&f);
 }
 
 /* ---- lies of keys -------------------------------------------------------- */
@@ -424,6 +473,8 @@ int main(void)
     lies_of_the_manifest_are_named(FORGE_HZ_CURVE);
     lies_of_a_head_are_named();
     lies_about_particles_are_named();
+    a_range_that_is_a_bit_narrow_is_named(FORGE_DUST);
+    a_range_that_is_a_bit_narrow_is_named(FORGE_ROUNDED_DUST);
     a_chunk_in_two_files_is_not_taken_for_another(FORGE_GRID);
     a_chunk_in_two_files_is_not_taken_for_another(FORGE_HZ_ROWS);
     a_chunk_in_two_files_is_not_taken_for_another(FORGE_HZ_CURVE);

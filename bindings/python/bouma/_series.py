@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _index
 from ._array import box_of, describe
+from ._names import unknown
 from ._types import constant, new
 from ._variable import Lazy, Variable, check_level, finish, lattice, read_plan
 from .errors import NotFoundError, error_of
@@ -79,6 +80,9 @@ class Series(Lazy):
         ((32, 9), (2, 32, 32))
         """
         chosen = self._level if level is None else check_level(level, self.variable.levels)
+        for name in where:
+            if name not in self.dims:
+                raise unknown("axis", name, self.dims)
         box, drop = self.variable.grid._locate(where, chosen)
         each = 1 << chosen
         space = [low // each if i in drop else slice(-(-low // each), -(-high // each))

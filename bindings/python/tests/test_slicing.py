@@ -257,6 +257,8 @@ def test_positions_in_a_series(example):
     assert series.sel(time=slice(99, None)).shape == (0,) + whole.shape[1:]
     with pytest.raises(KeyError, match="did you mean|there are"):
         series.sel(q=1)
+    with pytest.raises(KeyError, match="did you mean 'time'"):
+        series.sel(times=0.1)
     with pytest.raises(IndexError):
         series.sel(x=2.0)
     with pytest.raises(ValueError, match="no step"):
