@@ -261,7 +261,8 @@ struct bm_blocks bm_blocks_undivided(void);
 /* 0 if these are more than MOST_BLOCKS, or only one. */
 int bm_blocks_init(struct bm_blocks *b, const struct bm_octants *o,
                    const int shift[2]);
-/* Samples of a block in octants other than 0, and their rows. */
+/* Samples of a block in octants other than 0, and their rows that are long
+ * enough to have a symbol of their own. */
 size_t bm_block_samples(const struct bm_blocks *b, const struct bm_octants *o,
                         size_t block, size_t *rows);
 

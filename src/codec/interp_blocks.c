@@ -40,7 +40,7 @@ size_t bm_block_samples(const struct bm_blocks *b, const struct bm_octants *o,
         size_t n =
             (size_t)(part_of(b, 0, z, count[0]) * part_of(b, 1, y, count[1]));
 
-        if (count[2])
+        if (count[2] >= LONG_ROW)
             *rows += n;
         samples += n * (size_t)count[2];
     }

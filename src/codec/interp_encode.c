@@ -486,7 +486,7 @@ static void begin_blocks(struct encoding *e, int k)
         if (bm_blocks_count(b) == 1)
             break;
         begin += bm_block_samples(b, o, i, &rows);
-        begin += o->n[2] / 2 >= LONG_ROW ? rows : 0;
+        begin += rows;
     }
 }
 

@@ -152,6 +152,29 @@ for variable in cube.open(cube.steps[0]).grids["cube"].variables.values():
             save_chunk(variable, chunk, "%s_%d" % (variable.name.replace(" ", "_"), address[2]))
 save_chunk(variables["steps"], variables["steps"].chunks[(0, 0, 0)], "large")
 
+# fuzz_codec_list: values, of both codecs; and differences of numbers whose squares
+# are taken, of one and of two components, with bits that are left out.
+def differences(values, bits, left_out):
+    steps = [(b - a) % (1 << bits) for a, b in zip([0] + values, values)]
+    folded = [2 * s if s < 1 << bits - 1 else 2 * ((1 << bits) - s) - 1 for s in steps]
+    lengths = [max(folded[i:i + 32]).bit_length() for i in range(0, len(folded), 32)]
+    packed = at = 0
+    for i, number in enumerate(folded):
+        packed |= number << at
+        at += lengths[i // 32]
+    return bytes([left_out, *lengths]) + packed.to_bytes((at + 7) // 8, "little")
+
+
+for type_, (bits, number) in enumerate(((32, "f32"), (64, "f64"), (32, "i32"), (64, "i64"))):
+    for codec in (0, 32):
+        save("fuzz_codec_list", "round_trip_%s_%d" % (number, codec), bytes([type_ | 16 | codec, 0, 0]) + numbers)
+    for components in (1, 2):
+        for n in (33, 500):
+            values = [(1 << bits - 2) + 7 * i * i for i in range(n)]
+            save("fuzz_codec_list", "%s_%d_%d" % (number, components, n),
+                 bytes([type_ | components - 1 << 6]) + struct.pack("<HB", n, 1) +
+                 differences(values, bits, components - 1) * components)
+
 # fuzz_codec_quantise: values; and parts of three values that are all right: in
 # Golomb numbers of the orders 0 and 8, in bytes, with one kept, and plain.
 for flags, type_ in ((2, "f32"), (3, "f64")):

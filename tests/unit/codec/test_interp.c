@@ -19,7 +19,8 @@ enum kind {
     DENORMAL,
     WILD, /* +-1e30 next to 1e-30 */
     STEPS,
-    WAVY, /* waves and a little noise */
+    WAVY,    /* waves and a little noise */
+    BETWEEN, /* noise between samples of the next level, which are 0 */
     KINDS
 };
 
@@ -52,6 +53,8 @@ static double sample_of(enum kind kind, const int64_t at[3], uint64_t *state)
         return at[0] > 3 ? 1e6 : at[2] > 5 ? -3 : 0;
     case WAVY:
         return smooth + 0.03 * random;
+    case BETWEEN:
+        return (at[0] | at[1] | at[2]) % 2 ? random : 0;
     case KINDS:
         break;
     }
@@ -402,6 +405,28 @@ static void blocks_are_decoded_alone(void)
     }
     CHECK(divided >= 12);
     CHECK(divided_with_kept >= 6);
+    bm_codec_state_release(&state);
+}
+
+/* A symbol tells whether all of a row is 0, where that is likely, if it has 16
+ * samples: of a row of 31, those at even places have one, and those at odd ones
+ * do not. In the first row of a block it comes on top. */
+static void rows_of_blocks_have_room(void)
+{
+    struct bm_codec_state state;
+    uint64_t random = 24;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int64_t n = 30; n <= 33; n++)
+        for (int wide = 0; wide < 2; wide++) {
+            struct bm_box box = {{0, 0, 0}, {40, 64, n}};
+            struct patch p;
+
+            make(&p, &box, 2, wide ? BOUMA_TYPE_F64 : BOUMA_TYPE_F32, 1e-4,
+                 BETWEEN, 1, &random);
+            round_trip(&state, &p);
+            free(p.samples);
+        }
     bm_codec_state_release(&state);
 }
 
@@ -775,6 +800,7 @@ int main(void)
     no_sample_misses_the_bound();
     parts_are_those_of_the_whole();
     blocks_are_decoded_alone();
+    rows_of_blocks_have_room();
     a_bound_of_zero_keeps_every_bit();
     what_is_regular_takes_little();
     weights_are_fitted_where_that_pays();
