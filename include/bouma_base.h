@@ -288,8 +288,8 @@ typedef enum bouma_distribute {
  * for particles, and mean `optimal` for grids; `split` divides ranks that have
  * more than others. By default, grids are assigned as by `per-rank` where each
  * of several ranks is to write a file and none has more than a tenth above the
- * mean, so that nothing is shipped, else as by `optimal`; particles as by
- * `split`, but ranks are divided only where that saves time. */
+ * mean, so that nothing is shipped, else, and with `weighted`, as by `optimal`;
+ * particles as by `split`, but ranks are divided only where that saves time. */
 typedef enum bouma_assign {
     BOUMA_ASSIGN_OPTIMAL = 1,  /* the largest file is smallest */
     BOUMA_ASSIGN_RUNNING = 2,  /* running average of the rest */

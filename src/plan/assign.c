@@ -158,6 +158,13 @@ bouma_assign bm_assign_in_order(bouma_assign choice)
                                                        : choice;
 }
 
+bouma_assign bm_assign_with(bouma_assign choice, bouma_distribute distribute)
+{
+    return distribute == BOUMA_DISTRIBUTE_WEIGHTED && !choice
+               ? bm_assign_in_order(choice)
+               : choice;
+}
+
 int bm_rank_loads_of(struct bm_rank_loads *out, const bouma_allocator *a,
                      const struct bm_chunk_sizes *sizes, int ranks)
 {

@@ -70,6 +70,10 @@ int bm_assign_is_for_grids(bouma_assign choice);
  * one for particles (`kdtree`, `aug`, `split`: see aggregate.h). */
 bouma_assign bm_assign_in_order(bouma_assign choice);
 
+/* A choice where owners are distributed so: with `weighted` they follow from
+ * times, and files shall not, unless the caller wants that. */
+bouma_assign bm_assign_with(bouma_assign choice, bouma_distribute distribute);
+
 /* Bytes of chunks that ranks encode. */
 struct bm_rank_loads {
     int ranks;

@@ -240,7 +240,8 @@ static int sum_loads(const struct bm_estimate *e, struct bm_rank_loads *out)
 static int settle_scheme(struct bm_estimate *e,
                          const struct bm_estimate_task *task)
 {
-    bouma_assign choice = task->options->assign;
+    const struct bm_options *o = task->options;
+    bouma_assign choice = bm_assign_with(o->assign, o->distribute);
     int64_t files = wanted_files(e, task);
     struct bm_rank_loads loads;
     int rc;

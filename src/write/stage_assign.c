@@ -90,7 +90,8 @@ static int place_files(struct bm_write_job *job,
 static int settle_scheme(struct bm_write_job *job,
                          const struct bm_chunk_sizes *sizes, int64_t files)
 {
-    bouma_assign choice = job->ds->options.assign;
+    const struct bm_options *o = &job->ds->options;
+    bouma_assign choice = bm_assign_with(o->assign, o->distribute);
     int ranks = job->comm->size;
     struct bm_rank_loads loads;
     int rc;

@@ -1,12 +1,13 @@
 /* test_mpi_weighted.c -- steps whose owners follow the times of the step
- * before: whoever encodes, the subfiles are those that `balanced` writes. */
+ * before: whoever encodes, the subfiles are those that `balanced` writes; and,
+ * where ranks have equal loads, those of `optimal`, not of who encodes. */
 #include "../helpers/arrays.h"
 #include "blocks.h"
 
 #include "../helpers/check.h"
 #include "sized.h"
 
-enum { STEPS = 6, SIDE = 52 };
+enum { STEPS = 6, SIDE = 52, STEADY = 9 /* no noise is left */ };
 
 /* Slabs that no boundary of patches agrees with. */
 static bouma_box slab(const struct ranks *ranks)
@@ -34,8 +35,8 @@ static void fill(float *out, const bouma_box *box, int step)
 }
 
 static void write_steps(const struct ranks *ranks, const char *path,
-                        bouma_distribute scheme, bouma_codec codec,
-                        bouma_record records[STEPS])
+                        const bouma_options *wanted, bouma_codec codec,
+                        int wanders, bouma_record records[STEPS])
 {
     bouma_grid_spec grid = {.size = sizeof(grid),
                             .ndims = 3,
@@ -46,21 +47,20 @@ static void write_steps(const struct ranks *ranks, const char *path,
     bouma_box box = slab(ranks);
     float *data = malloc(SIDE * SIDE * SIDE * sizeof(*data));
     bouma_variable *v[2];
-    bouma_options options = {.size = sizeof(options)};
+    bouma_options options = *wanted;
     bouma_dataset *ds;
     bouma_grid *g;
 
     REQUIRE(data);
-    options.distribute = scheme;
+    options.size = sizeof(options);
     options.durability = BOUMA_DURABILITY_FAST;
-    options.files = 3;
     memcpy(options.id, "sixteen letters.", 16);
     REQUIRE(!bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options));
     CHECK_EQ(bouma_grid_define(&g, ds, "g", &grid), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&v[0], g, "a", &spec), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&v[1], g, "b", &spec), BOUMA_OK);
     for (int step = 0; step < STEPS; step++) {
-        fill(data, &box, step);
+        fill(data, &box, wanders ? step : STEADY);
         CHECK_EQ(bouma_step_begin(ds, step, step), BOUMA_OK);
         CHECK_EQ(test_put(v[0], &box, data), BOUMA_OK);
         /* In one step there is another plan. */
@@ -76,14 +76,17 @@ static void write_steps(const struct ranks *ranks, const char *path,
 static void the_files_are_those_of_balanced(struct ranks *ranks, int64_t number,
                                             bouma_codec codec)
 {
+    bouma_options first = {.distribute = BOUMA_DISTRIBUTE_BALANCED, .files = 3};
+    bouma_options second = {.distribute = BOUMA_DISTRIBUTE_WEIGHTED,
+                            .files = 3};
     bouma_record balanced[STEPS], weighted[STEPS];
     char here[512], there[512];
     int other = 0;
 
     path_in(ranks, here, "weighted", number);
     path_in(ranks, there, "balanced", number);
-    write_steps(ranks, there, BOUMA_DISTRIBUTE_BALANCED, codec, balanced);
-    write_steps(ranks, here, BOUMA_DISTRIBUTE_WEIGHTED, codec, weighted);
+    write_steps(ranks, there, &first, codec, 1, balanced);
+    write_steps(ranks, here, &second, codec, 1, weighted);
     for (int step = 0; step < STEPS; step++) {
         CHECK(weighted[step].moved_bytes <= balanced[step].moved_bytes);
         other += weighted[step].moved_bytes != balanced[step].moved_bytes;
@@ -101,6 +104,26 @@ static void the_files_are_those_of_balanced(struct ranks *ranks, int64_t number,
     }
 }
 
+/* Each rank is to write a file, and has as much as others: still files do not
+ * follow from owners, which follow from times. */
+static void files_do_not_follow_from_times(struct ranks *ranks)
+{
+    bouma_options left = {.distribute = BOUMA_DISTRIBUTE_WEIGHTED,
+                          .files = ranks->size};
+    bouma_options given = left;
+    bouma_record records[STEPS];
+    char here[512], there[512];
+
+    given.assign = BOUMA_ASSIGN_OPTIMAL;
+    path_in(ranks, here, "left", 0);
+    path_in(ranks, there, "given", 0);
+    write_steps(ranks, here, &left, BOUMA_CODEC_ZSTD, 0, records);
+    write_steps(ranks, there, &given, BOUMA_CODEC_ZSTD, 0, records);
+    for (int step = 0; step < STEPS && ranks->rank == 0; step++)
+        CHECK(same_subfiles(here, there, step));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     struct ranks ranks;
@@ -108,5 +131,6 @@ int main(int argc, char **argv)
     ranks_init(&ranks, &argc, &argv);
     the_files_are_those_of_balanced(&ranks, 0, BOUMA_CODEC_ZSTD);
     the_files_are_those_of_balanced(&ranks, 1, BOUMA_CODEC_RAW);
+    files_do_not_follow_from_times(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }
