@@ -30,14 +30,20 @@ static void NAME(clean)(void *out, const void *values, size_t n)
     }
 }
 
+/* In eight parts, so that compilers can take them together. NaN is passed over. */
 BM_CLONES static double NAME(largest)(const void *values, size_t n)
 {
     const REAL *restrict x = values;
-    REAL largest = 0;
+    REAL part[8] = {0}, largest = 0;
+    size_t i = 0;
 
-#pragma omp simd reduction(max : largest)
-    for (size_t i = 0; i < n; i++)
-        largest = ABS(x[i]) > largest ? ABS(x[i]) : largest;
+    for (; i + 8 <= n; i += 8)
+        for (size_t k = 0; k < 8; k++)
+            part[k] = ABS(x[i + k]) > part[k] ? ABS(x[i + k]) : part[k];
+    for (; i < n; i++)
+        part[0] = ABS(x[i]) > part[0] ? ABS(x[i]) : part[0];
+    for (size_t k = 0; k < 8; k++)
+        largest = part[k] > largest ? part[k] : largest;
     return (double)largest;
 }
 
