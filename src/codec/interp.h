@@ -439,6 +439,21 @@ int bm_middle_of(struct bm_middle *m, const int64_t n[3]);
 int bm_middle_take(struct bm_buffer *out, const struct bm_middle *m,
                    const int64_t n[3], const uint8_t *samples, size_t size);
 
+/* Whether codec exact can have fewer bytes than so many (interp_exact.c). */
+int bm_interp_may_be_exact(const struct bm_field *f, const void *samples,
+                           size_t count, size_t bytes);
+/* The bytes of the samples of a part, as codec exact has them. BOUMA_OK or
+ * ENOMEM. */
+int bm_interp_try_exact(struct bm_codec_state *state, const struct bm_field *f,
+                        const struct bm_middle *m, const void *samples,
+                        size_t *bytes);
+/* If codec exact has fewer bytes than those from 'begin' on, they take their
+ * place, and *exact is set. The same. */
+int bm_interp_take_exact(struct bm_codec_state *state, struct bm_buffer *out,
+                         size_t begin, uint32_t *sizes,
+                         const struct bm_field *f, const void *samples,
+                         int *exact);
+
 /* See struct bm_codec. */
 int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
                      uint32_t *sizes, struct bm_loss *loss,

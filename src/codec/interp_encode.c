@@ -3,7 +3,7 @@
 
 #include "base/tiling.h"
 #include "codec/clones.h"
-#include "codec/exact.h"
+#include "codec/interp.h"
 #include "codec/values.h"
 
 /* Bounds of coarse levels: up to a quarter of what is asked for, by half an
@@ -738,45 +738,6 @@ struct trials {
     size_t bytes[MAX_PASSES + 1];
 };
 
-/* Whether codec exact can have fewer bytes than so many: only if a sample has
- * many bits, or if it uses few of its own, in steps or before zeros. */
-#define MANY_BITS   3 /* a third of all */
-#define UNUSED_BITS 8
-
-static int may_be_exact(const struct bm_field *f, const void *samples,
-                        size_t count, size_t bytes)
-{
-    struct bm_exact_view v = bm_exact_view_of(f->type);
-
-    if (bytes > count * f->size / MANY_BITS)
-        return 1;
-    return v.kind == BM_EXACT_REALS &&
-           (v.kernels->unused_bits(samples, count) >= UNUSED_BITS ||
-            bm_exact_step(f->type, samples, count) > 0);
-}
-
-/* Bytes of the samples of a part, as codec exact has them. */
-static int try_exact(struct bm_codec_state *state, const struct bm_field *f,
-                     const struct bm_middle *m, const void *samples,
-                     size_t *bytes)
-{
-    struct bm_lattice lattice = f->lattice[0];
-    struct bm_field part = *f;
-    struct bm_loss none = {0, 0};
-    struct bm_buffer out;
-    uint32_t size;
-    int rc;
-
-    memcpy(lattice.count, m->n, sizeof(m->n));
-    part.lattice = &lattice;
-    part.levels = 1;
-    bm_buffer_init(&out, state->a);
-    rc = bm_exact_encode(state, &out, &size, &none, &part, samples);
-    *bytes = out.size;
-    bm_buffer_release(&out);
-    return rc;
-}
-
 /* Whether finer bounds on coarse levels pay, by trying both on a part: with no
  * more bytes, or hardly more and smaller errors. And whether codec exact is to be
  * tried on all: it is unless it has more bytes. */
@@ -819,46 +780,15 @@ static int try_part(struct bm_codec_state *state, const struct bm_field *f,
         (bytes[1] < bytes[0] || (bytes[1] <= bytes[0] + bytes[0] / 32 &&
                                  loss[1].squares < 0.8 * loss[0].squares)))
         t->slope = SLOPE;
-    t->exact = !rc && may_be_exact(f, part.data, part.size / f->size, bytes[0]);
+    t->exact = !rc && bm_interp_may_be_exact(f, part.data, part.size / f->size,
+                                             bytes[0]);
     if (t->exact) {
-        rc = try_exact(state, f, &m, part.data, &exact);
+        rc = bm_interp_try_exact(state, f, &m, part.data, &exact);
         t->exact = exact < bytes[0] + bytes[0] / 8;
     }
     bm_buffer_release(&part);
     bm_buffer_release(&none);
     return rc;
-}
-
-/* If codec exact has fewer bytes than those from 'begin' on, they take their
- * place, and *exact is set. */
-static int take_exact(struct bm_codec_state *state, struct bm_buffer *out,
-                      size_t begin, uint32_t *sizes, const struct bm_field *f,
-                      const void *samples, int *exact)
-{
-    uint32_t others[BM_MAX_LEVELS];
-    struct bm_loss none = {0, 0};
-    struct bm_buffer other;
-    size_t forms = 0, at = 0;
-    int rc;
-
-    *exact = 0;
-    bm_buffer_init(&other, state->a);
-    rc = bm_exact_encode(state, &other, others, &none, f, samples);
-    for (int k = 0; k < f->levels && !rc; k++)
-        forms += others[k] > 0;
-    if (!rc && other.size + forms < out->size - begin) {
-        *exact = 1;
-        out->size = begin;
-        for (int k = f->levels - 1; k >= 0; k--) {
-            sizes[k] = others[k] ? others[k] + 1 : 0;
-            if (others[k])
-                bm_put_u8(out, FORM_PREDICTED);
-            bm_put_bytes(out, other.data + at, others[k]);
-            at += others[k];
-        }
-    }
-    bm_buffer_release(&other);
-    return rc ? rc : out->failed ? BOUMA_ENOMEM : BOUMA_OK;
 }
 
 int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
@@ -882,9 +812,10 @@ int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
     if (!rc)
         rc = encode_block(state, out, sizes, loss, f, &e, samples);
     if (!rc && t.exact &&
-        may_be_exact(f, samples, (size_t)bm_lattice_samples(&f->lattice[0]),
-                     out->size - begin))
-        rc = take_exact(state, out, begin, sizes, f, samples, &exact);
+        bm_interp_may_be_exact(f, samples,
+                               (size_t)bm_lattice_samples(&f->lattice[0]),
+                               out->size - begin))
+        rc = bm_interp_take_exact(state, out, begin, sizes, f, samples, &exact);
     if (exact)
         *loss = before;
     return rc;
